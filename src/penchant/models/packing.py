@@ -8,16 +8,24 @@ hands its input to that. Only the order of additions differs, as between any two
 The operators are torch's own but not documented ones; where they are missing or fail, nothing is changed. Whoever
 packs a model must check that its answers stayed the same (`Network` does) and then call `release`, or `undo`. In a
 packed layer `weight` is an empty tensor: code that reads it fails in that check instead of computing nonsense.
+
+For every shape of input torch keeps what it compiled, up to 1,024 of them in each of two caches. A long stream of
+batches has ever new shapes, so both fill up with what is never used again: about 150 MiB with a small model, which
+looks like a leak. The layers of one batch share their shapes, and a cache of 64 gives them all of its use.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import Tensor
 from transformers.pytorch_utils import Conv1D
+
+for _capacity in ("LRU_CACHE_CAPACITY", "ONEDNN_PRIMITIVE_CACHE_CAPACITY"):
+    os.environ.setdefault(_capacity, "64")  # read by torch when the first packed layer runs
 
 FORMATS = (torch.float32, torch.bfloat16)
 
