@@ -5,6 +5,7 @@ Credits are per-item scores: 1 for the right choice, 0 for the wrong one, ½ for
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable, Iterable
 
 import numpy as np
@@ -16,6 +17,7 @@ from penchant.records import Estimate
 
 Array = NDArray[np.float64]
 Codes = NDArray[np.intp]
+Counts = NDArray[np.int64]
 Seed = int | np.random.Generator
 
 FEW_CLUSTERS = 10
@@ -49,7 +51,19 @@ def as_credits(credits: ArrayLike, *, where: str = "credits") -> Array:
     return array
 
 
-def check_lengths(first: Array, second: NDArray[np.generic], *, where: str) -> None:
+def as_counts(counts: ArrayLike, *, where: str = "counts", dimensions: int = 1) -> Counts:
+    """An array of integers, none negative, of that many dimensions. Raises DataError for anything else."""
+    array = np.asarray(counts)
+    if array.ndim != dimensions:
+        raise DataError(f"expected {dimensions} dimensions, got an array of shape {array.shape}", where=where)
+    if not np.issubdtype(array.dtype, np.integer):
+        raise DataError(f"counts are integers, got numbers of type {array.dtype}", where=where)
+    if array.size and array.min() < 0:
+        raise DataError(f"a count is 0 or more, got {array.min()}", where=where)
+    return array.astype(np.int64)
+
+
+def check_lengths(first: NDArray[np.generic], second: NDArray[np.generic], *, where: str) -> None:
     """Raise DataError unless both arrays have one entry per item."""
     if len(first) != len(second):
         raise DataError(f"{len(first)} items on one side and {len(second)} on the other", where=where)
@@ -59,6 +73,12 @@ def check_level(level: float) -> None:
     """Raise MethodError unless `level` is a probability strictly between 0 and 1."""
     if not 0 < level < 1:
         raise MethodError(f"a confidence level lies between 0 and 1, got {level:g}", hint="write 0.95 for 95 %")
+
+
+def check_resamples(resamples: int) -> None:
+    """Raise MethodError when `resamples` is not positive."""
+    if resamples < 1:
+        raise MethodError(f"a bootstrap needs at least one resample, got {resamples}")
 
 
 def cluster_codes(labels: Iterable[Hashable], items: int, *, where: str = "clusters") -> Codes:
@@ -129,8 +149,7 @@ def bootstrap_ratio(totals: Array, weights: Array, *, seed: Seed, resamples: int
     multinomial draw a resample. The kinds are sorted, hence the entries' order does not matter.
     Source: Efron & Tibshirani 1993, ch. 13. Raises MethodError when `resamples` is not positive.
     """
-    if resamples < 1:
-        raise MethodError(f"a bootstrap needs at least one resample, got {resamples}")
+    check_resamples(resamples)
     kinds, counts = np.unique(np.column_stack([totals, weights]), axis=0, return_counts=True)
     rng = np.random.default_rng(seed)
     rows = max(1, _CHUNK // len(kinds))
@@ -143,10 +162,12 @@ def bootstrap_ratio(totals: Array, weights: Array, *, seed: Seed, resamples: int
     return float(low), float(high)
 
 
-def bootstrap_name(clusters: int, resamples: int, seed: Seed, noun: str = "clusters") -> str:
+def bootstrap_name(
+    clusters: int, resamples: int, seed: Seed, noun: str = "clusters", *, kind: str = "percentile"
+) -> str:
     """How a bootstrap interval was made, for `Estimate.how`."""
     source = "caller's generator" if isinstance(seed, np.random.Generator) else f"seed {seed}"
-    return f"percentile bootstrap over {clusters} {noun}, {resamples} resamples, {source}"
+    return f"{kind} bootstrap over {clusters} {noun}, {resamples} resamples, {source}"
 
 
 def clustered_mean(
@@ -182,6 +203,68 @@ def clustered_mean(
     low, high = bootstrap_ratio(sums, sizes, seed=seed, resamples=resamples, level=level)
     how = bootstrap_name(groups, resamples, seed)
     return Estimate("mean", value, len(array), low, high, level, how=how, note=few_clusters(groups))
+
+
+# Means ------------------------------------------------------------------------------------------------------
+
+
+def bootstrap_mean(
+    values: ArrayLike,
+    *,
+    seed: Seed,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    noun: str = "sentences",
+) -> Estimate:
+    """Mean over independent items with its BCa bootstrap interval (Efron 1987, J. Am. Stat. Assoc. 82:171–185).
+
+    `noun`: what the items are, for `how` and `note`. For items that come in groups see `clustered_mean`. The
+    jackknife in BCa takes time quadratic in the items: seconds for twenty thousand. Raises DataError for NaN.
+    """
+    check_level(level)
+    check_resamples(resamples)
+    array = np.sort(as_values(values))  # so that the same items in another order give the same bits
+    items = len(array)
+    if not items:
+        return Estimate("mean", np.nan, 0, level=level, note="no items")
+    value, spread = float(array.mean()), float(np.ptp(array))
+    if items == 1:
+        note = "one item: there is no spread between items to make an interval from"
+        return Estimate("mean", value, items, level=level, note=note)
+    if spread <= 1e-12 * np.abs(array).max():
+        note = f"all {items} {noun} have the same value: resampling them gives no interval"
+        return Estimate("mean", value, items, level=level, note=note)
+    low, high = _bca((array - value) / spread, seed, resamples, level)
+    if not low <= high:
+        note = f"no interval: {resamples} resamples are too few or too one-sided for BCa"
+        return Estimate("mean", value, items, level=level, note=note)
+    how = bootstrap_name(items, resamples, seed, noun, kind="BCa")
+    note = few_clusters(items, noun)
+    return Estimate("mean", value, items, value + spread * low, value + spread * high, level, how=how, note=note)
+
+
+def _bca(centred: Array, seed: Seed, resamples: int, level: float) -> tuple[float, float]:
+    """BCa interval of the mean of numbers with mean 0 and range 1; NaN where it cannot be computed.
+
+    BCa counts the resamples below, at and above the mean, so that a mean equal but for rounding has to be equal.
+    """
+
+    def mean(sample: Array, axis: int) -> Array:
+        return np.asarray(np.round(sample.mean(axis=axis), 9))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # when all resamples lie on one side of the mean; the interval is NaN then
+        found = stats.bootstrap(
+            (centred,),
+            mean,
+            n_resamples=resamples,
+            batch=max(1, _CHUNK // len(centred)),
+            vectorized=True,
+            confidence_level=level,
+            method="BCa",
+            rng=np.random.default_rng(seed),
+        ).confidence_interval
+    return float(found.low), float(found.high)
 
 
 # Differences ------------------------------------------------------------------------------------------------
