@@ -541,7 +541,7 @@ class TestLogistic:
         error = math.sqrt(1 / (right + 0.5) + 1 / (items - right + 0.5))
         assert found.intercept_se == pytest.approx(error, rel=1e-8)
         assert math.isnan(found.slope)
-        predicted = adjusted_accuracy(share(right, items), [0] * items)
+        predicted = adjusted_accuracy(fit(share(right, items), [0] * items))
         assert predicted.value == pytest.approx((right + 0.5) / (items + 1), rel=1e-8)
 
     def test_ties_maximise_the_penalised_likelihood(self) -> None:
@@ -580,48 +580,48 @@ class TestLogistic:
         assert found.intercept_se == pytest.approx(math.sqrt(2 / 6.5), rel=1e-8)
 
     def test_one_cluster_is_said(self) -> None:
-        found = adjusted_accuracy(RIGHT, LENGTHS, clusters=["a"] * 24)
-        plain = adjusted_accuracy(RIGHT, LENGTHS)
+        found = adjusted_accuracy(fit(RIGHT, LENGTHS, clusters=["a"] * 24))
+        plain = adjusted_accuracy(fit(RIGHT, LENGTHS))
         assert (found.low, found.high) == (plain.low, plain.high) and "one cluster" in found.note
 
     def test_accuracy_interval(self) -> None:
         # expit(b0 ± q·SE) with the numbers of the tools above; q is normal, or t with 5 degrees of freedom.
-        plain = adjusted_accuracy(RIGHT, LENGTHS)
+        plain = adjusted_accuracy(fit(RIGHT, LENGTHS))
         assert plain.measure == "length-adjusted accuracy" and plain.n == 24
         for found, reach in (
             (plain, 1.959964 * 0.4526157171),
-            (adjusted_accuracy(RIGHT, LENGTHS, clusters=GROUPS), 2.570582 * 0.8384662099),
+            (adjusted_accuracy(fit(RIGHT, LENGTHS, clusters=GROUPS)), 2.570582 * 0.8384662099),
         ):
             logits = 0.5394646333 + reach * np.array([-1, 0, 1])
             assert (found.low, found.value, found.high) == pytest.approx(tuple(1 / (1 + np.exp(-logits))), abs=1e-7)
 
     def test_slope(self) -> None:
-        found = length_slope(RIGHT, LENGTHS)
+        found = length_slope(fit(RIGHT, LENGTHS))
         z = 0.4719615670 / 0.2687310929
         assert found.value == pytest.approx(-0.4719615670, abs=1e-8)
         assert found.p == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-8) and found.test == "Wald z"
         assert (found.high - found.low) / 2 == pytest.approx(Z * 0.2687310929, abs=1e-8)
-        robust = length_slope(RIGHT, LENGTHS, clusters=GROUPS)
+        robust = length_slope(fit(RIGHT, LENGTHS, clusters=GROUPS))
         t = 0.4719615670 / 0.3098765546
         assert robust.p == pytest.approx(2 * scipy_stats.t.sf(t, 5), abs=1e-8)
         assert robust.test == "Wald t, 5 df"
 
     def test_what_cannot_be_computed(self) -> None:
-        same = adjusted_accuracy([1, 0, 1], [2, 2, 2])
+        same = adjusted_accuracy(fit([1, 0, 1], [2, 2, 2]))
         assert math.isnan(same.value) and uncomputed(same) and same.n == 3 and "2" in same.note
-        assert uncomputed(length_slope([1, 0, 1], [2, 2, 2]))
-        slope = length_slope([1, 0, 1], [0, 0, 0])
+        assert uncomputed(length_slope(fit([1, 0, 1], [2, 2, 2])))
+        slope = length_slope(fit([1, 0, 1], [0, 0, 0]))
         assert math.isnan(slope.value) and uncomputed(slope) and slope.n == 3
-        assert uncomputed(adjusted_accuracy([], [])) and uncomputed(length_slope([], []))
+        assert uncomputed(adjusted_accuracy(fit([], []))) and uncomputed(length_slope(fit([], [])))
         stopped = fit(RIGHT, LENGTHS, iterations=1)
         assert math.isnan(stopped.intercept) and "converge" in stopped.note and stopped.n == 24
 
     def test_extrapolation_is_said(self) -> None:
-        assert "from 1 to 3" in adjusted_accuracy([1, 0, 1, 1], [1, 2, 3, 3]).note
-        assert adjusted_accuracy([1, 0, 1, 1], [-1, 2, 3, 3]).note == ""
+        assert "from 1 to 3" in adjusted_accuracy(fit([1, 0, 1, 1], [1, 2, 3, 3])).note
+        assert adjusted_accuracy(fit([1, 0, 1, 1], [-1, 2, 3, 3])).note == ""
 
     def test_all_ties_fall_back_on_the_model(self) -> None:
-        found = adjusted_accuracy([0.5] * 8, [0] * 8)
+        found = adjusted_accuracy(fit([0.5] * 8, [0] * 8))
         assert found.value == pytest.approx(0.5) and found.low < 0.3 and found.high > 0.7
 
     def test_refusals(self) -> None:
@@ -662,11 +662,11 @@ class TestCoverage:
             logit = 1 - 0.3 * x + 0.5 * rng.normal(size=clusters)[labels]
             return (rng.random(len(labels)) < 1 / (1 + np.exp(-logit))).astype(float), x, labels
 
-        truth = adjusted_accuracy(*draw(60_000)[:2]).value
+        truth = adjusted_accuracy(fit(*draw(60_000)[:2])).value
         hits = 0
         for _ in range(self.runs):
             y, x, labels = draw(40)
-            found = adjusted_accuracy(y, x, clusters=labels)
+            found = adjusted_accuracy(fit(y, x, clusters=labels))
             hits += found.low <= truth <= found.high
         assert 0.93 <= hits / self.runs <= 0.98
 

@@ -151,11 +151,11 @@ def test_mantel_haenszel(items: list[tuple[float, bool, int]]) -> None:
 def test_logistic(items: list[tuple[float, int, int]], by_cluster: bool) -> None:
     y, x, labels = (np.array(side) for side in zip(*items, strict=True))
     groups = labels if by_cluster else None
-    found = adjusted_accuracy(y, x, clusters=groups)
+    found = adjusted_accuracy(fit(y, x, clusters=groups))
     bounded(found, 0, 1)
     # It converges for any data, also separated; only a constant other than 0 cannot be answered.
     assert math.isnan(found.value) == (len(set(x)) == 1 and x[0] != 0)
-    bounded(length_slope(y, x, clusters=groups), -math.inf, math.inf)
+    bounded(length_slope(fit(y, x, clusters=groups)), -math.inf, math.inf)
     # Wrong for right turns every coefficient; a longer token shortens the slope and nothing else.
     one, wrong, longer = (fit(*data, clusters=groups) for data in ((y, x), (1 - y, x), (y, 4.0 * x)))
     for changed, expected in (

@@ -17,7 +17,7 @@ from penchant.errors import StudyError
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
-from penchant.stats.logistic import adjusted_accuracy, length_slope
+from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
 
 Credits = NDArray[np.float64]
@@ -119,14 +119,9 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     for split in ("A>U", "A<U"):
         yield labelled(_gap(credit, signs, SPLITS[split], strata, settings), "gap to A=U", split)
     clusters = strata if several else None
-    yield labelled(
-        adjusted_accuracy(credit, difference, clusters=clusters, level=settings.level),
-        "length-adjusted accuracy",
-    )
-    yield labelled(
-        length_slope(credit, difference, clusters=clusters, level=settings.level),
-        "log-odds per token of |A|−|U|",
-    )
+    found = fit(credit, difference, clusters=clusters)
+    yield labelled(adjusted_accuracy(found, level=settings.level), "length-adjusted accuracy")
+    yield labelled(length_slope(found, level=settings.level), "log-odds per token of |A|−|U|")
     if scope == "overall":
         for step in np.unique(difference):
             yield labelled(mean(difference == step), "accuracy by |A|−|U|", f"{step:+d}" if step else "0")

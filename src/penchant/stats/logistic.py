@@ -54,19 +54,9 @@ class Fit:
         return float(stats.t.ppf((1 + level) / 2, self.df))
 
 
-def adjusted_accuracy(
-    credits: ArrayLike,
-    difference: ArrayLike,
-    *,
-    clusters: Iterable[Hashable] | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """The accuracy a logistic fit predicts at difference 0, with a Wald interval on the logit scale.
-
-    `credits` (0, ½, 1) and `difference` (tokens, acceptable − unacceptable): one entry per item; see `fit`.
-    """
+def adjusted_accuracy(found: Fit, *, level: float = 0.95) -> Estimate:
+    """The accuracy a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
-    found = fit(credits, difference, clusters=clusters)
     measure, how = "length-adjusted accuracy", _how(found)
     if np.isnan(found.intercept):
         return Estimate(measure, np.nan, found.n, level=level, note=found.note)
@@ -75,19 +65,9 @@ def adjusted_accuracy(
     return Estimate(measure, value, found.n, low, high, level, how=how, note=found.note)
 
 
-def length_slope(
-    credits: ArrayLike,
-    difference: ArrayLike,
-    *,
-    clusters: Iterable[Hashable] | None = None,
-    level: float = 0.95,
-) -> Estimate:
-    """Change of the log-odds of a right choice per token of difference, with a Wald interval and test.
-
-    `credits` (0, ½, 1) and `difference` (tokens, acceptable − unacceptable): one entry per item; see `fit`.
-    """
+def length_slope(found: Fit, *, level: float = 0.95) -> Estimate:
+    """Change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
-    found = fit(credits, difference, clusters=clusters)
     if np.isnan(found.slope):
         note = found.note or "all differences are 0: no slope"
         return Estimate("length slope", np.nan, found.n, level=level, note=note)
