@@ -1,9 +1,11 @@
-"""What every test may use: no network, one thread, and the zoo of tiny models."""
+"""What every test may use: no network, one thread, the zoo of tiny models, and the program."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
@@ -26,3 +28,26 @@ def zoo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     base = tmp_path_factory.getbasetemp()
     home = (base.parent if hasattr(request.config, "workerinput") else base) / "zoo"
     return lambda name: build(name, home)
+
+
+@pytest.fixture
+def penchant(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Callable[..., tuple[int, str, str]]:
+    """Run the program in this process: exit code, standard output, standard error."""
+    from penchant import cli
+
+    monkeypatch.setenv("PENCHANT_CACHE", str(tmp_path / "cache.sqlite"))
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
+        capfd.readouterr()
+        monkeypatch.setattr(sys, "argv", ["penchant", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": BytesIO(stdin.encode())})())
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        out, err = capfd.readouterr()
+        assert isinstance(stop.value.code, int)
+        return stop.value.code, out, err
+
+    return run

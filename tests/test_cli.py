@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +22,10 @@ import yaml
 
 import brute
 import zoo as tiny
-from penchant import cli
 
 Zoo = Callable[[str], Path]
 PROGRAM = [sys.executable, "-m", "penchant.cli"]
 Answer = tuple[int, str, str]
-
-
-@pytest.fixture
-def penchant(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> Callable[..., Answer]:
-    """Run the program in this process: exit code, standard output, standard error."""
-    monkeypatch.setenv("PENCHANT_CACHE", str(tmp_path / "cache.sqlite"))
-    monkeypatch.chdir(tmp_path)
-
-    def run(*arguments: object, stdin: str = "") -> Answer:
-        capfd.readouterr()
-        monkeypatch.setattr(sys, "argv", ["penchant", *map(str, arguments)])
-        monkeypatch.setattr(sys, "stdin", type("Input", (), {"buffer": BytesIO(stdin.encode())})())
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-        out, err = capfd.readouterr()
-        assert isinstance(stop.value.code, int)
-        return stop.value.code, out, err
-
-    return run
 
 
 @pytest.fixture

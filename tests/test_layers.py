@@ -85,6 +85,7 @@ def test_importing_penchant_is_light() -> None:
 def test_public_names() -> None:
     assert penchant.__all__ == [
         "CacheError",
+        "Cloze",
         "DataError",
         "Estimate",
         "Item",
@@ -107,6 +108,7 @@ def test_public_names() -> None:
         "fill",
         "load",
         "load_tokenizer",
+        "read_cloze",
         "read_pairs",
         "score",
     ]

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from penchant.data.cloze import read_cloze as read_cloze
     from penchant.data.pairs import read_pairs as read_pairs
     from penchant.engine.scorer import embed as embed
     from penchant.engine.scorer import fill as fill
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from penchant.models.static import StaticVectors as StaticVectors
     from penchant.probes.audit import audit as audit
     from penchant.probes.base import Run as Run
+    from penchant.probes.cloze import Cloze as Cloze
+    from penchant.probes.compare import compare as compare
     from penchant.probes.minimal_pairs import MinimalPairs as MinimalPairs
-    from penchant.probes.pair_summary import compare as compare
     from penchant.records import Estimate as Estimate
     from penchant.records import Item as Item
     from penchant.records import Result as Result
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
     from penchant.study.check import check as check
 
 _HOMES = {
+    "data.cloze": ("read_cloze",),
     "data.pairs": ("read_pairs",),
     "engine.scorer": ("embed", "fill", "score"),
     "errors": (
@@ -55,8 +58,9 @@ _HOMES = {
     "models.static": ("StaticVectors",),
     "probes.audit": ("audit",),
     "probes.base": ("Run",),
+    "probes.cloze": ("Cloze",),
+    "probes.compare": ("compare",),
     "probes.minimal_pairs": ("MinimalPairs",),
-    "probes.pair_summary": ("compare",),
     "records": ("Estimate", "Item", "Result", "Signature"),
     "study.check": ("check",),
 }

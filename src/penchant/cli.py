@@ -91,30 +91,65 @@ def run(
     batch_tokens: BatchOption = None,
 ) -> None:
     """Run a study file: the main job."""
-    from penchant.report.tables import comparison_table, pair_table
+    _run(study, out, models=model, data=data or [], resume=resume, cache=_cache(cache), batch_tokens=batch_tokens)
+
+
+@app.command()
+def demo(
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="DIR", help="Where the results go (a new directory here).")
+    ] = None,
+) -> None:
+    """The bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
+    from penchant.data.registry import BUNDLED
+
+    fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
+    place = out or next(path for path in fresh if not path.exists())
+    _run(BUNDLED / "demo.yaml", place, models=None, data=[], resume=False, cache=None, batch_tokens=None)
+
+
+def _run(
+    study: Path,
+    out: Path,
+    *,
+    models: list[str] | None,
+    data: list[Path],
+    resume: bool,
+    cache: Path | None,
+    batch_tokens: int | None,
+) -> None:
+    """Run a study, show its tables, draw its charts."""
+    from penchant.report.sections import SECTIONS, write_charts
     from penchant.study.run import Options, run_study
     from penchant.study.spec import read_study
 
-    spec, probes = read_study(study, models=model)
+    spec, probes = read_study(study, models=models)
     with bars() as bar:
         options = Options(
             resume=resume,
-            cache=_cache(cache),
+            cache=cache,
             batch_tokens=batch_tokens,
-            base=[*(data or []), study.parent, Path()],
+            base=[*data, study.parent, Path()],
             say=say if sys.stderr.isatty() else lambda text: None,
             progress=bar,
         )
         outcome = run_study(spec, probes, out, options)
-    shown = [(f"{place} · {r.signature['model']}", r.summary) for (place, _), r in outcome.results.items()]
+    places = list(dict.fromkeys(place for place, _ in outcome.results))
+    charts = []
     with to_stdout():
-        write(pair_table(shown))
-        for table in outcome.comparisons.values():
-            write("\n" + comparison_table(table))
+        for i, place in enumerate(places):
+            results = [result for (own, _), result in outcome.results.items() if own == place]
+            probe = results[0].signature["probe"]
+            write(("\n" if i else "") + (f"{place}\n" if len(places) > 1 else "") + SECTIONS[probe].table(results))
+            if place in outcome.comparisons:
+                write("\n" + SECTIONS[probe].comparison(outcome.comparisons[place]))
+            charts += write_charts(probe, results, out / place)
     for result in outcome.results.values():
         for caution in result.cautions:
-            say(f"note: {caution}")
+            say(f"note: {result.signature['model']}: {caution}")
     say(f"results: {out}")
+    for path in charts:
+        say(f"chart: {path}")
 
 
 @app.command()
@@ -173,6 +208,82 @@ def fill(
 
     lm = _language_model(_load(model, dtype, device, trust_remote_code, allow_pickle))
     print_frame(filled(lm, text, k, cache=_cache(cache)), format)
+
+
+ratings_app = typer.Typer(
+    help="Human ratings of predicted words: what to rate, what came back, how far raters agree.", no_args_is_help=True
+)
+app.add_typer(ratings_app, name="ratings")
+
+
+@ratings_app.command("export")
+def ratings_export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What penchant run wrote.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="Default: standard output.")] = None,
+    estimated: Annotated[
+        bool, typer.Option("--estimated", help="Also words that only a lexicon or corpora rate.")
+    ] = False,
+) -> None:
+    """Every predicted word that nobody rates, in its sentence, as CSV for raters."""
+    from penchant.errors import OutputError
+    from penchant.files import write_text
+    from penchant.study.ratings import cloze_results, unrated
+
+    if out and out.exists():  # it may hold somebody's ratings
+        raise OutputError("is already there", where=str(out), hint="remove it or name another file")
+    table = unrated(cloze_results(directory), estimated=estimated)
+    if out is None:
+        with to_stdout():
+            sys.stdout.write(table.write_csv())
+    else:
+        write_text(table.write_csv(), out)
+    say(f"{len(table)} words to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
+
+
+@ratings_app.command("import")
+def ratings_import(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="What penchant run wrote.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="What raters returned.")],
+    into: Annotated[Path, typer.Option("--into", metavar="FILE", help="The ratings the study names.")],
+    rater: Annotated[
+        str | None, typer.Option(help="Who rated, where rows do not say. Default: the name of the file.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Let a rater change an earlier rating.")] = False,
+) -> None:
+    """Check ratings and merge them into the study's table."""
+    from penchant.study.ratings import cloze_results, merge, write_ratings
+
+    merged = merge(cloze_results(directory), files, into, rater=rater, replace=replace)
+    write_ratings(merged.ratings, into)
+    say(
+        f"{into}: {len(merged.ratings)} ratings ({merged.new} new, {merged.known} known before, "
+        f"{merged.replaced} replaced; {merged.empty} rows left empty)"
+    )
+
+
+@ratings_app.command("agreement")
+def ratings_agreement(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Tables of ratings.")],
+    least: Annotated[float, typer.Option(min=0, help="List words whose ratings lie this far apart.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")] = 1000,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+) -> None:
+    """Krippendorff's alpha with its interval, and the words raters dispute."""
+    import polars as pl
+
+    from penchant.data.cloze import read_ratings
+    from penchant.study.ratings import agreement
+
+    found = agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
+    print_frame(found.raters, "table")
+    write("")
+    print_frame(pl.DataFrame([found.alpha.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
+    write(f"\n{len(found.disputed)} words whose ratings lie {least:g} or more apart")
+    if len(found.disputed):
+        print_frame(found.disputed, "table")
+    if found.alpha.note:
+        say(f"note: {found.alpha.note}")
 
 
 @app.command()
@@ -248,11 +359,17 @@ def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|method
 
 
 @app.command()
-def schema() -> None:
-    """The JSON schema of a study file."""
+def schema(
+    what: Annotated[str, typer.Argument(metavar="[study|cloze]", help="A study file, or a cloze test set.")] = "study",
+) -> None:
+    """The JSON schema of a study file, or of the files of a test set."""
+    from penchant.data.cloze import schemas as cloze_schemas
     from penchant.study.spec import schema as study_schema
 
-    write(json.dumps(study_schema(), indent=2))
+    known = {"study": study_schema, "cloze": cloze_schemas}
+    if what not in known:
+        raise MethodError(f"there is no schema of '{what}'", hint=f"use one of {', '.join(known)}")
+    write(json.dumps(known[what](), indent=2))
 
 
 def main() -> NoReturn:

@@ -14,7 +14,9 @@ that escapes is a fault of the program and exits with code 1.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 
 class PenchantError(Exception):
@@ -76,3 +78,16 @@ class CacheError(PenchantError):
 
 class OutputError(PenchantError):
     """A result that could not be written; nothing half-written is left."""
+
+
+def finding(error: Mapping[str, Any]) -> str:
+    """What pydantic found wrong with a value (one of its `errors()`), in the words used everywhere here."""
+    if error["type"] == "extra_forbidden":
+        return "unknown key"
+    if error["type"] == "missing":
+        return "is missing"
+    if error["type"] == "value_error":
+        return str(error["ctx"]["error"])
+    value = error.get("input")
+    shown = f", got {value!r}" if isinstance(value, str | int | float | bool) else ""
+    return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"

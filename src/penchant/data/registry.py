@@ -1,17 +1,27 @@
-"""Where the data a study names are: an absolute path, or a path looked up in a list of directories."""
+"""Where the data a study names are: an absolute path, a path looked up in a list of directories, or a bundled name."""
 
 from __future__ import annotations
 
 import contextlib
 import difflib
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 
 from penchant.errors import DataError
 
+BUNDLED = Path(str(files("penchant"))) / "stimuli"
+"""The data that ship with penchant, each in a directory of its own."""
+
+
+def bundled_data() -> list[str]:
+    """The names of the data sets that ship with penchant."""
+    return sorted(place.parent.name for place in BUNDLED.glob("*/set.yaml"))
+
 
 def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None) -> Path:
-    """The file or directory `name` stands for: the first found under the directories of `base`, in their order.
+    """The file or directory `name` stands for: the first found under the directories of `base`, in their order, or the
+    bundled data set of that name.
 
     Without `base`, the working directory. Raises DataError naming the places looked in, and names like it there.
     """
@@ -24,6 +34,8 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None) -> 
         with contextlib.suppress(OSError):  # not ours to look into, or a name no file can have
             if place.exists():
                 return place
+    if str(name) in bundled_data():
+        return BUNDLED / str(name)
     looked = ", ".join(dict.fromkeys(str(place.parent.absolute()) for place in places)) or "no directory"
     near = _near(wanted, [place.parent for place in places])
     hint = f"did you mean {', '.join(near)}?" if near else "check the name, or give the whole path"
@@ -32,7 +44,7 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None) -> 
 
 def _near(wanted: Path, folders: Sequence[Path]) -> list[str]:
     """Names in the folders that are close to the one wanted, without regard to case or suffix."""
-    names = set()
+    names = set(bundled_data())
     for folder in dict.fromkeys(folders):
         with contextlib.suppress(OSError):
             names |= {child.name for child in folder.iterdir()}

@@ -13,11 +13,12 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import polars as pl
+from pydantic import BaseModel, ValidationError
 
-from penchant.errors import DataError
+from penchant.errors import DataError, finding
 
 _PARQUET = b"PAR1"
 _QUOTED = re.compile(r'"[^"]*"')
@@ -39,6 +40,30 @@ def read_rows(path: str | Path) -> list[Row]:
     if not rows:
         raise DataError("holds no rows", file=file)
     return rows
+
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def read_models(path: str | Path, model: type[Model]) -> list[tuple[int, Model]]:
+    """The rows of a table as instances of a pydantic model, each with its line; a table of no rows is allowed.
+
+    An empty cell of CSV or TSV counts as missing. Raises DataError naming file, line and field.
+    """
+    file = Path(path)
+    data = _bytes(file)
+    found = []
+    for row in _parquet(data, file) if data.startswith(_PARQUET) else _text_rows(_text(data, file), file):
+        values = {name: value for name, value in row.values.items() if value not in ("", None)}
+        try:
+            found.append((row.line, model.model_validate(values)))
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = str(first["loc"][0]) if first["loc"] else None
+            columns = ", ".join(row.values)
+            hint = f"the columns are {columns}" if first["type"] == "missing" and field not in row.values else ""
+            raise DataError(finding(first), file=file, line=row.line, field=field, hint=hint) from error
+    return found
 
 
 def _bytes(file: Path) -> bytes:

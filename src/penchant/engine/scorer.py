@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -54,6 +55,17 @@ class SentenceScore:
     def normalised(self, how: str) -> float:
         """The score under a normalisation of `penchant list methods`."""
         return normalise(self.score, self.n, how)
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """A token that fills a gap: as text, its natural log-probability over the whole vocabulary, and whether it is a
+    `piece`: no word of its own, but the continuation of the one before the gap ("##eth"), a special token, part of a
+    character, or nothing that can be seen."""
+
+    word: str
+    logprob: float
+    piece: bool = False
 
 
 class Scorer:
@@ -152,22 +164,28 @@ class Scorer:
             strings = tuple(self.model.tokenizer.strings(encoding.tokens))
             yield SentenceScore(text, how.total(values), n, strings, values)
 
-    def fill(self, texts: Sequence[str], k: int = 10) -> Iterator[list[NDArray[np.generic]]]:
-        """For each text the k most probable tokens (token, logprob) at each of its gaps, best first.
+    def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
+        """For each (text, place) the k most probable fillers of each of its gaps, best first.
 
         Raises MethodError for a model that has no gaps, DataError for a text without one.
         """
         if k < 1:
             raise MethodError(f"k is {k}", hint="ask for at least one filler")
         mask = self._gap_token()
-        encoded = list(self._encode(((t.replace(GAP, mask), f"'{t}'") for t in texts), gaps=True))
+        encoded = list(self._encode(((text.replace(GAP, mask), where) for text, where in texts), gaps=True))
         reads = []
         for _, where, encoding in encoded:
             gaps = tuple(at for at in encoding.at if encoding.ids[at] == self.model.tokenizer.mask_id)
             if not gaps:
                 raise DataError("the text has no gap", where=where, hint=f"put {GAP} where the word goes")
             reads.append(TopK(encoding.ids, gaps, k))
-        return (list(answer) for answer in self._engine.answer(reads))
+        return (
+            [
+                [_filler(self.model, *top, joins=joins) for top in gap.tolist()]
+                for gap, joins in zip(answer, _joining(text, mask), strict=True)
+            ]
+            for (text, _, _), answer in zip(encoded, self._engine.answer(reads), strict=True)
+        )
 
     def _gap_token(self) -> str:
         method_for(None, self.model)
@@ -285,40 +303,56 @@ def scores_frame(scores: Iterable[SentenceScore], how: str) -> pl.DataFrame:
 def fill(model: LanguageModel, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
     """The k most probable fillers of each `[MASK]` of a text: gap, rank, word, logprob, prob, piece.
 
-    `piece` marks a filler that is no whole word but continues the one before it, such as "##eth". Probabilities are
-    over the model's whole vocabulary.
+    `piece` marks a filler that is no word, such as "##eth", which continues the one before it (see `Filler`).
+    Probabilities are over the model's whole vocabulary.
     """
     import polars as pl
 
     model = language_model(model)
     scorer = Scorer(model, cache=cache)
     rows = []
-    for gap, best in enumerate(next(scorer.fill([text], k)), start=1):
-        for rank, (token, logprob) in enumerate(best.tolist(), start=1):
-            word, piece = _word(model, token, initial=gap == 1 and text.lstrip().startswith(GAP))
+    for gap, best in enumerate(next(scorer.fill([(text, f"'{text}'")], k)), start=1):
+        for rank, filler in enumerate(best, start=1):
             rows.append(
                 {
                     "gap": gap,
                     "rank": rank,
-                    "word": word,
-                    "logprob": logprob,
-                    "prob": np.exp(logprob),
-                    "piece": piece,
+                    "word": filler.word,
+                    "logprob": filler.logprob,
+                    "prob": np.exp(filler.logprob),
+                    "piece": filler.piece,
                 }
             )
     scorer.close()
     return pl.DataFrame(rows)
 
 
-def _word(model: LanguageModel, token: int, *, initial: bool) -> tuple[str, bool]:
-    """A vocabulary entry as text, and whether it continues a word; at the start of a text nothing does."""
-    entry = model.tokenizer.strings([token])[0]
-    if entry.startswith("##"):
-        return entry, True
-    text = str(model.tokenizer.hf.decode([token])).strip()
-    mark = model.tokenizer.word_mark
-    piece = not initial and mark is not None and not entry.startswith(mark) and any(c.isalnum() for c in text)
-    return text or entry, piece
+def _joining(text: str, mask: str) -> list[bool]:
+    """For each gap whether a token that starts no word of its own continues one there: not at the start of the text,
+    nor right after a sign such as a quotation mark."""
+    parts = text.split(mask)[:-1]
+    return [
+        bool(i or part.strip()) and (not part or part[-1].isspace() or _wordlike(part[-1]))
+        for i, part in enumerate(parts)
+    ]
+
+
+def _wordlike(character: str) -> bool:
+    """Whether it is a letter, a digit or a mark on one, such as a vowel sign."""
+    return unicodedata.category(character)[0] in "LMN"
+
+
+def _filler(model: LanguageModel, token: int, logprob: float, *, joins: bool) -> Filler:
+    """A vocabulary entry as text, and whether it is a piece; `joins`: one without a mark of its own would be."""
+    tokenizer = model.tokenizer
+    entry = tokenizer.strings([token])[0]
+    if entry.startswith("##") or token in tokenizer.hf.all_special_ids:
+        return Filler(entry, logprob, piece=True)
+    text = tokenizer.decode([token]).strip()
+    if "\N{REPLACEMENT CHARACTER}" in text or not any(map(str.isprintable, text)):
+        return Filler(text or entry, logprob, piece=True)
+    unmarked = tokenizer.word_mark is not None and not entry.startswith(tokenizer.word_mark)
+    return Filler(text, logprob, piece=joins and unmarked and any(map(_wordlike, text)))
 
 
 def embed(
@@ -334,4 +368,4 @@ def embed(
     return Scorer(language_model(model)).embed(texts, spans, layer=layer, pooling=pooling)
 
 
-__all__ = ["GAP", "METHODS", "Counts", "Scorer", "SentenceScore", "embed", "fill", "score"]
+__all__ = ["GAP", "METHODS", "Counts", "Filler", "Scorer", "SentenceScore", "embed", "fill", "score"]

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from penchant.probes.pair_summary import SPLITS
+from penchant.records import Result
 
 
 def aligned(frame: pl.DataFrame) -> str:
@@ -28,10 +29,10 @@ def _cell(value: object) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def pair_table(summaries: Sequence[tuple[str, pl.DataFrame]]) -> str:
+def pair_table(results: Sequence[Result]) -> str:
     """Accuracy in percent for each model: data sets and paradigms by normalisation; all pairs with their interval,
     each token-length split, and the length-adjusted accuracy."""
-    return "\n\n".join(f"{model}\n{_one_model(summary)}" for model, summary in summaries)
+    return "\n\n".join(f"{result.signature['model']}\n{_one_model(result.summary)}" for result in results)
 
 
 def comparison_table(comparison: pl.DataFrame) -> str:

@@ -30,7 +30,7 @@ from penchant.errors import StudyError
 from penchant.files import sha256_file, write_json, write_parquet
 from penchant.models.load import LanguageModel, load
 from penchant.probes.base import Probe, Run
-from penchant.probes.pair_summary import compare
+from penchant.probes.compare import compare
 from penchant.records import Result
 from penchant.study.check import require_fit
 from penchant.study.spec import Study

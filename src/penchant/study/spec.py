@@ -8,11 +8,12 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from penchant.errors import StudyError
+from penchant.errors import StudyError, finding
 from penchant.probes.base import Probe
+from penchant.probes.cloze import Cloze
 from penchant.probes.minimal_pairs import MinimalPairs
 
-PROBES: dict[str, type[Probe]] = {probe.name: probe for probe in (MinimalPairs,)}
+PROBES: dict[str, type[Probe]] = {probe.name: probe for probe in (MinimalPairs, Cloze)}
 
 
 class Study(BaseModel):
@@ -45,7 +46,7 @@ class Study(BaseModel):
                 found.append(PROBES[name](**{"seed": self.seed, **(parameters or {})}))
             except ValidationError as error:
                 first = error.errors()[0]
-                raise _PlacedError(("probes", i, name, *first["loc"]), _said(first)) from error
+                raise _PlacedError(("probes", i, name, *first["loc"]), finding(first)) from error
         return found
 
 
@@ -84,20 +85,9 @@ def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[St
         return study, study.instruments()
     except ValidationError as error:
         first = error.errors()[0]
-        raise _at(path, text, tuple(first["loc"]), _said(first)) from error
+        raise _at(path, text, tuple(first["loc"]), finding(first)) from error
     except _PlacedError as place:
         raise _at(path, text, place.path, place.message) from place
-
-
-def _said(error: Any) -> str:
-    """pydantic's finding in our words."""
-    if error["type"] == "extra_forbidden":
-        return "unknown key"
-    if error["type"] == "missing":
-        return "is missing"
-    value = error.get("input")
-    shown = f", got {value!r}" if isinstance(value, str | int | float | bool) else ""
-    return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
 
 
 def _at(path: str | Path, text: str, loc: tuple[str | int, ...], message: str) -> StudyError:

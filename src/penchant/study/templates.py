@@ -5,6 +5,8 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
+from penchant.data.cloze import SET_FILE
+from penchant.data.registry import bundled_data
 from penchant.engine.methods import METHODS
 from penchant.errors import MethodError, OutputError
 from penchant.files import write_text
@@ -31,7 +33,50 @@ Nobody has ever seen it.\tSomebody has ever seen it.\tpolarity
 No guest had any doubt.\tThe guest had any doubt.\tpolarity
 """
 
-_TEMPLATES = {"minimal-pairs": {"minimal-pairs.yaml": _STUDY, "pairs.tsv": _PAIRS}}
+_CLOZE = """\
+# How a model leans between two varieties of a language. Run it with: penchant run cloze.yaml -o first
+# Then rate what it predicted: penchant ratings export first -o rate.csv; … import …; … agreement (see the README)
+study: my-cloze
+seed: 0
+models:
+  - bert-base-multilingual-cased   # a hub name, a directory, a bundled: name
+probes:
+  - cloze:
+      data: .               # this directory: set.yaml and sentences.csv
+      k: 10                 # how many of the most probable words count
+      ratings: ratings.csv  # grows with every import
+"""
+
+_SET = """\
+# A test set: sentences with one gap on a scale from -1 (low) to 1 (high). penchant schema cloze tells every key.
+language: en
+scale: {low: informal English, high: formal English}
+sentences: sentences.csv
+# lexicon: [words.csv]      # word, valence: what a word is worth in every sentence
+# candidates: fillers.csv   # sentence, word: a closed list for causal models
+"""
+
+_SENTENCES = """\
+id,text,expected,group
+i1,"Can't [MASK] you till tonight, sorry.",-1,informal
+i2,"Yeah, that's a pretty [MASK] idea.",-1,informal
+f1,We regret to [MASK] you that the meeting has been postponed.,1,formal
+f2,The committee wishes to [MASK] its gratitude to the participants.,1,formal
+n1,The train leaves at [MASK].,0,neutral
+n2,She put the [MASK] on the table.,0,neutral
+"""
+
+_RATINGS = "sentence,word,rater,rating\n"
+
+_TEMPLATES = {
+    "cloze": {
+        "cloze.yaml": _CLOZE,
+        "set.yaml": _SET,
+        "sentences.csv": _SENTENCES,
+        "ratings.csv": _RATINGS,
+    },
+    "minimal-pairs": {"minimal-pairs.yaml": _STUDY, "pairs.tsv": _PAIRS},
+}
 
 
 def write_template(probe: str, directory: Path) -> list[Path]:
@@ -62,6 +107,7 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
             *((f"bundled:{name}", "ships with penchant") for name in _bundled()),
         ],
         "data": [
+            *((name, "bundled cloze test set") for name in bundled_data()),
             ("BLiMP", "JSON lines: sentence_good, sentence_bad, UID, linguistics_term"),
             ("CrowS-Pairs", "CSV: sent_more, sent_less, stereo_antistereo, bias_type"),
             ("COMPS", "JSON lines: prefix_acceptable, prefix_unacceptable, property_phrase"),
@@ -69,9 +115,11 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
                 "plain table",
                 "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
             ),
+            (f"directory with {SET_FILE}", "a cloze test set (penchant schema cloze)"),
         ],
         "methods": [
             *((method.name, f"{method.kind}: {method.summary}") for method in METHODS.values()),
+            ("fill", "masked: the most probable tokens at a gap (cloze only)"),
             ("none", "normalisation: the sum over tokens, as it is"),
             ("mean", "normalisation: divided by the number of tokens |S|"),
             ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
