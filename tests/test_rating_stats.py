@@ -363,6 +363,29 @@ numbers = st.lists(st.integers(-40, 40).map(lambda value: value / 10), min_size=
 
 
 class TestBootstrapMean:
+    def test_strata_take_the_spread_between_them_out(self) -> None:
+        """Two groups far apart: within strata the interval is that of the spread inside."""
+        rng = np.random.default_rng(4)
+        low, high = rng.normal(0, 1, 60), rng.normal(50, 1, 40)
+        values, strata = [*low, *high], ["a"] * 60 + ["b"] * 40
+        free = bootstrap_mean(values, seed=0)
+        held = bootstrap_mean(values, strata=strata, seed=0)
+        error = math.sqrt(0.6**2 * low.var(ddof=1) / 60 + 0.4**2 * high.var(ddof=1) / 40)
+        assert held.value == free.value == pytest.approx(np.mean(values))
+        assert held.high - held.low == pytest.approx(2 * 1.96 * error, rel=0.06)
+        assert free.high - free.low > 20 * (held.high - held.low)
+        assert "within 2 groups" in held.how
+        order = rng.permutation(100)
+        again = bootstrap_mean([values[i] for i in order], strata=[strata[i] for i in order], seed=0)
+        assert (again.low, again.high) == (held.low, held.high)
+
+    def test_one_stratum_is_none_and_a_lone_item_is_not_kept_apart(self) -> None:
+        values = [0.1, 0.4, 0.2, 0.9, 0.5]
+        plain = bootstrap_mean(values, seed=1)
+        assert bootstrap_mean(values, strata=["x"] * 5, seed=1) == plain
+        assert bootstrap_mean(values, strata=["x"] * 4 + ["y"], seed=1) == plain
+        assert uncomputed(bootstrap_mean([1, 1, 2, 2], strata="aabb", seed=1))
+
     @pytest.mark.parametrize("values", [(0, 1, 2, 3, 4, 40), (0, 0, 1, 1, 1, 5)])
     def test_against_all_possible_resamples(self, values: tuple[int, ...]) -> None:
         # Efron 1987 on the exact bootstrap distribution: bias z₀ from the resamples below the mean (half of those

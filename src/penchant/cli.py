@@ -147,6 +147,8 @@ def _run(
     for result in outcome.results.values():
         for caution in result.cautions:
             say(f"note: {result.signature['model']}: {caution}")
+    for note in outcome.notes:
+        say(f"note: {note}")
     say(f"results: {out}")
     for path in charts:
         say(f"chart: {path}")

@@ -51,3 +51,13 @@ class Probe(BaseModel, ABC):
     @abstractmethod
     def files(self, base: Sequence[Path]) -> list[Path]:
         """Every data file the probe reads."""
+
+
+def beginning(lm: LanguageModel) -> str:
+    """What stands before the first token: the template's own specials, a named token, or nothing."""
+    if lm.kind != "causal":
+        return "template"
+    if lm.begin is None:
+        return "none"
+    (token,) = lm.tokenizer.strings([lm.begin])
+    return token

@@ -36,7 +36,7 @@ from penchant.engine.methods import method_for
 from penchant.engine.scorer import Filler, Scorer, language_model
 from penchant.errors import DataError, MethodError
 from penchant.models.load import LanguageModel
-from penchant.probes.base import Model, Probe, Run
+from penchant.probes.base import Model, Probe, Run, beginning
 from penchant.probes.cloze_summary import EVERYTHING, measured, summarise
 from penchant.probes.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.records import Result, Signature
@@ -175,7 +175,7 @@ class Cloze(Probe):
             method=method,
             k=self.k,
             **({"candidates": self._cited_candidates(test_set, run.base)} if lists is not None else {}),
-            **({"bos": _beginning(lm)} if lm.kind == "causal" else {}),
+            **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
             **self._cited_valences(test_set, run.base),
             unrated=self.unrated,
             renormalise="yes" if self.renormalise else "no",
@@ -328,11 +328,6 @@ def _checked(test_set: ClozeSet) -> ClozeSet:
                 hint="give the group another name",
             )
     return test_set
-
-
-def _beginning(lm: LanguageModel) -> str:
-    """What stands before the first token of a causal model."""
-    return "none" if lm.begin is None else lm.tokenizer.strings([lm.begin])[0]
 
 
 def filled(text: str, word: str) -> str:

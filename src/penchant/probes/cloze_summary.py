@@ -85,19 +85,25 @@ def summarise(items: pl.DataFrame, signature: Signature) -> tuple[pl.DataFrame, 
     for group, inside in _groups(items):
         part = items.filter(inside)
         for column, measure in MEASURES.items():
-            values = part[column].drop_nulls().to_numpy()
-            note = _left_out(len(part) - len(values))
-            found = bootstrap_mean(values, seed=settings.seed, resamples=settings.resamples, level=settings.level)
-            rows.append(
-                replace(found, measure=measure, note="; ".join(filter(None, (found.note, note))), by={"group": group})
-            )
+            rows.append(replace(_mean(part[column], part["group"], settings), measure=measure, by={"group": group}))
         for column in ("beta", "delta"):
             rows.append(replace(moved.estimate(column, inside, settings), by={"group": group}))
     return summary_table((row, signature) for row in rows), tuple(_cautions(items, settings))
 
 
-def _left_out(sentences: int) -> str:
-    return f"{sentences} sentences with nothing rated left out" if sentences else ""
+def _mean(values: pl.Series, groups: pl.Series, settings: _Settings) -> Estimate:
+    """The mean over sentences, resampled within their groups, which the set fixes. Nulls are left out and counted."""
+    known = values.is_not_null()
+    found = bootstrap_mean(
+        values.filter(known).to_numpy(),
+        strata=groups.filter(known).to_list(),
+        seed=settings.seed,
+        resamples=settings.resamples,
+        level=settings.level,
+    )
+    lost = len(values) - found.n
+    note = f"{lost} sentences with nothing rated left out" if lost else ""
+    return replace(found, note="; ".join(filter(None, (found.note, note))))
 
 
 def _groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
@@ -112,8 +118,9 @@ def _groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 class Moves:
     """What β and δ would be had some ratings been half a point higher or lower (a check the paper asks for).
 
-    A rating is one word in one sentence. In each draw `moves` of them, taken at random without replacement, move up
-    or down by ½, at most to the end of the scale. With two tables of the same sentences, the same moves meet both.
+    A rating is one word, as it is spelled, in one sentence. In each draw `moves` of them, taken at random without
+    replacement, move up or down by ½, but not past the end of the scale: a rating of ±1 moves inwards or not at all, so
+    the draws need not lie around the number as it is. With two tables of the same sentences, the same moves meet both.
     """
 
     def __init__(self, betas: list[Array], shifts: list[Array], expected: Array, used: int, known: int) -> None:
@@ -144,7 +151,7 @@ class Moves:
             weights, rows = [weight for weight, _, _ in found], [row for _, row, _ in found]
             columns = [keys[key] for _, _, key in found]
             matrix = sparse.csr_array((weights, (rows, columns)), shape=(len(first), max(1, len(keys))))
-            shifts.append(np.asarray(matrix @ changes))
+            shifts.append((matrix @ changes).toarray())
         betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
         return cls(betas, shifts, first["expected"].to_numpy(), min(settings.moves, len(keys)), len(keys))
 
@@ -177,7 +184,8 @@ class Moves:
             float(low),
             float(high),
             settings.level,
-            how=f"{self.used} of {self.known} ratings moved by ±½, {settings.draws} draws, seed {settings.seed}",
+            how=f"{self.used} of {self.known} ratings moved by ±½ within the scale, {settings.draws} draws, "
+            f"seed {settings.seed}",
         )
 
 
@@ -185,16 +193,19 @@ def _gap(sides: list[Array]) -> Array:
     return sides[0] if len(sides) == 1 else sides[0] - sides[1]
 
 
-def _changes(values: Array, settings: _Settings) -> Array:
+def _changes(values: Array, settings: _Settings) -> sparse.csr_array:
     """The change of every rating in every draw (ratings, draws)."""
-    changes = np.zeros((max(1, len(values)), settings.draws))
-    rng = np.random.default_rng(settings.seed)
+    shape = (max(1, len(values)), settings.draws)
     moves = min(settings.moves, len(values))
-    for draw in range(settings.draws if moves else 0):
-        chosen = rng.choice(len(values), moves, replace=False)
-        step = rng.choice((-0.5, 0.5), moves)
-        changes[chosen, draw] = np.clip(values[chosen] + step, -1, 1) - values[chosen]
-    return changes
+    if not moves:
+        return sparse.csr_array(shape)
+    rng = np.random.default_rng(settings.seed)
+    draws = [
+        (rng.choice(len(values), moves, replace=False), rng.choice((-0.5, 0.5), moves)) for _ in range(settings.draws)
+    ]
+    chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
+    change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
+    return sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), moves))), shape=shape)
 
 
 def _cautions(items: pl.DataFrame, settings: _Settings) -> Iterator[str]:
@@ -231,14 +242,12 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     for column in ("beta", "delta"):
         found = []
         for group, inside in _groups(a.items):
-            gains = (a.items[column] - b.items[column]).filter(pl.Series(inside)).drop_nulls().to_numpy()
-            note = _left_out(int(inside.sum()) - len(gains))
-            mean = bootstrap_mean(gains, seed=settings.seed, resamples=settings.resamples, level=settings.level)
-            p = sign_flip(gains, seed=settings.seed, draws=settings.resamples)
+            gains = (a.items[column] - b.items[column]).filter(pl.Series(inside))
+            mean = _mean(gains, a.items["group"].filter(pl.Series(inside)), settings)
+            p = sign_flip(gains.drop_nulls().to_numpy(), seed=settings.seed, draws=settings.resamples)
             measure = f"difference of {MEASURES[column]}"
             by = {"comparison": pair, "group": group}
-            note = "; ".join(filter(None, (mean.note, note)))
-            found.append(replace(mean, measure=measure, p=p, test="sign-flip over sentences", note=note, by=by))
+            found.append(replace(mean, measure=measure, p=p, test="sign-flip over sentences", by=by))
             moves = moved.estimate(column, inside, settings)
             rows.append(replace(moves, measure=f"{measure}, ratings moved", by=by))
         groups = [i for i, estimate in enumerate(found) if estimate.by["group"] != EVERYTHING]

@@ -19,8 +19,7 @@ from penchant.data.pairs import PairSet, read_many
 from penchant.data.registry import find_data
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import Scorer, SentenceScore, language_model
-from penchant.models.load import LanguageModel
-from penchant.probes.base import Model, Probe, Run
+from penchant.probes.base import Model, Probe, Run, beginning
 from penchant.probes.pair_summary import summarise
 from penchant.records import Item, Result, Signature
 
@@ -100,7 +99,7 @@ class MinimalPairs(Probe):
             method=method.name,
             normalise=",".join(wanted),
             **({"pen-alpha": PEN_ALPHA} if "pen" in wanted else {}),
-            bos=_beginning(lm),
+            bos=beginning(lm),
             dtype=lm.dtype,
             acceptable=self.acceptable if any(p.kind == "crows-pairs" for p in pair_sets) else "good",
             level=self.level,
@@ -137,16 +136,6 @@ def _cite(pair_sets: Sequence[PairSet]) -> str:
             digest = hashlib.sha256("".join(sorted(p.sha256 for p in members)).encode()).hexdigest()
             parts.append(f"{name}({len(members)})#{digest[:6]}")
     return "+".join(parts)
-
-
-def _beginning(lm: LanguageModel) -> str:
-    """What stands before the first token: the template's own specials, a named token, or nothing."""
-    if lm.kind != "causal":
-        return "template"
-    if lm.begin is None:
-        return "none"
-    (token,) = lm.tokenizer.strings([lm.begin])
-    return token
 
 
 def _table(items: Sequence[tuple[str, Item]], scores: Sequence[tuple[SentenceScore, SentenceScore]]) -> pl.DataFrame:

@@ -192,8 +192,8 @@ def _sentences(results: Sequence[Result]) -> alt.HConcatChart:
 
 
 def _point(value: float | None) -> str:
-    """The point of the scale a valence is nearest to, as a label."""
+    """The point of the scale a valence is nearest to, as a label; halfway, the one farther out."""
     if value is None:
         return "unrated"
-    names = ("−1", "−½", "0", "½", "1")
-    return names[round((value + 1) * 2)]
+    steps = int(2 * abs(value) + 0.5)
+    return ("0", "½", "1")[steps] if value >= 0 or not steps else ("", "−½", "−1")[steps]

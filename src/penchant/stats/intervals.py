@@ -211,6 +211,7 @@ def clustered_mean(
 def bootstrap_mean(
     values: ArrayLike,
     *,
+    strata: Iterable[Hashable] | None = None,
     seed: Seed,
     resamples: int = 10_000,
     level: float = 0.95,
@@ -218,48 +219,63 @@ def bootstrap_mean(
 ) -> Estimate:
     """Mean over independent items with its BCa bootstrap interval (Efron 1987, J. Am. Stat. Assoc. 82:171–185).
 
-    `noun`: what the items are, for `how` and `note`. For items that come in groups see `clustered_mean`. The
-    jackknife in BCa takes time quadratic in the items: seconds for twenty thousand. Raises DataError for NaN.
+    `strata`: one label an item; items are then resampled within their stratum, as befits a design that fixes how many
+    there are of each (Davison & Hinkley 1997, §3.2). A stratum of one item has no spread to resample; with any, the
+    strata are not kept apart. `noun`: what the items are, for `how` and `note`. For items that come in groups see
+    `clustered_mean`. The jackknife in BCa takes time quadratic in the items: seconds for twenty thousand. Raises
+    DataError for NaN.
     """
     check_level(level)
     check_resamples(resamples)
-    array = np.sort(as_values(values))  # so that the same items in another order give the same bits
+    array = as_values(values)
+    codes = np.zeros(len(array), dtype=np.intp) if strata is None else cluster_codes(strata, len(array), where="strata")
     items = len(array)
     if not items:
         return Estimate("mean", np.nan, 0, level=level, note="no items")
-    value, spread = float(array.mean()), float(np.ptp(array))
+    value, spread = float(np.sort(array).mean()), float(np.ptp(array))
     if items == 1:
         note = "one item: there is no spread between items to make an interval from"
         return Estimate("mean", value, items, level=level, note=note)
-    if spread <= 1e-12 * np.abs(array).max():
-        note = f"all {items} {noun} have the same value: resampling them gives no interval"
+    if np.bincount(codes).min() < 2:
+        codes = np.zeros_like(codes)
+    # Sorted, so that the same items in another order give the same bits.
+    parts = sorted((np.sort(array[codes == code]) for code in range(codes.max() + 1)), key=lambda part: part.tolist())
+    if all(np.ptp(part) <= 1e-12 * np.abs(array).max() for part in parts):
+        each = f"all {items} {noun} have" if len(parts) == 1 else f"within each of {len(parts)} groups all {noun} have"
+        note = f"{each} the same value: resampling them gives no interval"
         return Estimate("mean", value, items, level=level, note=note)
-    low, high = _bca((array - value) / spread, seed, resamples, level)
+    low, high = _bca([(part - value) / spread for part in parts], seed, resamples, level)
     if not low <= high:
         note = f"no interval: {resamples} resamples are too few or too one-sided for BCa"
         return Estimate("mean", value, items, level=level, note=note)
-    how = bootstrap_name(items, resamples, seed, noun, kind="BCa")
+    within = f"{noun} within {len(parts)} groups" if len(parts) > 1 else noun
+    how = bootstrap_name(items, resamples, seed, within, kind="BCa")
     note = few_clusters(items, noun)
     return Estimate("mean", value, items, value + spread * low, value + spread * high, level, how=how, note=note)
 
 
-def _bca(centred: Array, seed: Seed, resamples: int, level: float) -> tuple[float, float]:
-    """BCa interval of the mean of numbers with mean 0 and range 1; NaN where it cannot be computed.
+def _bca(parts: list[Array], seed: Seed, resamples: int, level: float) -> tuple[float, float]:
+    """BCa interval of the mean over all parts, each resampled by itself, of numbers with mean 0 and range 1; NaN where
+    it cannot be computed.
 
     BCa counts the resamples below, at and above the mean, so that a mean equal but for rounding has to be equal.
     """
+    items = sum(map(len, parts))
+    shares = [len(part) / items for part in parts]
 
-    def mean(sample: Array, axis: int) -> Array:
-        return np.asarray(np.round(sample.mean(axis=axis), 9))
+    def mean(*samples: Array, axis: int) -> Array:
+        weighed = (share * sample.mean(axis=axis) for share, sample in zip(shares, samples, strict=True))
+        return np.asarray(np.round(sum(weighed), 9))
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # when all resamples lie on one side of the mean; the interval is NaN then
         found = stats.bootstrap(
-            (centred,),
+            parts,
             mean,
             n_resamples=resamples,
-            batch=max(1, _CHUNK // len(centred)),
+            batch=max(1, _CHUNK // items),
             vectorized=True,
+            paired=False,
             confidence_level=level,
             method="BCa",
             rng=np.random.default_rng(seed),

@@ -53,10 +53,12 @@ class Options:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a study found: results by probe directory and model, comparisons by probe directory."""
+    """What a study found: results by probe directory and model, comparisons by probe directory, and a note on every two
+    models that could not be compared."""
 
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
     comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
 
 
 def run_study(study: Study, probes: list[Probe], out: str | Path, options: Options | None = None) -> Outcome:
@@ -94,7 +96,12 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
                 result.save(folder / names[i] / _safe(model.name))
             outcome.results[names[i], spec] = result
     for name in names:
-        tables = [compare(outcome.results[name, a], outcome.results[name, b]) for a, b in combinations(study.models, 2)]
+        tables = []
+        for a, b in combinations(study.models, 2):
+            try:
+                tables.append(compare(outcome.results[name, a], outcome.results[name, b]))
+            except StudyError as error:  # such as a closed list for a causal model and the vocabulary for a masked one
+                outcome.notes.append(f"{name}, {a} and {b}: {error}")
         if tables:
             outcome.comparisons[name] = pl.concat(tables)
             write_parquet(outcome.comparisons[name], folder / name / "comparison.parquet")
