@@ -1,8 +1,9 @@
-"""Where the data sets are that tests may read and the project may not hold."""
+"""Where the data sets and the real models are that tests may read and the project may not hold."""
 
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -12,3 +13,11 @@ SHARED = Path(os.environ.get("PENCHANT_TEST_DATA", Path(__file__).parent.parent.
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason=f"no data sets in {SHARED}; name their parent directory in PENCHANT_TEST_DATA"
 )
+
+
+def package_file(package: str, pattern: str) -> Path:
+    """The first file of a pattern in an installed package; a test that needs it skips where it is not installed."""
+    spec = find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
+        pytest.skip(f"the package {package} is not installed")
+    return next(Path(spec.submodule_search_locations[0]).glob(pattern))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Callable
-from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
 import brute
 import penchant as pc
 import zoo as tiny
+from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import DataError, MethodError, ModelError
 
@@ -27,13 +27,6 @@ def load(directory: Path | str, **options: str) -> pc.LanguageModel:
     model = pc.load(directory, **options)  # type: ignore[arg-type]
     assert isinstance(model, pc.LanguageModel)
     return model
-
-
-def package_file(package: str, pattern: str) -> Path:
-    spec = find_spec(package)
-    if spec is None or not spec.submodule_search_locations:
-        pytest.skip(f"the package {package} is not installed")
-    return next(Path(spec.submodule_search_locations[0]).glob(pattern))
 
 
 @pytest.mark.parametrize("name", tiny.MASKED)
