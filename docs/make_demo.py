@@ -11,8 +11,9 @@ import sys
 from pathlib import Path
 
 import polars as pl
+import vl_convert
 
-from penchant.files import write_text
+from penchant.files import write_bytes, write_text
 from penchant.records import Result
 from penchant.report import cloze
 
@@ -28,8 +29,10 @@ def main() -> None:
     own = [r.summary.select(pl.lit(r.signature["model"]).alias("model"), *NUMBERS) for r in results]
     pair = compared.select(pl.col("comparison").alias("model"), *NUMBERS)
     write_text(pl.concat([*own, pair]).write_csv(), HERE / "demo.csv")
-    for chart in ("beta", "delta", "sentences"):
+    for chart in ("beta", "delta"):
         shutil.copyfile(folder / "cloze" / f"{chart}.svg", HERE / f"demo-{chart}.svg")
+    drawn = (folder / "cloze" / "sentences.svg").read_text("utf-8")  # a megabyte, most of it labels for screen readers
+    write_bytes(vl_convert.svg_to_png(drawn, scale=1), HERE / "demo-sentences.png")
     parts = {
         "TABLE": ["```", cloze.table(results), "```"],
         "COMPARISON": ["```", cloze.comparison(compared), "```"],

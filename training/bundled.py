@@ -458,6 +458,8 @@ def cards(given: argparse.Namespace) -> None:
             share=MASKED_SHARE,
             rate=RATE,
             seed=facts["seed"],
+            dropout=facts["dropout"],
+            dtype=facts["dtype"],
             best_step=facts["best_step"],
             rows="\n".join(rows),
             thousands=round(facts["words"] / 1000),

@@ -266,7 +266,7 @@ def _check_comparable(a: Result, b: Result) -> None:
         if key not in free and a.signature.get(key) != b.signature.get(key)
     ]
     if different:
-        shown = ", ".join(f"{k} ({a.signature.get(k)} and {b.signature.get(k)})" for k in different)
+        shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)
         raise StudyError(f"these results cannot be compared: they differ in {shown}")
     if not a.items.select("id", "text", "expected").equals(b.items.select("id", "text", "expected")):
         raise StudyError("these results cannot be compared: they hold different sentences")
