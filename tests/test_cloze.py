@@ -1068,7 +1068,7 @@ class TestComparison:
             ("k", 5, r"k \(3 and 5\)"),
             ("ratings", "r#2", r"ratings \(r#1 and r#2\)"),
             ("method", "pll", r"method \(fill and pll\)"),
-            ("lexicon", "l#1", r"lexicon \(None and l#1\)"),
+            ("lexicon", "l#1", r"lexicon \(none and l#1\)"),
             ("renormalise", "yes", r"renormalise \(no and yes\)"),
             ("moves", 6, r"moves \(5 and 6\)"),
         ],
