@@ -30,9 +30,9 @@ def table(results: Sequence[Result]) -> str:
                     "group": group,
                     "model": result.signature["model"],
                     "sentences": delta["n"],
-                    "mean β": _signed(beta),
-                    "mean δ": _plain(delta),
-                    "δ, ratings moved": _range(moved),
+                    "mean β": _with_interval(beta, "+.2f"),
+                    "mean δ": _with_interval(delta, ".2f"),
+                    "δ, ratings moved": _range(moved, ".2f"),
                     "rated mass": f"{mass['value']:.2f}",
                 }
             )
@@ -55,8 +55,8 @@ def comparison(found: pl.DataFrame) -> str:
                     "of": MEASURES[measure],
                     "group": row["group"],
                     "sentences": row["n"],
-                    "value": _signed(row),
-                    "ratings moved": _range(moved[row["comparison"], row["group"]]),
+                    "value": _with_interval(row, "+.3f"),
+                    "ratings moved": _range(moved[row["comparison"], row["group"]], "+.3f"),
                     "p": p_value(row["p"]),
                     "p (Holm)": "" if row["group"] == EVERYTHING else p_value(row["p_holm"]),
                 }
@@ -64,25 +64,14 @@ def comparison(found: pl.DataFrame) -> str:
     return aligned(pl.DataFrame(rows))
 
 
-def _signed(row: dict[str, float]) -> str:
-    return _with_interval(row, "{:+.2f}")
-
-
-def _plain(row: dict[str, float]) -> str:
-    return _with_interval(row, "{:.2f}")
-
-
 def _with_interval(row: dict[str, float], form: str) -> str:
     if math.isnan(row["value"]):
         return "–"
-    value = form.format(row["value"])
-    return value if math.isnan(row["low"]) else f"{value} {_range(row)}"
+    return f"{row['value']:{form}}" + ("" if math.isnan(row["low"]) else f" {_range(row, form)}")
 
 
-def _range(row: dict[str, float]) -> str:
-    if math.isnan(row["low"]):
-        return "–"
-    return f"[{row['low']:.2f}, {row['high']:.2f}]"
+def _range(row: dict[str, float], form: str) -> str:
+    return "–" if math.isnan(row["low"]) else f"[{row['low']:{form}}, {row['high']:{form}}]"
 
 
 def charts(results: Sequence[Result]) -> dict[str, alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart]:
