@@ -1087,7 +1087,7 @@ class TestComparison:
 
     def test_other_sentences_and_another_instrument_are_refused(self, zoo: Zoo, tmp_path: Path) -> None:
         a = side(self.A, self.GROUPS, "a")
-        with pytest.raises(StudyError, match="different sentences"):
+        with pytest.raises(StudyError, match="different items"):
             pc.compare(a, side(self.B[:-1], self.GROUPS[:-1], "b"))
         pairs = tmp_path / "pairs.tsv"
         pairs.write_text("good\tbad\n" + "\n".join("\t".join(pair) for pair in tiny.PAIRS[:3]) + "\n", "utf-8")

@@ -12,6 +12,7 @@ import penchant
 SOURCE = Path(penchant.__file__).parent
 LAYER: dict[str, float] = {
     "cli": 5,
+    "commands": 4.8,
     "console": 4.5,
     "study": 4,
     "report": 4,

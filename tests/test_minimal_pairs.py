@@ -277,7 +277,7 @@ class TestComparison:
         a = result(scored(self.ROWS_A), "a")
         with pytest.raises(StudyError, match=r"differ in data \(d#1 and d#2\)"):
             pc.compare(a, result(scored(self.ROWS_B), "b", data="d#2"))
-        with pytest.raises(StudyError, match="different pairs"):
+        with pytest.raises(StudyError, match="different items"):
             pc.compare(a, result(scored(self.ROWS_B[:-1]), "b"))
 
 

@@ -100,6 +100,16 @@ def test_sequences_keep_every_piece_and_end_at_sentences(script: ModuleType, sma
     assert all(row[-1] == stop for row in found)
 
 
+def test_the_tokenizer_comes_out_the_same_again(script: ModuleType, small: Namespace, tmp_path: Path) -> None:
+    first = (small.out / "tokenizer" / "tokenizer.json").read_bytes()
+    for number in range(3):
+        small.out = tmp_path / str(number)
+        script.tokenizer(small)
+        assert (small.out / "tokenizer" / "tokenizer.json").read_bytes() == first
+    vocabulary = script.load_tokenizer(small.out).get_vocab()
+    assert [vocabulary[name] for name in script.SPECIAL] == [0, 1, 2, 3, 4]
+
+
 def test_batches_hold_every_row_once(script: ModuleType, small: Namespace) -> None:
     rng = np.random.default_rng(3)
     rows = [list(range(5, 5 + n)) for n in rng.integers(3, 60, 400)]

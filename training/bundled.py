@@ -24,6 +24,7 @@ import re
 import sys
 import time
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -118,10 +119,20 @@ def tokenizer(given: argparse.Namespace) -> None:
     inner.normalizer = normalizers.BertNormalizer(strip_accents=False, lowercase=True)
     inner.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     inner.decoder = decoders.WordPiece()
+    # The trainer meets characters in an order that differs from run to run, numbers them so, and breaks ties between
+    # equally frequent pairs by number. Named beforehand, they have the same numbers every time.
+    starting, continuing = characters(balanced, inner, 120)
     trainer = trainers.WordPieceTrainer(
-        vocab_size=PIECES, special_tokens=list(SPECIAL), limit_alphabet=120, show_progress=False
+        vocab_size=PIECES,
+        special_tokens=[*SPECIAL, *(f"##{character}" for character in continuing)],
+        initial_alphabet=starting,
+        limit_alphabet=len(starting),
+        show_progress=False,
     )
     inner.train_from_iterator(balanced, trainer)
+    plain = Tokenizer(models.WordPiece(inner.get_vocab(), unk_token=SPECIAL[UNK]))
+    plain.normalizer, plain.pre_tokenizer, plain.decoder = inner.normalizer, inner.pre_tokenizer, inner.decoder
+    inner = plain
     inner.post_processor = processors.TemplateProcessing(
         single="[CLS] $A [SEP]", pair="[CLS] $A [SEP] $B [SEP]", special_tokens=[("[CLS]", CLS), ("[SEP]", SEP)]
     )
@@ -136,6 +147,19 @@ def tokenizer(given: argparse.Namespace) -> None:
     )
     whole.save_pretrained(given.out / "tokenizer")
     print(f"{inner.get_vocab_size()} pieces from {words} words, the smaller text repeated to the size of the larger")
+
+
+def characters(lines: list[str], tokenizer: Any, most: int) -> tuple[list[str], list[str]]:
+    """The commonest characters, and those of them that continue a word, in the order of their code points."""
+    counts: Counter[str] = Counter()
+    words: Counter[str] = Counter()
+    for line in lines:
+        text = tokenizer.normalizer.normalize_str(line)
+        words.update(word for word, _ in tokenizer.pre_tokenizer.pre_tokenize_str(text))
+    for word, number in words.items():
+        counts.update(dict.fromkeys(word, number))
+    kept = set(sorted(counts, key=lambda c: (-counts[c], c))[:most])
+    return sorted(kept), sorted(kept & {character for word in words for character in word[1:]})
 
 
 def repeated(lines: list[str], words: int) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, TypeAlias
@@ -11,6 +11,7 @@ from typing import ClassVar, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from penchant.engine.scorer import Counts
+from penchant.errors import StudyError
 from penchant.models.load import LanguageModel
 from penchant.models.static import StaticVectors
 from penchant.records import Result
@@ -61,3 +62,18 @@ def beginning(lm: LanguageModel) -> str:
         return "none"
     (token,) = lm.tokenizer.strings([lm.begin])
     return token
+
+
+def require_comparable(a: Result, b: Result, *, free: Collection[str], items: Sequence[str]) -> None:
+    """Raise StudyError unless two results have the same signature but for the keys in `free`, and the same items, told
+    by the columns in `items`."""
+    different = [
+        key
+        for key in {**a.signature, **b.signature}
+        if key not in free and a.signature.get(key) != b.signature.get(key)
+    ]
+    if different:
+        shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)
+        raise StudyError(f"these results cannot be compared: they differ in {shown}")
+    if not a.items.select(items).equals(b.items.select(items)):
+        raise StudyError("these results cannot be compared: they hold different items")

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from penchant.errors import StudyError
+from penchant.probes.base import require_comparable
 from penchant.probes.valences import PIECE, UNRATED
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import holm, sign_flip
@@ -233,7 +233,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     BCa bootstrap interval over sentences, sign-flip test, Holm over the groups, and the sensitivity of the difference
     to moved ratings. Raises StudyError when the results are not comparable, naming what differs.
     """
-    _check_comparable(a, b)
+    require_comparable(a, b, free={"model", "bos", "dtype"}, items=["id", "text", "expected"])
     settings = _Settings.of(a.signature)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = a.signature.with_(model=pair)
@@ -256,17 +256,3 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             found[i] = replace(found[i], p_holm=float(p_holm))
         rows.extend(found)
     return summary_table((row, signature) for row in rows)
-
-
-def _check_comparable(a: Result, b: Result) -> None:
-    free = {"model", "bos", "dtype"}
-    different = [
-        key
-        for key in {**a.signature, **b.signature}
-        if key not in free and a.signature.get(key) != b.signature.get(key)
-    ]
-    if different:
-        shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)
-        raise StudyError(f"these results cannot be compared: they differ in {shown}")
-    if not a.items.select("id", "text", "expected").equals(b.items.select("id", "text", "expected")):
-        raise StudyError("these results cannot be compared: they hold different sentences")

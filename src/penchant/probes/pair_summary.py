@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.engine.methods import PEN_ALPHA
-from penchant.errors import StudyError
+from penchant.probes.base import require_comparable
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
@@ -203,7 +203,9 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     ties), Holm over paradigms. Overall: bootstrap and sign-flip over paradigms. Raises StudyError when the results are
     not comparable, naming the part of the signature that differs.
     """
-    _check_comparable(a, b)
+    require_comparable(
+        a, b, free={"model", "bos", "dtype", "method", "normalise", "pen-alpha"}, items=["dataset", "file", "id"]
+    )
     rows: list[tuple[Estimate, Signature]] = []
     settings = _Settings(float(a.signature["level"]), int(a.signature["resamples"]), int(a.signature["seed"]))
     pair = f"{a.signature['model']} − {b.signature['model']}"
@@ -250,19 +252,3 @@ def _paired(a: Credits, b: Credits, paradigm: str, settings: _Settings) -> Estim
         test="sign-flip" if tied else "exact McNemar",
         by={"scope": "paradigm", "group": paradigm},
     )
-
-
-def _check_comparable(a: Result, b: Result) -> None:
-    """Two results compare only over the same pairs, method and orientation; models and their formats may differ."""
-    free = {"model", "bos", "dtype", "method", "normalise", "pen-alpha"}
-    different = [
-        key
-        for key in {**a.signature, **b.signature}
-        if key not in free and a.signature.get(key) != b.signature.get(key)
-    ]
-    if different:
-        shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)
-        raise StudyError(f"these results cannot be compared: they differ in {shown}")
-    keys = ["dataset", "file", "id"]
-    if not a.items.select(keys).equals(b.items.select(keys)):
-        raise StudyError("these results cannot be compared: they hold different pairs")

@@ -1,0 +1,1 @@
+"""Groups of commands, a file each; `penchant.cli` puts them together."""
