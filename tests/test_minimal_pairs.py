@@ -20,6 +20,8 @@ from penchant.data.pairs import read_many
 from penchant.errors import MethodError, ModelError, StudyError
 from penchant.probes.pair_summary import credits, deltas
 from penchant.records import Signature
+from penchant.report import charts
+from penchant.report.sections import write_charts
 
 Zoo = Callable[[str], Path]
 
@@ -305,3 +307,63 @@ def test_three_formats_give_one_result(zoo: Zoo, tmp_path: Path) -> None:
     joined = first.join(second, on=["good", "bad"])
     assert len(joined) == len(second)
     np.testing.assert_allclose(joined["score_good"].to_numpy(), joined["score_good_right"].to_numpy(), atol=1e-5)
+
+
+ROWS = [(f"p{i % 3}", float(i % 5), 2.0, 4 + (i % 3 == 0) - (i % 7 == 0), 4) for i in range(600)]
+
+
+class TestCharts:
+    """Drawn from a summary alone: every paradigm, split and model, and no mark where there is no number."""
+
+    def marks(self, chart: Any) -> list[dict[str, Any]]:
+        """The rows of data behind the points of a chart."""
+        spec = json.loads(chart.to_json())
+        return [row for rows in spec["datasets"].values() for row in rows if "row" in row]
+
+    def test_accuracy_shows_the_numbers_of_the_summary(self) -> None:
+        found = result(scored(ROWS))
+        own = found.summary.filter((pl.col("measure") == "accuracy") & (pl.col("normalise") == "none"))
+        wanted = {
+            ("all pairs" if row["scope"] == "overall" else row["group"], row["split"]): row["value"]
+            for row in own.iter_rows(named=True)
+            if row["split"] != "all" and row["scope"] != "phenomenon" and row["n"]
+        }
+        drawn = self.marks(charts.charts([found])["accuracy"])
+        assert len(drawn) == len(wanted) > 6
+        for row in drawn:
+            assert row["value"] == pytest.approx(100 * wanted[row["row"], row["split"]])
+            assert row["low"] <= row["value"] <= row["high"]
+
+    def test_every_model_has_its_panel(self) -> None:
+        found = charts.charts([result(scored(ROWS), model) for model in ("one", "two", "three")])
+        for chart in found.values():
+            panels = json.loads(chart.to_json())["hconcat"]
+            titles = [p["title"]["text"] if isinstance(p["title"], dict) else p["title"] for p in panels]
+            assert titles == ["one", "two", "three"]
+
+    def test_rows_are_in_the_order_of_the_first_models_accuracy(self) -> None:
+        rows = [(name, score, 0.0, 3, 3) for name, score in (("low", -1.0), ("high", 1.0), ("tie", 0.0)) for _ in "ab"]
+        chart = json.loads(charts.charts([result(scored(rows))])["accuracy"].to_json())
+        encoding = chart["hconcat"][0]["layer"][1]["encoding"]
+        assert encoding["y"]["sort"] == ["all pairs", "low", "tie", "high"]
+
+    def test_a_curve_needs_two_differences_with_enough_pairs(self) -> None:
+        equal = [("p", 1.0, 0.0, 4, 4)] * 60
+        assert list(charts.charts([result(scored(equal))])) == ["accuracy"]
+        few = [*equal, *[("p", 1.0, 0.0, 5, 4)] * 49]
+        assert list(charts.charts([result(scored(few))])) == ["accuracy"]
+        enough = [*few, ("p", 1.0, 0.0, 5, 4)]
+        assert list(charts.charts([result(scored(enough))])) == ["accuracy", "length"]
+
+    def test_every_data_set_has_its_own(self) -> None:
+        both = pl.concat([scored(ROWS, "one"), scored(ROWS, "two")])
+        assert list(charts.charts([result(both)])) == ["accuracy-one", "length-one", "accuracy-two", "length-two"]
+
+    def test_they_are_drawn(self, tmp_path: Path) -> None:
+        lone = [("only", 1.0, 0.0, 4, 4)]
+        for number, rows in enumerate((ROWS, lone)):
+            for path in write_charts("minimal-pairs", [result(scored(rows), "mod<el")], tmp_path / str(number)):
+                drawn = path.read_text("utf-8")
+                assert drawn.startswith("<svg")
+                assert "mod&lt;el" in drawn
+                assert "NaN" not in drawn

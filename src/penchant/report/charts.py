@@ -1,10 +1,16 @@
-"""Charts of a result. Rendering only: every number comes from a summary. Colours are Okabe and Ito's, told apart by
-readers who see few colours; shapes repeat what colours say."""
+"""Charts of minimal pairs. Rendering only: every number comes from a summary.
+
+Colours are Okabe and Ito's, told apart by readers who see few colours; shapes repeat what colours say.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import altair as alt
 import polars as pl
+
+from penchant.records import Result
 
 COLOURS = {"none": "#0072B2", "mean": "#D55E00", "pen": "#009E73"}
 NAMES = {"none": "LP / PLL (sum)", "mean": "Mean", "pen": "Pen"}
@@ -53,3 +59,83 @@ def accuracy_by_length(summary: pl.DataFrame, *, fewest: int = 50) -> alt.LayerC
     title = alt.TitleParams("Accuracy moves with token length", subtitle=caption)
     layers = alt.layer(half, whiskers, lines, points).resolve_legend(color="independent")
     return layers.properties(width=520, height=300, title=title)
+
+
+SPLITS = {"A=U": ("#000000", "circle"), "A>U": ("#D55E00", "triangle-up"), "A<U": ("#0072B2", "triangle-down")}
+FEWEST = 50
+"""Pairs that a difference of lengths must have to be drawn."""
+
+
+def charts(results: Sequence[Result]) -> dict[str, alt.HConcatChart]:
+    """By name: for each data set `accuracy` (every paradigm by split and model) and `length` (accuracy against
+    |A|−|U|, where some difference has enough pairs)."""
+    found: dict[str, alt.HConcatChart] = {}
+    names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
+    for name in names:
+        own = [(r.signature["model"], r.summary.filter(pl.col("dataset") == name)) for r in results]
+        suffix = f"-{name}" if len(names) > 1 else ""
+        found[f"accuracy{suffix}"] = _accuracies(name, own)
+        curves = [(model, summary) for model, summary in own if _steps(summary) > 1]
+        if curves:
+            drawn = [accuracy_by_length(summary, fewest=FEWEST).properties(width=340) for _, summary in curves]
+            panels = [alt.hconcat(chart, title=model) for chart, (model, _) in zip(drawn, curves, strict=True)]
+            found[f"length{suffix}"] = alt.hconcat(
+                *panels, description=f"{name}: accuracy against the difference of token lengths, by model and score"
+            )
+    return found
+
+
+def _steps(summary: pl.DataFrame) -> int:
+    """Differences of length that have enough pairs to be drawn."""
+    rows = summary.filter((pl.col("measure") == "accuracy by |A|−|U|") & (pl.col("scope") == "overall"))
+    return int(rows.filter(pl.col("n") >= FEWEST)["split"].n_unique())
+
+
+def _accuracies(name: str, summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt.HConcatChart:
+    """A forest plot for each model: a row a paradigm, a mark a split, with intervals; of the first score reported."""
+    panels = []
+    order: list[str] = []
+    for model, summary in summaries:
+        how = summary["normalise"][0]
+        rows = summary.filter(
+            (pl.col("measure") == "accuracy")
+            & (pl.col("normalise") == how)
+            & pl.col("scope").is_in(["overall", "paradigm"])
+        ).with_columns(
+            pl.when(pl.col("scope") == "overall").then(pl.lit("all pairs")).otherwise(pl.col("group")).alias("row"),
+            *((100 * pl.col(column)).fill_nan(None).alias(column) for column in ("value", "low", "high")),
+        )
+        if not order:  # the first model's order holds for all, so that rows line up
+            ranked = rows.filter((pl.col("scope") == "paradigm") & (pl.col("split") == "all")).sort("value", "row")
+            order = ["all pairs", *ranked["row"].to_list()]
+        shown = rows.filter(pl.col("split").is_in(list(SPLITS)) & (pl.col("n") > 0))
+        base = alt.Chart(alt.InlineData(shown.select("row", "split", "value", "low", "high", "n").to_dicts())).encode(
+            y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
+            yOffset=alt.YOffset("split:N", sort=list(SPLITS)),
+            color=alt.Color(
+                "split:N",
+                title="token lengths",
+                sort=list(SPLITS),
+                scale=alt.Scale(domain=list(SPLITS), range=[colour for colour, _ in SPLITS.values()]),
+            ),
+            tooltip=["row:N", "split:N", alt.Tooltip("value:Q", format=".1f"), "n:Q"],
+        )
+        axis = f"accuracy, % (score: {how})"
+        x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 100]))
+        spread = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", title=axis), x2="high:Q")
+        points = base.mark_point(filled=True, size=45, opacity=1).encode(
+            x=x,
+            shape=alt.Shape(
+                "split:N",
+                title="token lengths",
+                sort=list(SPLITS),
+                scale=alt.Scale(domain=list(SPLITS), range=[shape for _, shape in SPLITS.values()]),
+            ),
+        )
+        half = alt.Chart(alt.InlineData([{"x": 50}])).mark_rule(strokeDash=[4, 4], color="#777").encode(x="x:Q")
+        panels.append(alt.layer(half, spread, points).properties(width=320, height=alt.Step(9), title=model))
+    title = alt.TitleParams(
+        f"Accuracy on {name} by token lengths",
+        subtitle="A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it has fewer",
+    )
+    return alt.hconcat(*panels, title=title, description=f"{name}: accuracy by paradigm, split and model")

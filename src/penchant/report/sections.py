@@ -13,7 +13,7 @@ import polars as pl
 
 from penchant.files import write_text
 from penchant.records import Result
-from penchant.report import cloze, tables
+from penchant.report import charts, cloze, tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Section:
 
 
 SECTIONS: Mapping[str, Section] = {
-    "minimal-pairs": Section(tables.pair_table, tables.comparison_table, lambda results: {}),
+    "minimal-pairs": Section(tables.pair_table, tables.comparison_table, charts.charts),
     "cloze": Section(cloze.table, cloze.comparison, cloze.charts),
 }
 
