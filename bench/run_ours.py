@@ -63,7 +63,7 @@ def useful_work(model: LanguageModel, texts: list[tuple[str, str]]) -> dict[str,
     weights = {"trunk": 0, "head": 0}
     for module in model.network.model.modules():
         if isinstance(module, torch.nn.Linear):
-            weights["trunk" if id(module) in in_trunk else "head"] += module.weight.numel()
+            weights["trunk" if id(module) in in_trunk else "head"] += module.in_features * module.out_features
     how = method_for(None, model)
     inputs: set[tuple[int, ...]] = set()
     outputs: set[tuple[tuple[int, ...], int]] = set()

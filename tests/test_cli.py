@@ -22,10 +22,10 @@ import yaml
 
 import brute
 import zoo as tiny
+from answers import Answer, refused
 
 Zoo = Callable[[str], Path]
 PROGRAM = [sys.executable, "-m", "penchant.cli"]
-Answer = tuple[int, str, str]
 
 
 @pytest.fixture
@@ -40,17 +40,6 @@ def study(zoo: Zoo, tmp_path: Path) -> Path:
     }
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     return tmp_path / "study.yaml"
-
-
-def refused(answer: Answer, *parts: str) -> None:
-    """Exit code 2, nothing on standard output, and one line that names every part."""
-    code, out, err = answer
-    assert code == 2, err
-    assert out == ""
-    assert err.count("\n") == 1, err
-    for part in parts:
-        assert part in err
-    assert "Traceback" not in err
 
 
 class TestScore:

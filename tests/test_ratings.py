@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 import yaml
 
+from answers import Answer, refused
 from penchant.data.cloze import POINTS, Rating, read_ratings
 from penchant.errors import DataError
 from penchant.probes.cloze import Cloze
@@ -24,7 +25,6 @@ from penchant.records import Result, Signature
 from penchant.study.ratings import agreement, cloze_results, merge, unrated, write_ratings
 
 Zoo = Callable[[str], Path]
-Answer = tuple[int, str, str]
 Program = Callable[..., Answer]
 Predicted = tuple[str, float, str]
 
@@ -63,16 +63,6 @@ def first(tmp_path: Path) -> Path:
     """A directory with one cloze result, as penchant run leaves it."""
     result().save(tmp_path / "first" / "cloze" / "tiny")
     return tmp_path / "first"
-
-
-def refused(answer: Answer, *parts: str) -> None:
-    """Exit code 2, nothing on standard output, and one line that names every part."""
-    code, out, err = answer
-    assert code == 2, err
-    assert out == ""
-    assert err.count("\n") == 1, err
-    for part in parts:
-        assert part in err, err
 
 
 def rows(path: Path) -> list[dict[str, str]]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import math
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -272,6 +272,18 @@ def _sentences(path: Path) -> tuple[Sentence, ...]:
     return tuple(found)
 
 
+def require_sentence(id_: str, known: Container[str], path: str | Path, line: int) -> None:
+    """Raise DataError, with the place, unless there is a sentence of that id."""
+    if id_ not in known:
+        raise DataError(
+            f"there is no sentence '{id_}'",
+            file=path,
+            line=line,
+            field="sentence",
+            hint="name sentences by the id in the test set",
+        )
+
+
 def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = None) -> list[Rating]:
     """The ratings of some files. Raises DataError for a sentence that is not among `sentences`, and for two ratings of
     one word in one sentence by the same rater."""
@@ -280,14 +292,8 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
     found = []
     for path in paths:
         for line, row in read_models(path, RatingRow):
-            if known is not None and row.sentence not in known:
-                raise DataError(
-                    f"there is no sentence '{row.sentence}'",
-                    file=path,
-                    line=line,
-                    field="sentence",
-                    hint="ratings name sentences by the id in the test set",
-                )
+            if known is not None:
+                require_sentence(row.sentence, known, path, line)
             place = f"{path}, line {line}"
             key = (row.sentence, row.word, row.rater)
             if key in seen:
@@ -322,8 +328,7 @@ def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, lis
     known = set(sentences)
     found: dict[str, dict[str, None]] = {}
     for line, row in read_models(path, CandidateRow):
-        if row.sentence not in known:
-            raise DataError(f"there is no sentence '{row.sentence}'", file=path, line=line, field="sentence")
+        require_sentence(row.sentence, known, path, line)
         found.setdefault(row.sentence, {})[row.word] = None
     return {sentence: list(words) for sentence, words in found.items()}
 

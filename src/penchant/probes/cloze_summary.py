@@ -58,9 +58,8 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
     for expected, probs, valences, sources in items.select("expected", "probs", "valences", "sources").iter_rows():
         rated = [(p, value) for p, value in zip(probs, valences, strict=True) if value is not None]
         mass = math.fsum(p for p, _ in rated)
-        beta: float | None = math.fsum(p * value for p, value in rated)
-        if renormalise and beta is not None:
-            beta = beta / mass if mass > 0 else None
+        lean = math.fsum(p * value for p, value in rated)
+        beta = lean if not renormalise else lean / mass if mass > 0 else None
         rows.append(
             {
                 "beta": beta,

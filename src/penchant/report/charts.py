@@ -61,7 +61,7 @@ def accuracy_by_length(summary: pl.DataFrame, *, fewest: int = 50) -> alt.LayerC
     return layers.properties(width=520, height=300, title=title)
 
 
-SPLITS = {"A=U": ("#000000", "circle"), "A>U": ("#D55E00", "triangle-up"), "A<U": ("#0072B2", "triangle-down")}
+SPLIT_MARKS = {"A=U": ("#000000", "circle"), "A>U": ("#D55E00", "triangle-up"), "A<U": ("#0072B2", "triangle-down")}
 FEWEST = 50
 """Pairs that a difference of lengths must have to be drawn."""
 
@@ -79,8 +79,11 @@ def charts(results: Sequence[Result]) -> dict[str, alt.HConcatChart]:
         if curves:
             drawn = [accuracy_by_length(summary, fewest=FEWEST).properties(width=340) for _, summary in curves]
             panels = [alt.hconcat(chart, title=model) for chart, (model, _) in zip(drawn, curves, strict=True)]
+            missing = ", ".join(model for model, _ in own if model not in dict(curves))
             found[f"length{suffix}"] = alt.hconcat(
-                *panels, description=f"{name}: accuracy against the difference of token lengths, by model and score"
+                *panels,
+                title=f"Not drawn, for want of differences that {FEWEST} pairs have: {missing}" if missing else "",
+                description=f"{name}: accuracy against the difference of token lengths, by model and score",
             )
     return found
 
@@ -108,15 +111,15 @@ def _accuracies(name: str, summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt
         if not order:  # the first model's order holds for all, so that rows line up
             ranked = rows.filter((pl.col("scope") == "paradigm") & (pl.col("split") == "all")).sort("value", "row")
             order = ["all pairs", *ranked["row"].to_list()]
-        shown = rows.filter(pl.col("split").is_in(list(SPLITS)) & (pl.col("n") > 0))
+        shown = rows.filter(pl.col("split").is_in(list(SPLIT_MARKS)) & (pl.col("n") > 0))
         base = alt.Chart(alt.InlineData(shown.select("row", "split", "value", "low", "high", "n").to_dicts())).encode(
             y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
-            yOffset=alt.YOffset("split:N", sort=list(SPLITS)),
+            yOffset=alt.YOffset("split:N", sort=list(SPLIT_MARKS)),
             color=alt.Color(
                 "split:N",
                 title="token lengths",
-                sort=list(SPLITS),
-                scale=alt.Scale(domain=list(SPLITS), range=[colour for colour, _ in SPLITS.values()]),
+                sort=list(SPLIT_MARKS),
+                scale=alt.Scale(domain=list(SPLIT_MARKS), range=[colour for colour, _ in SPLIT_MARKS.values()]),
             ),
             tooltip=["row:N", "split:N", alt.Tooltip("value:Q", format=".1f"), "n:Q"],
         )
@@ -128,8 +131,8 @@ def _accuracies(name: str, summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt
             shape=alt.Shape(
                 "split:N",
                 title="token lengths",
-                sort=list(SPLITS),
-                scale=alt.Scale(domain=list(SPLITS), range=[shape for _, shape in SPLITS.values()]),
+                sort=list(SPLIT_MARKS),
+                scale=alt.Scale(domain=list(SPLIT_MARKS), range=[shape for _, shape in SPLIT_MARKS.values()]),
             ),
         )
         half = alt.Chart(alt.InlineData([{"x": 50}])).mark_rule(strokeDash=[4, 4], color="#777").encode(x="x:Q")

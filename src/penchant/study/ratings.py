@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from penchant.data.cloze import POINTS, Rating, ReturnedRow, read_ratings
+from penchant.data.cloze import POINTS, Rating, ReturnedRow, read_ratings, require_sentence
 from penchant.data.tables import read_models
 from penchant.errors import DataError, StudyError
 from penchant.files import write_text
@@ -50,8 +50,8 @@ def cloze_results(directory: str | Path) -> list[Result]:
 
 def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFrame:
     """One row for each word in a sentence that a model predicts and nobody rates, pieces of words apart: sentence,
-    text, word, filled, probability (the highest any model gives it), rater, rating (both empty). Which models predict a
-    word is left out on purpose, so that no rater judges the model.
+    text, word, filled, probability (the highest any model gives it, to four digits), rater, rating (both empty). Which
+    models predict a word is left out on purpose, so that no rater judges the model.
 
     With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence.
     """
@@ -121,14 +121,7 @@ def merge(
     for file in map(Path, files):
         for line, row in read_models(file, ReturnedRow):
             place = f"{file}, line {line}"
-            if row.sentence not in texts:
-                raise DataError(
-                    f"there is no sentence '{row.sentence}'",
-                    file=file,
-                    line=line,
-                    field="sentence",
-                    hint="ratings name sentences by the id in the test set",
-                )
+            require_sentence(row.sentence, texts, file, line)
             if row.text is not None and row.text != texts[row.sentence]:
                 raise DataError(
                     f"this is not the text of sentence {row.sentence}",
