@@ -6,7 +6,7 @@ probable words w have probabilities p and are worth σ(w, s) on the scale:
     β = Σ σ·p          where the model leans
     δ = 1 − ½|ρ − β|   how well that suits the sentence
 
-Source: Palladino et al. 2024, "How BERT Speaks Shakespearean English?". A word nobody rated adds nothing to β; the
+Source: Cuscito et al. 2024, "How BERT Speaks Shakespearean English?". A word nobody rated adds nothing to β; the
 rated mass, Σ p over rated words, stands beside it.
 """
 
