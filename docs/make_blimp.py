@@ -12,8 +12,8 @@ from pathlib import Path
 import polars as pl
 
 from penchant.records import Result
-from penchant.report.charts import accuracy_by_length
-from penchant.report.tables import p_value
+from penchant.report.pair_charts import accuracy_by_length
+from penchant.report.tables import P
 
 PAPER = (
     "animate_subject_passive",
@@ -68,7 +68,7 @@ def gaps(summary: pl.DataFrame) -> list[str]:
         cells = []
         for split in ("A>U", "A<U"):
             row = own.filter(pl.col("split") == split).row(0, named=True)
-            cells += [percent(row, interval=True), p_value(row["p"])]
+            cells += [percent(row, interval=True), str(P(row["p"]))]
         lines.append(f"| {how} | {' | '.join(cells)} |")
     return lines
 
@@ -79,7 +79,7 @@ def main() -> None:
     (unit,) = manifest["units"].values()
     result = Result.load(folder / unit["directory"])
     summary, here = result.summary, Path(__file__).parent
-    accuracy_by_length(summary).save(str(here / "blimp-smollm2.svg"))
+    accuracy_by_length(summary, title="Accuracy moves with token length").save(str(here / "blimp-smollm2.svg"))
     overall, every = (
         [("overall", "all")],
         [("paradigm", name) for name in result.items["paradigm"].unique(maintain_order=True).sort().to_list()],

@@ -174,7 +174,7 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
         assert "stereotype score" in set(summary["measure"])
     comparison = pl.read_parquet(tmp_path / "out/minimal-pairs/comparison.parquet")
     assert comparison["comparison"].n_unique() == 6
-    assert "difference of accuracy" in out
+    assert "Difference of accuracy between models" in out
     assert "warn of noise" in err
 
 

@@ -30,7 +30,6 @@ from penchant.probes import compare as any_probe
 from penchant.probes.cloze_summary import Moves, _changes, _Settings, measured
 from penchant.records import Signature
 from penchant.report import cloze as report
-from penchant.report.sections import SECTIONS, write_charts
 
 Zoo = Callable[[str], Path]
 Answer = tuple[int, str, str]
@@ -617,9 +616,9 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
         "2 of 4 predictions are rated by nobody and 0 are no words; they add nothing to β. The rated words hold 30% of "
         "the probability on average, all predicted ones 60%",
     )
-    lines = report.table([found]).splitlines()
-    assert lines[0].split("  ")[-1].strip() == "rated mass"
-    assert [line.split()[-1] for line in lines[2:]] == ["0.50", "0.10", "0.30"]
+    lines = str(report.tables([found])[0]).splitlines()
+    assert lines[1].split("  ")[-1].strip() == "rated mass"
+    assert [line.split()[-1] for line in lines[3:6]] == ["0.50", "0.10", "0.30"]
     rows[0] = ("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)])
     assert any("less than half of the predicted probability is rated" in c for c in result(items(rows)).cautions)
     assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == ()
@@ -1126,7 +1125,7 @@ def awkward() -> list[pc.Result]:
 def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result]) -> None:
     one, other = awkward
     assert math.isnan(value(other.summary, group="first & <early>", measure="mean β")["low"])
-    table, comparison = report.table(awkward), report.comparison(pc.compare(one, other))
+    table, comparison = (str(t) for t in (*report.tables(awkward), *report.compared(pc.compare(one, other))))
     for text in (table, comparison):
         assert "nan" not in text.lower()
         assert "None" not in text
@@ -1142,45 +1141,41 @@ def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result
     assert f"{own['value']:.2f} [{own['low']:.2f}, {own['high']:.2f}]" in full
     assert f"[{moved['low']:.2f}, {moved['high']:.2f}]" in full
     assert comparison.count("alpha@1 − beta|two") == 6
-    assert SECTIONS["cloze"].table(awkward) == table
 
 
 def never(constant: str) -> None:
     raise AssertionError(f"{constant} is not JSON")
 
 
-def test_charts_are_valid_and_show_everything(awkward: list[pc.Result], tmp_path: Path) -> None:
-    charts = report.charts(awkward)
-    assert list(charts) == ["beta", "delta", "sentences"]
-    paths = write_charts("cloze", awkward, tmp_path)
-    assert [path.name for path in paths] == ["beta.svg", "delta.svg", "sentences.svg"]
-    for (name, chart), path in zip(charts.items(), paths, strict=True):
-        content = chart.to_json()  # altair checks it against the schema
+def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
+    drawn = {figure.name: figure.svg() for figure in report.figures(awkward)}
+    assert list(drawn) == ["beta", "delta", "sentences"]
+    for figure in report.figures(awkward):
+        content = figure.chart.to_json()  # altair checks it against the schema
         json.loads(content, parse_constant=never)
         assert vl_convert.vegalite_to_vega(content)
-        svg = path.read_text("utf-8")
+        svg = drawn[figure.name]
         assert svg.startswith("<svg")
         assert "NaN" not in svg
         for model in ("alpha@1", "beta|two"):
-            assert f">{model}<" in svg, name
-        if name != "sentences":
+            assert f">{model}<" in svg, figure.name
+        if figure.name != "sentences":
             assert ">first &amp; &lt;early&gt;<" in svg
             assert ">modern<" in svg
     # One line for every mean with an interval: here one group of one model.
-    rules = [line for line in paths[0].read_text("utf-8").split("<line ") if 'stroke-width="2.5"' in line]
-    drawn = [line for line in rules if 'x2="0"' not in line]
-    assert len(drawn) == 1, rules
-    sentences = paths[2].read_text("utf-8")
+    rules = [line for line in drawn["beta"].split("<line ") if 'stroke-width="2.5"' in line]
+    wide = [line for line in rules if 'x2="0"' not in line]
+    assert len(wide) == 1, rules
     for text in (">thou<", ">thou's<", ">unrated<", ">i4<", ">−½<"):
-        assert text in sentences, text
+        assert text in drawn["sentences"], text
 
 
-def test_charts_show_a_sign_for_what_cannot_be_drawn(tmp_path: Path) -> None:
+def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
     """A control character in a word kills the renderer, and the whole program with it."""
     rows: list[tuple[str, float, Sequence[Rated]]] = [("\x01group", 1, [("wo\x08rd", 0.6, 1.0), ("\ufffe", 0.2, None)])]
-    paths = write_charts("cloze", [result(items(rows), "mo\x1fdel")], tmp_path)
-    for path, text in ((paths[0], ">\ufffdgroup<"), (paths[1], ">mo\ufffddel<"), (paths[2], ">wo\ufffdrd<")):
-        assert text in path.read_text("utf-8")
+    figures = report.figures([result(items(rows), "mo\x1fdel")])
+    for figure, text in zip(figures, (">\ufffdgroup<", ">mo\ufffddel<", ">wo\ufffdrd<"), strict=True):
+        assert text in figure.svg()
 
 
 def test_a_rated_word_of_no_probability_at_all() -> None:
@@ -1189,10 +1184,10 @@ def test_a_rated_word_of_no_probability_at_all() -> None:
     assert value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")["n"] == 1
 
 
-def test_charts_of_many_sentences(tmp_path: Path) -> None:
-    rows = [("g", 1.0, [(f"w{j}", 0.01, 1.0) for j in range(30)]) for _ in range(200)]
-    chart = report.charts([result(items(rows))])["sentences"]
-    assert len(json.loads(chart.to_json())["hconcat"]) == 1
+def test_too_many_sentences_make_no_picture_of_words() -> None:
+    rows = [("g", 1.0, [(f"w{j}", 0.01, 1.0) for j in range(30)]) for _ in range(121)]
+    names = [[figure.name for figure in report.figures([result(items(rows[:n]))])] for n in (120, 121)]
+    assert names == [["beta", "delta", "sentences"], ["beta", "delta"]]
 
 
 # The program ------------------------------------------------------------------------------------------------
@@ -1215,15 +1210,14 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
     results = [pc.Result.load(folder / unit["directory"]) for unit in manifest["units"].values()]
     assert len(results) == 2
     compared = pl.read_parquet(folder / "cloze" / "comparison.parquet")
-    assert out == report.table(results) + "\n\n" + report.comparison(compared) + "\n"
+    assert out == "\n\n".join(str(t) for t in (*report.tables(results), *report.compared(compared))) + "\n"
     for found in results:
         assert found.cautions
         for caution in found.cautions:
             assert f"note: {found.signature['model']}: {caution}\n" in err
             assert caution not in out
-    for name in ("beta", "delta", "sentences"):
-        assert (folder / "cloze" / f"{name}.svg").read_text("utf-8").startswith("<svg")
-        assert f"chart: out/cloze/{name}.svg" in err
+    assert "report: out/report.html\n" in err
+    assert (folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
     assert {Path(file).name for file in manifest["data"]} == {"sentences.csv", "lexicon.jsonl"}
     assert penchant("run", study, "-o", "out", "--resume")[:2] == (0, out)
 

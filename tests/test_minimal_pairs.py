@@ -20,8 +20,7 @@ from penchant.data.pairs import read_many
 from penchant.errors import MethodError, ModelError, StudyError
 from penchant.probes.pair_summary import credits, deltas
 from penchant.records import Signature
-from penchant.report import charts
-from penchant.report.sections import write_charts
+from penchant.report import pairs
 
 Zoo = Callable[[str], Path]
 
@@ -267,6 +266,14 @@ class TestComparison:
         assert (q["value"], q["p"]) == (0, 1)
         assert value(table, scope="overall", normalise="none")["value"] == pytest.approx(12 / 60)
 
+    def test_its_signature_names_both_recipes(self) -> None:
+        one = result(scored(self.ROWS_A), "a", method="lp", dtype="float32")
+        other = result(scored(self.ROWS_B), "b", method="pll", dtype="float32")
+        (text,) = pc.compare(one, other).filter(pl.col("normalise") == "mean")["signature"].unique()
+        found = Signature.parse(text)
+        assert (found["model"], found["method"]) == ("a − b", "lp − pll")
+        assert (found["dtype"], found["normalise"]) == ("float32", "mean")
+
     def test_swapping_models_flips_the_sign(self) -> None:
         a, b = result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b")
         one, other = pc.compare(a, b), pc.compare(b, a)
@@ -312,6 +319,11 @@ def test_three_formats_give_one_result(zoo: Zoo, tmp_path: Path) -> None:
 ROWS = [(f"p{i % 3}", float(i % 5), 2.0, 4 + (i % 3 == 0) - (i % 7 == 0), 4) for i in range(600)]
 
 
+def drawn(results: list[pc.Result]) -> dict[str, Any]:
+    """The charts of the section by name."""
+    return {figure.name: figure.chart for figure in pairs.figures(results)}
+
+
 class TestCharts:
     """Drawn from a summary alone: every paradigm, split and model, and no mark where there is no number."""
 
@@ -328,42 +340,43 @@ class TestCharts:
             for row in own.iter_rows(named=True)
             if row["split"] != "all" and row["scope"] != "phenomenon" and row["n"]
         }
-        drawn = self.marks(charts.charts([found])["accuracy"])
-        assert len(drawn) == len(wanted) > 6
-        for row in drawn:
-            assert row["value"] == pytest.approx(100 * wanted[row["row"], row["split"]])
+        marks = self.marks(drawn([found])["accuracy"])
+        assert len(marks) == len(wanted) > 6
+        for row in marks:
+            assert row["value"] == pytest.approx(100 * wanted[row["row"], row["lengths"]])
             assert row["low"] <= row["value"] <= row["high"]
 
     def test_every_model_has_its_panel(self) -> None:
-        found = charts.charts([result(scored(ROWS), model) for model in ("one", "two", "three")])
-        for chart in found.values():
-            panels = json.loads(chart.to_json())["hconcat"]
+        found = drawn([result(scored(ROWS), model) for model in ("one", "two", "three")])
+        for name in ("accuracy", "length"):
+            panels = json.loads(found[name].to_json())["hconcat"]
             titles = [p["title"]["text"] if isinstance(p["title"], dict) else p["title"] for p in panels]
             assert titles == ["one", "two", "three"]
 
     def test_rows_are_in_the_order_of_the_first_models_accuracy(self) -> None:
         rows = [(name, score, 0.0, 3, 3) for name, score in (("low", -1.0), ("high", 1.0), ("tie", 0.0)) for _ in "ab"]
-        chart = json.loads(charts.charts([result(scored(rows))])["accuracy"].to_json())
+        chart = json.loads(drawn([result(scored(rows))])["accuracy"].to_json())
         encoding = chart["hconcat"][0]["layer"][1]["encoding"]
         assert encoding["y"]["sort"] == ["all pairs", "low", "tie", "high"]
 
     def test_a_curve_needs_two_differences_with_enough_pairs(self) -> None:
         equal = [("p", 1.0, 0.0, 4, 4)] * 60
-        assert list(charts.charts([result(scored(equal))])) == ["accuracy"]
+        assert list(drawn([result(scored(equal))])) == ["accuracy", "tokens"]
         few = [*equal, *[("p", 1.0, 0.0, 5, 4)] * 49]
-        assert list(charts.charts([result(scored(few))])) == ["accuracy"]
+        assert list(drawn([result(scored(few))])) == ["accuracy", "tokens"]
         enough = [*few, ("p", 1.0, 0.0, 5, 4)]
-        assert list(charts.charts([result(scored(enough))])) == ["accuracy", "length"]
+        assert list(drawn([result(scored(enough))])) == ["accuracy", "length", "tokens"]
 
     def test_every_data_set_has_its_own(self) -> None:
         both = pl.concat([scored(ROWS, "one"), scored(ROWS, "two")])
-        assert list(charts.charts([result(both)])) == ["accuracy-one", "length-one", "accuracy-two", "length-two"]
+        kinds = ("accuracy", "length", "tokens")
+        assert list(drawn([result(both)])) == [f"{kind}-{name}" for name in ("one", "two") for kind in kinds]
 
-    def test_they_are_drawn(self, tmp_path: Path) -> None:
+    def test_they_are_drawn(self) -> None:
         lone = [("only", 1.0, 0.0, 4, 4)]
-        for number, rows in enumerate((ROWS, lone)):
-            for path in write_charts("minimal-pairs", [result(scored(rows), "mod<el")], tmp_path / str(number)):
-                drawn = path.read_text("utf-8")
-                assert drawn.startswith("<svg")
-                assert "mod&lt;el" in drawn
-                assert "NaN" not in drawn
+        for rows in (ROWS, lone):
+            for figure in pairs.figures([result(scored(rows), "mod<el")]):
+                svg = figure.svg()
+                assert svg.startswith("<svg")
+                assert "mod&lt;el" in svg
+                assert "NaN" not in svg

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from penchant import __version__
+from penchant.commands.export import export
 from penchant.commands.ratings import ratings
+from penchant.commands.report import report
 from penchant.console import (
     WRITERS,
     ReaderGoneError,
@@ -119,8 +121,9 @@ def _run(
     cache: Path | None,
     batch_tokens: int | None,
 ) -> None:
-    """Run a study, show its tables, draw its charts."""
-    from penchant.report.sections import SECTIONS, write_charts
+    """Run a study, show its tables, write its report."""
+    from penchant.commands.report import show
+    from penchant.report.page import write_report
     from penchant.study.run import Options, run_study
     from penchant.study.spec import read_study
 
@@ -135,24 +138,13 @@ def _run(
             progress=bar,
         )
         outcome = run_study(spec, probes, out, options)
-    places = list(dict.fromkeys(place for place, _ in outcome.results))
-    charts = []
-    with to_stdout():
-        for i, place in enumerate(places):
-            results = [result for (own, _), result in outcome.results.items() if own == place]
-            probe = results[0].signature["probe"]
-            write(("\n" if i else "") + (f"{place}\n" if len(places) > 1 else "") + SECTIONS[probe].table(results))
-            if place in outcome.comparisons:
-                write("\n" + SECTIONS[probe].comparison(outcome.comparisons[place]))
-            charts += write_charts(probe, results, out / place)
-    for result in outcome.results.values():
-        for caution in result.cautions:
-            say(f"note: {result.signature['model']}: {caution}")
-    for note in outcome.notes:
-        say(f"note: {note}")
+    show(outcome)
+    page = out / "report.html"
+    said = write_report(outcome, page)
+    for line in said:
+        say(f"note: {line}")
     say(f"results: {out}")
-    for path in charts:
-        say(f"chart: {path}")
+    say(f"report: {page}")
 
 
 @app.command()
@@ -214,6 +206,8 @@ def fill(
 
 
 app.add_typer(ratings, name="ratings")
+app.command()(report)
+app.command()(export)
 
 
 @app.command()

@@ -1,13 +1,14 @@
-"""What is passed between the layers: Item (a stimulus), Estimate (a number), Signature (its recipe), Result."""
+"""What is passed between the layers: Item (a stimulus), Estimate (a number), Signature (its recipe), Result (of one
+probe with one model), Outcome (of a study)."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import unquote
 
 from penchant import __version__
@@ -136,6 +137,24 @@ class Signature(Mapping[str, str]):
         return "|".join(f"{k}:{_UNSAFE.sub(lambda m: f'%{ord(m[0]):02X}', v)}" for k, v in self.fields)
 
 
+class Display(Protocol):
+    """What draws a result; it lies above this layer and is handed down (see `show_with`)."""
+
+    def charts(self, result: Result) -> dict[str, Any]:
+        """The charts of a result by name."""
+
+    def html(self, result: Result) -> str:
+        """A result as a notebook shows it."""
+
+
+_displays: list[Callable[[], Display]] = []
+
+
+def show_with(display: Callable[[], Display]) -> None:
+    """Let results be shown by what `display` returns; it is not called before the first is."""
+    _displays[:] = [display]
+
+
 @dataclass(frozen=True)
 class Result:
     """What a probe found with one model.
@@ -158,6 +177,14 @@ class Result:
         write_parquet(self.summary, out / "summary.parquet")
         write_text("\n".join([str(self.signature), *self.cautions]) + "\n", out / "signature.txt")
 
+    def charts(self) -> dict[str, Any]:
+        """The charts of the report by name, each an Altair chart (`.save("x.svg")`, or shown by a notebook)."""
+        return _displays[0]().charts(self)
+
+    def _repr_html_(self) -> str:
+        """The section of the report, for notebooks: tables, charts and the first items; needs no script."""
+        return _displays[0]().html(self)
+
     @classmethod
     def load(cls, directory: str | Path) -> Result:
         """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
@@ -171,6 +198,24 @@ class Result:
         except (OSError, ValueError, pl.exceptions.PolarsError) as error:
             raise StudyError(f"no result here ({error})", where=str(out)) from error
         return cls(Signature.parse(first), items, summary, tuple(cautions))
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a study found: results by probe directory and model, differences between models by probe directory, notes on
+    models that could not be compared, and the manifests that say how it was made (one a result directory)."""
+
+    manifests: list[Mapping[str, Any]]
+    results: dict[tuple[str, str], Result] = field(default_factory=dict)
+    comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def sections(self) -> dict[str, list[Result]]:
+        """The results of every probe directory, in order."""
+        found: dict[str, list[Result]] = {}
+        for (place, _), result in self.results.items():
+            found.setdefault(place, []).append(result)
+        return found
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:

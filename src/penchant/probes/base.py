@@ -14,7 +14,7 @@ from penchant.engine.scorer import Counts
 from penchant.errors import StudyError
 from penchant.models.load import LanguageModel
 from penchant.models.static import StaticVectors
-from penchant.records import Result
+from penchant.records import Result, Signature
 
 Model: TypeAlias = LanguageModel | StaticVectors
 
@@ -77,3 +77,13 @@ def require_comparable(a: Result, b: Result, *, free: Collection[str], items: Se
         raise StudyError(f"these results cannot be compared: they differ in {shown}")
     if not a.items.select(items).equals(b.items.select(items)):
         raise StudyError("these results cannot be compared: they hold different items")
+
+
+def difference_signature(a: Result, b: Result, **changes: str) -> Signature:
+    """The recipe of what a finds minus what b finds: where their own differ it names both, "a − b"."""
+    both = {
+        key.replace("-", "_"): f"{value} − {b.signature.get(key, 'none')}"
+        for key, value in a.signature.items()
+        if value != b.signature.get(key)
+    }
+    return a.signature.with_(**{**both, **changes})

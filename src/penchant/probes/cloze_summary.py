@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from penchant.probes.base import require_comparable
+from penchant.probes.base import difference_signature, require_comparable
 from penchant.probes.valences import PIECE, UNRATED
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import holm, sign_flip
@@ -235,7 +235,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     require_comparable(a, b, free={"model", "bos", "dtype"}, items=["id", "text", "expected"])
     settings = _Settings.of(a.signature)
     pair = f"{a.signature['model']} − {b.signature['model']}"
-    signature = a.signature.with_(model=pair)
+    signature = difference_signature(a, b)
     moved = Moves.of([a.items, b.items], settings)
     rows: list[Estimate] = []
     for column in ("beta", "delta"):

@@ -13,7 +13,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.engine.methods import PEN_ALPHA
-from penchant.probes.base import require_comparable
+from penchant.probes.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
@@ -214,7 +214,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         items_a, items_b = a.items.filter(inside), b.items.filter(inside)
         shared = [h for h in a.signature["normalise"].split(",") if h in b.signature["normalise"].split(",")]
         for how in shared:
-            own = a.signature.with_(model=pair, normalise=how)
+            own = difference_signature(a, b, normalise=how)
             for estimate in _compared(items_a, credits(items_a, how), credits(items_b, how), settings):
                 by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
                 rows.append((replace(estimate, by=by), own))

@@ -1,56 +1,57 @@
-"""What each instrument shows: tables for a terminal, and charts."""
+"""What each instrument shows. Rendering only: every number comes from a result.
+
+A section is made of tables, figures and items. The terminal, the page, the exports and the notebook all show the same
+section, each in its own form.
+"""
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from penchant.files import write_text
 from penchant.records import Result
-from penchant.report import charts, cloze, tables
+from penchant.report import cloze, pairs
+from penchant.report.figures import Figure
+from penchant.report.items import ItemTable
+from penchant.report.tables import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """`table` shows the results of several models, `comparison` two against each other, `charts` makes charts."""
+    """What an instrument shows of the results of several models.
 
-    table: Callable[[Sequence[Result]], str]
-    comparison: Callable[[pl.DataFrame], str]
-    charts: Callable[[Sequence[Result]], Mapping[str, Any]]
+    `tables` come with the headline first; `compared` are the tables of differences between models; `methods` are
+    paragraphs that cite as `[@key]` (see `penchant.report.references`).
+    """
+
+    title: str
+    question: str
+    tables: Callable[[Sequence[Result]], list[Table]]
+    compared: Callable[[pl.DataFrame], list[Table]]
+    figures: Callable[[Sequence[Result]], list[Figure]]
+    items: Callable[[Sequence[Result]], ItemTable]
+    methods: Callable[[Sequence[Result]], list[str]]
 
 
 SECTIONS: Mapping[str, Section] = {
-    "minimal-pairs": Section(tables.pair_table, tables.comparison_table, charts.charts),
-    "cloze": Section(cloze.table, cloze.comparison, cloze.charts),
+    "minimal-pairs": Section(
+        "Minimal pairs",
+        "Does the model prefer the acceptable sentence of each pair, and how much of that is token length?",
+        pairs.tables,
+        pairs.compared,
+        pairs.figures,
+        pairs.items,
+        pairs.methods,
+    ),
+    "cloze": Section(
+        "Cloze valence",
+        "Towards which of two varieties of a language does the model lean when it fills a gap?",
+        cloze.tables,
+        cloze.compared,
+        cloze.figures,
+        cloze.items,
+        cloze.methods,
+    ),
 }
-
-
-_UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What an SVG cannot hold, such as a control character that a model predicts: the renderer dies of it."""
-
-
-def write_charts(probe: str, results: Sequence[Result], folder: Path) -> list[Path]:
-    """Every chart of an instrument as SVG, in `folder`."""
-    import vl_convert
-
-    paths = []
-    for name, chart in SECTIONS[probe].charts(results).items():
-        path = folder / f"{name}.svg"
-        write_text(vl_convert.vegalite_to_svg(json.dumps(_drawable(chart.to_dict()))), path)
-        paths.append(path)
-    return paths
-
-
-def _drawable(part: Any) -> Any:
-    """A chart with a sign in place of every character that cannot be drawn."""
-    if isinstance(part, Mapping):
-        return {key: _drawable(value) for key, value in part.items()}
-    if isinstance(part, list):
-        return [_drawable(value) for value in part]
-    return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", part) if isinstance(part, str) else part

@@ -1,24 +1,117 @@
-"""Tables for a terminal. Rendering only: every number comes from a summary."""
+"""Tables: what a row says and the signature it is cited with. Rendering only: every number comes from a result.
+
+One Table serves the terminal (`aligned`), the page, CSV and LaTeX, so that no two of them can tell different numbers.
+"""
 
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import polars as pl
+from rich.cells import cell_len
 
-from penchant.probes.pair_summary import SPLITS
 from penchant.records import Result
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number as it is shown: `form` says how, the interval and the count `n` follow where there are any.
+
+    `low` and `high` without a `value` show as a range.
+    """
+
+    value: float = math.nan
+    low: float = math.nan
+    high: float = math.nan
+    n: int | None = None
+    form: str = ".2f"
+
+    def __str__(self) -> str:
+        parts = [] if math.isnan(self.value) else [f"{self.value:{self.form}}"]
+        if not math.isnan(self.low):
+            parts.append(f"[{self.low:{self.form}}, {self.high:{self.form}}]")
+        if self.n is not None:
+            parts.append(f"({self.n})")
+        return " ".join(parts or "–")
+
+
+@dataclass(frozen=True, slots=True)
+class P:
+    """A p-value, shown to two digits; one too small for a float is not nought."""
+
+    value: float
+
+    def __str__(self) -> str:
+        if math.isnan(self.value):
+            return "–"
+        return f"{self.value:.2g}" if self.value > 0 else "< 1e-300"
+
+
+Cell: TypeAlias = str | int | Number | P
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Cells in the order of the columns, and the signature of their numbers."""
+
+    cells: tuple[Cell, ...]
+    signature: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must know. A
+    table of `detail` is folded in the page and not shown in the terminal."""
+
+    name: str
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    note: str = ""
+    detail: bool = False
+
+    def __str__(self) -> str:
+        """The table for a terminal."""
+        cells = [[str(cell) for cell in row.cells] for row in self.rows]
+        numeric = [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
+        text = _columns([list(self.columns), *cells], numeric)
+        return "\n".join([self.title, text, *textwrap.wrap(self.note, 120)])
+
+
+def estimate(row: dict[str, float], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
+    """The number of a summary's row, times `scale`."""
+    n = int(row["n"]) if count else None
+    return Number(scale * row["value"], scale * row["low"], scale * row["high"], n, form)
+
+
+def models(results: Sequence[Result]) -> list[str]:
+    """The models' names, in order."""
+    return [result.signature["model"] for result in results]
+
+
+def literal(text: str) -> str:
+    """A name of the user's within a paragraph of methods, in which backticks and [@…] have a meaning."""
+    return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 
 def aligned(frame: pl.DataFrame) -> str:
     """A frame as plain aligned columns, numbers to the right, every row and column shown."""
-    numeric = [dtype.is_numeric() for dtype in frame.dtypes]
     rows = [list(frame.columns), *([_cell(value) for value in row] for row in frame.iter_rows())]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(frame.columns))]
+    return _columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
+
+
+def _columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
+    """Rows below each other, by the width that a terminal gives their characters; a line break becomes a space."""
+    flat = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
+    widths = [max(cell_len(row[i]) for row in flat) for i in range(len(rows[0]))]
     lines = []
-    for row in rows:
-        cells = (c.rjust(w) if n else c.ljust(w) for c, w, n in zip(row, widths, numeric, strict=True))
+    for row in flat:
+        padded = ((cell, " " * (width - cell_len(cell))) for cell, width in zip(row, widths, strict=True))
+        cells = (gap + cell if right else cell + gap for (cell, gap), right in zip(padded, numeric, strict=True))
         lines.append("  ".join(cells).rstrip())
     return "\n".join([lines[0], "  ".join("-" * w for w in widths), *lines[1:]])
 
@@ -27,72 +120,3 @@ def _cell(value: object) -> str:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return "–"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def pair_table(results: Sequence[Result]) -> str:
-    """Accuracy in percent for each model: data sets and paradigms by normalisation; all pairs with their interval,
-    each token-length split, and the length-adjusted accuracy."""
-    return "\n\n".join(f"{result.signature['model']}\n{_one_model(result.summary)}" for result in results)
-
-
-def comparison_table(comparison: pl.DataFrame) -> str:
-    """Difference of accuracy in percentage points between every two models: overall, and the paradigms that differ."""
-    rows = []
-    for row in comparison.iter_rows(named=True):
-        overall = row["scope"] == "overall"
-        if overall or row["p_holm"] < 1 - row["level"]:
-            rows.append(
-                {
-                    "difference of accuracy": row["comparison"],
-                    "in": f"{row['dataset']}: all" if overall else f"  {row['group']}",
-                    "score": row["normalise"],
-                    "items": row["n"],
-                    "points": _with_interval(f"{100 * row['value']:+.1f}", row),
-                    "p": p_value(row["p"]),
-                    "p (Holm)": "" if overall else p_value(row["p_holm"]),
-                }
-            )
-    if not rows:
-        return "difference of accuracy: no paradigm differs after Holm's correction"
-    return aligned(pl.DataFrame(rows))
-
-
-def _one_model(summary: pl.DataFrame) -> str:
-    wanted = summary.filter(
-        pl.col("scope").is_in(["overall", "paradigm"])
-        & pl.col("measure").is_in(["accuracy", "length-adjusted accuracy"])
-    )
-    rows: dict[tuple[str, ...], dict[str, str | int]] = {}
-    for row in wanted.iter_rows(named=True):
-        group = f"{row['dataset']}: all" if row["scope"] == "overall" else f"  {row['group']}"
-        cells = rows.setdefault(
-            (row["dataset"], row["scope"], row["group"], row["normalise"]),
-            {
-                "accuracy, %": group,
-                "score": row["normalise"],
-            },
-        )
-        percent = "–" if math.isnan(row["value"]) else f"{100 * row['value']:.1f}"
-        if row["measure"] != "accuracy":
-            cells["length-adjusted"] = _with_interval(percent, row)
-        elif row["split"] == "all":
-            cells["pairs"] = str(row["n"])
-            cells["all"] = _with_interval(percent, row)
-        else:
-            cells[row["split"]] = f"{percent} ({row['n']})" if row["n"] else "–"
-    columns = ["accuracy, %", "score", "pairs", "all", *SPLITS, "length-adjusted"]
-    table = pl.DataFrame([{c: cells.get(c, "") for c in columns} for cells in rows.values()])
-    return aligned(table)
-
-
-def p_value(p: float) -> str:
-    """A p-value to two digits; one too small for a float is not nought."""
-    if math.isnan(p):
-        return "–"
-    return f"{p:.2g}" if p > 0 else "< 1e-300"
-
-
-def _with_interval(percent: str, row: dict[str, float]) -> str:
-    if math.isnan(row["low"]):
-        return percent
-    return f"{percent} [{100 * row['low']:.1f}, {100 * row['high']:.1f}]"

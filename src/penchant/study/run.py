@@ -16,7 +16,7 @@ import platform
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -31,7 +31,7 @@ from penchant.files import sha256_file, write_json, write_parquet
 from penchant.models.load import LanguageModel, load
 from penchant.probes.base import Probe, Run
 from penchant.probes.compare import compare
-from penchant.records import Result
+from penchant.records import Outcome, Result
 from penchant.study.check import require_fit
 from penchant.study.spec import Study
 
@@ -51,16 +51,6 @@ class Options:
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None
 
 
-@dataclass(slots=True)
-class Outcome:
-    """What a study found: results by probe directory and model, comparisons by probe directory, and a note on every two
-    models that could not be compared."""
-
-    results: dict[tuple[str, str], Result] = field(default_factory=dict)
-    comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-
 def run_study(study: Study, probes: list[Probe], out: str | Path, options: Options | None = None) -> Outcome:
     """Run every probe with every model, writing each result as soon as it is there.
 
@@ -70,7 +60,7 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
     options = options or Options()
     folder = Path(out)
     manifest = _Manifest.begin(folder, study, probes, options)
-    outcome = Outcome()
+    outcome = Outcome([manifest.content])
     names = _folders(probes)
     texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before a model is loaded
     manifest.note_data(probes, options.base)
@@ -105,7 +95,7 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
         if tables:
             outcome.comparisons[name] = pl.concat(tables)
             write_parquet(outcome.comparisons[name], folder / name / "comparison.parquet")
-    manifest.end()
+    manifest.end(outcome.notes)
     return outcome
 
 
@@ -209,8 +199,9 @@ class _Manifest:
         self._attempt["units"].append({"unit": key, "counts": record["counts"], "seconds": record["seconds"]})
         self.write()
 
-    def end(self) -> None:
+    def end(self, notes: list[str]) -> None:
         self.content["status"] = "finished"
+        self.content["notes"] = notes
         self._attempt["finished"] = _now()
         self.write()
 

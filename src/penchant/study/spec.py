@@ -23,6 +23,8 @@ class Study(BaseModel):
 
     study: Annotated[str, Field(min_length=1)]
     """A short name for the study."""
+    question: str = ""
+    """What the study asks, in a line; shown at the head of the report."""
     models: Annotated[list[str], Field(min_length=1)]
     """Hub names[@revision], directories, GGUF files, bundled: names."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]

@@ -1,0 +1,230 @@
+"""A study's tables and figures as files for a paper or for other programs. Rendering only, as in the sections."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from penchant.errors import MethodError
+from penchant.files import write_bytes, write_text
+from penchant.records import Outcome, Result
+from penchant.report.latex import escaped, latex_table
+from penchant.report.references import MARK, REFERENCES, cited, keys
+from penchant.report.sections import SECTIONS, Section
+from penchant.report.tables import Cell, Number, P, Table
+
+File = tuple[str, str | bytes]
+"""A name and what is in the file."""
+
+
+def export(outcome: Outcome, to: str, folder: str | Path) -> list[Path]:
+    """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
+
+    Files that are there are replaced, each whole or not at all. Raises MethodError for another form and OutputError.
+    """
+    if to not in FORMS:
+        raise MethodError(f"unknown form '{to}'", hint=f"use {', '.join(FORMS)}")
+    written = []
+    for name, content in FORMS[to](outcome):
+        path = Path(folder) / name
+        if isinstance(content, bytes):
+            write_bytes(content, path)
+        else:
+            write_text(content, path)
+        written.append(path)
+    return written
+
+
+def _sections(outcome: Outcome) -> Iterator[tuple[str, Section, list[Result]]]:
+    for place, results in outcome.sections().items():
+        yield place, SECTIONS[results[0].signature["probe"]], results
+
+
+def _tables(outcome: Outcome, place: str, section: Section, results: list[Result]) -> list[Table]:
+    compared = section.compared(outcome.comparisons[place]) if place in outcome.comparisons else []
+    return [*section.tables(results), *compared]
+
+
+# --- CSV ----------------------------------------------------------------------------------------------------------
+
+
+def _csv(outcome: Outcome) -> Iterator[File]:
+    for place, section, results in _sections(outcome):
+        for table in _tables(outcome, place, section, results):
+            yield f"{place}-{table.name}.csv", _text(_frame(table))
+        yield f"{place}-summary.csv", _text(_by_model([(r, r.summary) for r in results]))
+        if place in outcome.comparisons:
+            yield f"{place}-comparison.csv", _text(outcome.comparisons[place])
+        yield f"{place}-items.csv", _text(_by_model([(r, r.items) for r in results]))
+
+
+def _text(frame: pl.DataFrame) -> str:
+    """A frame as CSV: lists as JSON, NaN as an empty field, every text in quotes, as one with a carriage return must
+    be."""
+    columns = []
+    for series in frame:
+        if isinstance(series.dtype, pl.List):
+            series = pl.Series(series.name, [_json(value) for value in series.to_list()], dtype=pl.String)
+        elif series.dtype.is_float():
+            series = series.fill_nan(None)
+        columns.append(series)
+    return pl.DataFrame(columns).write_csv(quote_style="non_numeric")
+
+
+def _json(values: list[Any] | None) -> str | None:
+    if values is None:
+        return None
+    return json.dumps([None if value != value else value for value in values], ensure_ascii=False)
+
+
+def _frame(table: Table) -> pl.DataFrame:
+    """A table with unrounded numbers: a column each for a number, the ends of its interval and its count."""
+    found: dict[str, pl.Series] = {}
+    for i, name in enumerate(_names(table.columns)):
+        cells = [row.cells[i] for row in table.rows]
+        if any(isinstance(cell, Number) for cell in cells):
+            parts = _parts(cells)
+            shown = {part: values for part, values in parts.items() if values.count()} or {"": parts[""]}
+            found |= {f"{name} {part}".rstrip(): values for part, values in shown.items()}
+        elif any(isinstance(cell, P) for cell in cells):
+            found[name] = _floats(cell.value if isinstance(cell, P) else None for cell in cells)
+        else:
+            found[name] = pl.Series(cells)
+    return pl.DataFrame({**found, "signature": [row.signature for row in table.rows]})
+
+
+def _parts(cells: Iterable[Cell]) -> dict[str, pl.Series]:
+    numbers = [cell if isinstance(cell, Number) else Number() for cell in cells]
+    ends = {"": [x.value for x in numbers], "low": [x.low for x in numbers], "high": [x.high for x in numbers]}
+    counts = pl.Series([x.n for x in numbers], dtype=pl.Int64)
+    return {**{part: _floats(values) for part, values in ends.items()}, "n": counts}
+
+
+def _floats(values: Iterable[float | None]) -> pl.Series:
+    return pl.Series(values, dtype=pl.Float64).fill_nan(None)
+
+
+def _names(columns: Sequence[str]) -> list[str]:
+    """The names of columns; one that occurs again, such as p, is told from the other by the column before it."""
+    plain = [column.strip() for column in columns]
+    return [f"{plain[i - 1]} {name}" if plain.count(name) > 1 else name for i, name in enumerate(plain)]
+
+
+def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
+    """Tables of several models below each other, `model` first. A label of the data that has this name is kept as
+    `model (label)`."""
+    labelled = [
+        frame.rename({"model": "model (label)"}, strict=False).select(
+            pl.lit(result.signature["model"]).alias("model"), pl.all()
+        )
+        for result, frame in frames
+    ]
+    return pl.concat(labelled, how="diagonal_relaxed")
+
+
+# --- LaTeX --------------------------------------------------------------------------------------------------------
+
+_PREVIEW = r"""% All tables and methods of a study, to look at and to take from:
+%   pdflatex preview; bibtex preview; pdflatex preview; pdflatex preview
+%
+% Letters that Computer Modern does not have need xelatex or lualatex instead of pdflatex, and a font that has them;
+% with lualatex for example, after fontspec:
+%   \usepackage[english,bidi=basic]{babel}
+%   \babelprovide[import,onchar=ids fonts]{bengali}
+%   \babelfont[bengali]{rm}{Noto Serif Bengali}
+% In this study: SCRIPTS.
+\documentclass[a4paper]{article}
+\usepackage[margin=2.5cm]{geometry}
+\usepackage{iftex}
+\ifPDFTeX
+  \usepackage[T1]{fontenc}
+  \usepackage[utf8]{inputenc}
+  \usepackage{textcomp}
+  \IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
+\else
+  \usepackage{fontspec}
+\fi
+\usepackage{array,booktabs,longtable,pdflscape}
+\begin{document}
+\input{methods}
+INPUTS
+\nocite{penchant}
+\bibliographystyle{plain}
+\bibliography{references}
+\end{document}
+"""
+
+
+def _latex(outcome: Outcome) -> Iterator[File]:
+    files: dict[str, str] = {}
+    paragraphs: dict[str, list[str]] = {}
+    for place, section, results in _sections(outcome):
+        for table in _tables(outcome, place, section, results):
+            name = f"{place}-{table.name}"
+            files[name] = latex_table(table, f"tab:{name}")
+        title = section.title if section.title not in paragraphs else f"{section.title} ({place})"
+        paragraphs[title] = section.methods(results)
+    for name, text in files.items():
+        yield f"{name}.tex", text
+    methods = "\n\n".join(
+        f"\\paragraph{{{escaped(title)}}}\n" + "\n\n".join(map(_prose, texts)) for title, texts in paragraphs.items()
+    )
+    yield "methods.tex", methods + "\n"
+    entries = cited(text for texts in paragraphs.values() for text in texts)
+    yield "references.bib", "\n\n".join(entry.bibtex for entry in [*entries, REFERENCES["penchant"]]) + "\n"
+    inputs = "\n".join(f"\\input{{{name}}}" for name in files)
+    scripts = ", ".join(_scripts([methods, *files.values()])) or "none"
+    yield "preview.tex", _PREVIEW.replace("INPUTS", f"\\clearpage\n{inputs}\n\\clearpage").replace("SCRIPTS", scripts)
+
+
+_MARKED = re.compile(rf"\s*(?P<mark>{MARK.pattern})|`(?P<code>[^`]+)`")
+
+
+def _prose(paragraph: str) -> str:
+    """A paragraph of methods with \\cite commands and words in backticks as code."""
+    parts = []
+    at = 0
+    for found in _MARKED.finditer(paragraph):
+        parts.append(escaped(paragraph[at : found.start()]))
+        mark = MARK.match(found["mark"] or "")
+        parts.append(f"~\\cite{{{','.join(keys(mark))}}}" if mark else f"\\texttt{{{escaped(found['code'])}}}")
+        at = found.end()
+    return "".join([*parts, escaped(paragraph[at:])])
+
+
+def _scripts(texts: Iterable[str]) -> list[str]:
+    """The scripts of letters that the fonts of pdflatex do not have."""
+    letters = {char for text in texts for char in text if char > "ſ" and unicodedata.category(char)[0] == "L"}
+    names = {unicodedata.name(char, "UNKNOWN").split()[0] for char in letters}
+    return sorted(name if name == "CJK" else name.capitalize() for name in names)
+
+
+# --- Figures ------------------------------------------------------------------------------------------------------
+
+
+def _figures(outcome: Outcome) -> Iterator[File]:
+    taken: set[str] = set()
+    for place, section, results in _sections(outcome):
+        for figure in section.figures(results):
+            name = _free(f"{place}-{figure.name}", taken)
+            yield f"{name}.svg", figure.svg()
+            yield f"{name}.png", figure.png()
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """A name fit for a file (a figure's has a data set's in it) that no other has, also where case is not told."""
+    safe = re.sub(r"[^\w.+\-\x80-\U0010ffff]|\s", "_", name)[:60]
+    free = next(
+        new for new in (safe, *(f"{safe}-{i}" for i in range(2, len(taken) + 3))) if new.casefold() not in taken
+    )
+    taken.add(free.casefold())
+    return free
+
+
+FORMS: Mapping[str, Callable[[Outcome], Iterator[File]]] = {"latex": _latex, "csv": _csv, "figures": _figures}

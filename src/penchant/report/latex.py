@@ -1,0 +1,266 @@
+"""Tables and text as LaTeX: the same source for pdflatex (T1 fonts) and for xelatex and lualatex.
+
+A table is laid out for a page of A4 with margins of 2.5 cm: as large as it fits, else with its texts broken, else on
+its side.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from penchant.report.tables import Cell, Table
+
+# The empty groups keep a space that follows.
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "|": r"\textbar{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    "\u00a0": "~",
+    "\u200b": r"\allowbreak{}",
+    "«": r"\guillemotleft{}",
+    "»": r"\guillemotright{}",
+    "“": r"\textquotedblleft{}",
+    "”": r"\textquotedblright{}",
+    "‘": r"\textquoteleft{}",
+    "’": r"\textquoteright{}",
+    "–": r"\textendash{}",
+    "—": r"\textemdash{}",
+    "…": r"\textellipsis{}",
+    "†": r"\textdagger{}",
+    "·": r"\textperiodcentered{}",
+    "½": r"\textonehalf{}",
+    "±": r"$\pm$",
+    "×": r"$\times$",
+    "−": "$-$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+}
+_GREEK = {
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "γ": r"$\gamma$",
+    "δ": r"$\delta$",
+    "κ": r"$\kappa$",
+    "ρ": r"$\rho$",
+    "σ": r"$\sigma$",
+    "Δ": r"$\Delta$",
+    "Σ": r"$\Sigma$",
+}
+"""Symbols, which few text fonts of TeX have. In a word with other Greek letters they are letters too, and left."""
+
+# Among them the neighbours of which TeX would make a dash or a quotation mark: -- ,, << >> and ''.
+_SPECIAL = re.compile(
+    "|".join(
+        (
+            r"(?P<twin>[-,<>])(?=(?P=twin))|'{2,}",
+            f"(?<![Ͱ-Ͽἀ-῿])[{''.join(_GREEK)}]+(?![Ͱ-Ͽἀ-῿])",
+            f"[{re.escape(''.join(_SIGNS))}]",
+            r"\s",
+            "[\x00-\x1f\x7f-\x9f\ud800-\udfff]",
+        )
+    )
+)
+
+
+def escaped(text: str) -> str:
+    """Text that LaTeX sets as it stands. White space is a space, a control character its code, such as \\x00; letters
+    of other scripts are left as they are."""
+    # pdflatex knows no combining accents, as names of files have them.
+    composed = re.sub("[A-Za-z][\u0300-\u036f]+", lambda found: unicodedata.normalize("NFC", found[0]), text)
+    return _SPECIAL.sub(lambda found: _set(found[0]) + (r"\kern0pt" if found["twin"] else ""), composed)
+
+
+def _set(found: str) -> str:
+    if found in _SIGNS:
+        return _SIGNS[found]
+    if found[0] in _GREEK:
+        return "".join(_GREEK[letter] for letter in found)
+    if found in "-,":
+        return found
+    if found[0] == "'":
+        return r"\textquotesingle{}" * len(found)
+    if found.isspace():
+        return " "
+    return escaped(found.encode("unicode_escape").decode("ascii"))
+
+
+# --- Tables -------------------------------------------------------------------------------------------------------
+
+_NEEDS = r"% Needs the packages array, booktabs, longtable and pdflscape; with pdflatex also \usepackage[T1]{fontenc}."
+_SIZES = {"small": 0.93, "footnotesize": 0.85, "scriptsize": 0.8}
+"""Sizes of type, and how wide their letters are beside those of ten points."""
+_UPRIGHT, _SIDEWAYS = (455.0, 40), (700.0, 25)
+"""Width of the text in points, and the lines that a table may have before it runs over pages."""
+_GAP = 8
+"""Points between two columns."""
+_NARROWEST = 45
+"""Points of a column of broken text, at least."""
+_TALLEST = 4
+"""Lines of a row, where a layout that comes later can do with fewer."""
+_BROKEN = (("footnotesize", False), ("scriptsize", False), ("footnotesize", True), ("scriptsize", True))
+"""Size and whether on its side, for tables whose texts are broken."""
+_NUMBER = re.compile(r"[+-]?\d[\d.]*")
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A size of type and the widths of columns, in points; a width of 0 is as wide as its cells."""
+
+    size: str
+    sideways: bool
+    widths: tuple[float, ...]
+    lines: int
+
+    @property
+    def long(self) -> bool:
+        return self.lines > (_SIDEWAYS if self.sideways else _UPRIGHT)[1]
+
+
+def latex_table(table: Table, label: str) -> str:
+    """A table with its caption, label and note, numbers as everywhere else, the signatures as comments above it.
+
+    One that is too long for a page runs over several, its head repeated; one that is too wide stands on its side.
+    """
+    numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
+    texts = [list(table.columns), *([str(cell) for cell in row.cells] for row in table.rows)]
+    layout = _layout(texts, numeric)
+    columns = "".join(
+        f">{{\\raggedright\\hyphenpenalty=10000\\arraybackslash}}p{{{width:.0f}pt}}" if width else "r" if right else "l"
+        for width, right in zip(layout.widths, numeric, strict=True)
+    )
+    head = ["\\toprule", _row(table.columns, layout), "\\midrule"]
+    rows = [_row(row.cells, layout) for row in table.rows]
+    if any(layout.widths):
+        rows = [line for row in rows for line in ("\\addlinespace[2pt]", row)][1:]
+    caption = f"\\caption{{{escaped(table.title)}}}\\label{{{label}}}"
+    note = [f"{{\\footnotesize\\noindent {escaped(table.note)}\\par}}"] if table.note else []
+    style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
+    if layout.long:
+        first = [*_begin("longtable", columns), caption + "\\\\", *head, "\\endfirsthead", *head, "\\endhead"]
+        body = [*first, "\\bottomrule", "\\endfoot", *rows, "\\end{longtable}"]
+        lines = ["{", *style, "\\setlength{\\LTcapwidth}{\\linewidth}", *body, "}", *note]
+    else:
+        body = [*_begin("tabular", columns), *head, *rows, "\\bottomrule", "\\end{tabular}\\par"]
+        below = ["\\smallskip", "\\begin{minipage}{\\linewidth}", *note, "\\end{minipage}"] if note else []
+        above = ["\\begin{table}[htbp]", "\\centering", caption, "\\smallskip"]
+        lines = [*above, "{", *style, *body, "}", *below, "\\end{table}"]
+    if layout.sideways:
+        lines = ["\\begin{landscape}", *lines, "\\end{landscape}"]
+    signatures = dict.fromkeys(row.signature for row in table.rows if row.signature)
+    return "\n".join([_NEEDS, *(f"% {signature}" for signature in signatures), *lines, ""])
+
+
+def _begin(environment: str, columns: str) -> list[str]:
+    return [f"\\begin{{{environment}}}{{@{{}}{columns}@{{}}}}"]
+
+
+def _row(cells: Sequence[Cell], layout: _Layout) -> str:
+    return " & ".join(_cell(cell, bool(width)) for cell, width in zip(cells, layout.widths, strict=True)) + r" \\"
+
+
+def _cell(cell: Cell, broken: bool) -> str:
+    """A cell's text. A number has a minus for its hyphen."""
+    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        text = escaped(re.sub(r"-(?=\d)", "−", str(cell)))
+    else:
+        text = escaped(_breakable(cell) if broken else cell.strip())
+    # After the end of a row LaTeX takes a bracket or an asterisk for an argument.
+    return "{}" + text if text.startswith(("[", "*")) else text
+
+
+def _breakable(text: str) -> str:
+    """The text with places to break a line after the signs in names such as org/model_v1@2f, in long codes, and between
+    the characters of scripts that need no space."""
+    signs = re.sub(r"[/_@:.+=](?=\w)", "\\g<0>\u200b", text.strip())
+    codes = re.sub(r"[A-Za-z0-9]{16,}", lambda code: re.sub(r"\w{5}(?=\w)", "\\g<0>\u200b", code[0]), signs)
+    return re.sub(r"[\u2e80-\u9fff\uac00-\ud7a3](?=\w)", "\\g<0>\u200b", codes)
+
+
+def _layout(texts: list[list[str]], numeric: Sequence[bool]) -> _Layout:
+    """The first layout in which the table fits, else the last: every column as wide as its cells, then text broken."""
+    natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
+    longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
+    gaps = _GAP * (len(numeric) - 1)
+    for size in ("small", "footnotesize"):
+        if _SIZES[size] * sum(natural) + gaps <= _UPRIGHT[0]:
+            return _Layout(size, False, (0,) * len(numeric), len(texts))
+    for size, sideways in _BROKEN:
+        scale = _SIZES[size]
+        room = (_SIDEWAYS if sideways else _UPRIGHT)[0] - gaps
+        room -= scale * sum(width for width, right in zip(natural, numeric, strict=True) if right)
+        wanted = [0.0 if right else scale * width for width, right in zip(natural, numeric, strict=True)]
+        least = [min(width, max(_NARROWEST, scale * piece)) for width, piece in zip(wanted, longest, strict=True)]
+        widths = _shared(wanted, least, room)
+        lines = [
+            max(_lines(text, width / scale) if width else 1 for text, width in zip(row, widths, strict=True))
+            for row in texts
+        ]
+        if sum(least) <= room and max(lines) <= _TALLEST:
+            break
+    return _Layout(size, sideways, tuple(widths), sum(lines))
+
+
+def _shared(wanted: Sequence[float], least: Sequence[float], room: float) -> list[float]:
+    """Widths of the columns that must be broken for all to fit into the room, 0 for the others: the widest give first,
+    none below its least."""
+    levels = (
+        level
+        for level in range(round(room), 0, -1)
+        if sum(max(least[i], min(width, level)) for i, width in enumerate(wanted)) <= room
+    )
+    level = next(levels, 0)
+    return [max(least[i], level) if width > max(least[i], level) else 0 for i, width in enumerate(wanted)]
+
+
+def _pieces(text: str) -> list[str]:
+    """What cannot be broken of a text that may be, each with the space that follows."""
+    return re.findall(r"[^\s\u200b-]*(?:-+|\s+|\u200b|$)", _breakable(text))
+
+
+def _lines(text: str, width: float) -> int:
+    """How many lines a broken text takes."""
+    lines, used = 1, 0.0
+    for piece in _pieces(text):
+        if used and used + _width(piece.rstrip()) > width:
+            lines, used = lines + 1, 0.0
+        used += _width(piece)
+    return lines
+
+
+_NARROW, _BROAD, _BROADEST = (
+    set(" !'()*,-./:;I[]`fijlrst{|}·‘’"),
+    set("ABCDEFGHKLNOPQRSTUVXYZ&mw"),
+    set("%@MW+<=>~—…−≤≥±×½"),
+)
+
+
+def _width(text: str) -> float:
+    """About how wide a text is in Computer Modern of ten points; rather too much than too little."""
+    return sum(map(_advance, text))
+
+
+def _advance(char: str) -> float:
+    if unicodedata.category(char) in ("Mn", "Me", "Cf"):
+        return 0
+    if char in _NARROW:
+        return 3.95
+    if char in _BROADEST:
+        return 8.4
+    if char in _BROAD:
+        return 7.5
+    return 10 if unicodedata.east_asian_width(char) in "WF" else 5.3

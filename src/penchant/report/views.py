@@ -1,0 +1,144 @@
+"""Sections made ready for the templates of the page and of the notebook: plain dictionaries of text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from penchant.records import Outcome, Result
+from penchant.report.figures import Figure
+from penchant.report.references import REFERENCES
+from penchant.report.sections import SECTIONS
+from penchant.report.tables import Cell, Number, P, Table
+
+ASSETS = Path(__file__).parent / "assets"
+
+
+class Signatures:
+    """Every signature of the page once; rows name theirs by number."""
+
+    def __init__(self) -> None:
+        self.texts: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int | None:
+        if not text:
+            return None
+        if text not in self._numbers:
+            self._numbers[text] = len(self.texts)
+            self.texts.append(text)
+        return self._numbers[text]
+
+
+def section_view(
+    number: int, place: str, results: list[Result], outcome: Outcome, signatures: Signatures
+) -> dict[str, Any]:
+    """What the template needs of one probe directory."""
+    probe = results[0].signature["probe"]
+    section = SECTIONS[probe]
+    known = len(signatures.texts)
+    found = section.tables(results)
+    between = section.compared(outcome.comparisons[place]) if place in outcome.comparisons else []
+    views = {table.name: _view(table, f"s{number}-{table.name}", signatures) for table in (*found, *between)}
+    items = section.items(results)
+    methods = section.methods(results)
+    return {
+        "id": f"s{number}",
+        "title": section.title + (f" ({place})" if place != probe else ""),
+        "question": section.question,
+        "cautions": cautions(results),
+        "tables": [views[table.name] for table in found],
+        "compared": [views[table.name] for table in between],
+        "figures": [_figure(figure, f"s{number}") for figure in section.figures(results)],
+        "table": items,
+        "listing": {
+            "id": f"items-{number}",
+            "noun": items.noun,
+            "title": f"All {len(items.columns[0].values):,} {items.noun}",
+        },
+        "cited": methods,
+        "methods": [list(_prose(paragraph)) for paragraph in methods],
+        "signatures": range(known, len(signatures.texts)),
+    }
+
+
+def cautions(results: Sequence[Result]) -> list[str]:
+    """What a reader must know, each once, with the models it is about."""
+    found: dict[str, list[str]] = {}
+    for result in results:
+        for caution in result.cautions:
+            found.setdefault(caution, []).append(result.signature["model"])
+    return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in found.items()]
+
+
+def _view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
+    numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
+    rows = []
+    above: tuple[Cell, ...] = ()
+    for row in table.rows:
+        cells = []
+        for i, cell in enumerate(row.cells):
+            same = bool(above) and not numeric[i] and above[: i + 1] == row.cells[: i + 1]
+            head, _, tail = (
+                str(cell).partition(" ")
+                if isinstance(cell, Number) and cell.value == cell.value
+                else (str(cell), "", "")
+            )
+            cells.append(
+                {"head": _signed(head, cell), "tail": _signed(tail, cell), "numeric": numeric[i], "same": same}
+            )
+        rows.append({"cells": cells, "signature": signatures.number(row.signature)})
+        above = row.cells
+    return {
+        "id": name,
+        "title": table.title,
+        "note": table.note,
+        "detail": table.detail,
+        "columns": [{"title": title, "numeric": n} for title, n in zip(table.columns, numeric, strict=True)],
+        "rows": rows,
+        "cites": any(row.signature for row in table.rows),
+    }
+
+
+def _signed(text: str, cell: Cell) -> str:
+    """With a minus in place of a hyphen before digits."""
+    return re.sub(r"-(?=\d)", "−", text) if isinstance(cell, Number | P) else text
+
+
+def _figure(figure: Figure, section: str) -> dict[str, Any]:
+    return {
+        "id": f"{section}-{figure.name}",
+        "title": figure.title,
+        "text": figure.text,
+        "numbers": figure.numbers and f"{section}-{figure.numbers}",
+        "picks": figure.picks,
+        "drawing": figure,
+    }
+
+
+_MARKS = re.compile(r"\[(?P<keys>@[^\]]+)\]|`(?P<code>[^`]+)`")
+
+
+def _prose(paragraph: str) -> Iterator[dict[str, str]]:
+    """A paragraph in pieces: text, code in backticks, and links to the references it cites."""
+    at = 0
+    for found in _MARKS.finditer(paragraph):
+        yield {"text": paragraph[at : found.start()]}
+        at = found.end()
+        if found["code"]:
+            yield {"text": found["code"], "code": "yes"}
+            continue
+        keys = [key.strip().removeprefix("@") for key in found["keys"].split(";")]
+        for i, key in enumerate(keys):
+            yield {"text": "; " if i else "("}
+            yield {"text": REFERENCES[key].short, "key": key}
+        yield {"text": ")"}
+    yield {"text": paragraph[at:]}
+
+
+def environment() -> jinja2.Environment:
+    return jinja2.Environment(loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined)
