@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import hashlib
 import math
-import unicodedata
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
+from penchant.data.documents import Text, as_text, read_document
 from penchant.data.tables import read_models
-from penchant.errors import DataError, finding
+from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.records import Item
 
@@ -48,18 +47,8 @@ def _point(value: object) -> float:
     return number + 0.0  # −0 is 0
 
 
-def _text(value: object) -> str:
-    """A text that is not blank, in NFC; numbers are read as what they look like."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"a text is wanted, got {value!r}")
-    text = unicodedata.normalize("NFC", str(value)).strip()
-    if not text:
-        raise ValueError("the field is blank")
-    return text
-
-
 def _gapped(value: object) -> str:
-    text = _text(value)
+    text = as_text(value)
     gaps = text.count(GAP)
     if gaps != 1:
         raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}")
@@ -69,7 +58,6 @@ def _gapped(value: object) -> str:
 
 
 Point = Annotated[float, BeforeValidator(_point), WithJsonSchema({"enum": list(POINTS)})]
-Text = Annotated[str, BeforeValidator(_text)]
 
 
 class SentenceRow(BaseModel):
@@ -200,32 +188,8 @@ def read_cloze(path: str | Path) -> ClozeSet:
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")
     if place.suffix not in (".yaml", ".yml"):
         return _set(SetFile(name=place.stem, sentences=place.name), place.parent)
-    given = _set_file(place)
+    given = read_document(place, SetFile, hint="see penchant schema cloze")
     return _set(given if given.name else given.model_copy(update={"name": place.absolute().parent.name}), place.parent)
-
-
-def _set_file(path: Path) -> SetFile:
-    try:
-        content = yaml.safe_load(path.read_text("utf-8"))
-        if not isinstance(content, dict):
-            raise DataError(
-                "a test set's file holds keys such as language, scale, sentences",
-                file=path,
-                hint="see penchant schema cloze",
-            )
-        return SetFile.model_validate(content)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        raise DataError(f"is not YAML: {getattr(error, 'problem', error)}", file=path, line=line) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or None
-        raise DataError(
-            finding(first), where=f"{path}, {field}" if field else str(path), hint="see penchant schema cloze"
-        ) from error
 
 
 def _set(given: SetFile, folder: Path) -> ClozeSet:

@@ -85,7 +85,7 @@ def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPr
 
 def masked_reads(encoding: Encoding, model: LanguageModel, chosen: range | list[int]) -> Iterator[LogProbs]:
     """One read for each chosen token: the sentence with that token masked, read there."""
-    ids, mask = encoding.ids, _mask(model)
+    ids, mask = encoding.ids, mask_of(model)
     for token in chosen:
         position = encoding.at[token]
         masked = (*ids[:position], mask, *ids[position + 1 :])
@@ -93,7 +93,7 @@ def masked_reads(encoding: Encoding, model: LanguageModel, chosen: range | list[
 
 
 def _pll_word_l2r(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
-    words, mask = encoding.words, _mask(model)
+    words, mask = encoding.words, mask_of(model)
     if None in words:
         raise MethodError(
             "pll-word-l2r needs to know which tokens make a word, and this tokenizer does not say",
@@ -124,7 +124,8 @@ def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
     return in_a, in_b
 
 
-def _mask(model: LanguageModel) -> int:
+def mask_of(model: LanguageModel) -> int:
+    """The id of the mask token. Raises ModelError where there is none."""
     if model.tokenizer.mask_id is None:
         raise ModelError("the tokenizer has no mask token", where=model.name, hint="use a causal method, lp")
     return model.tokenizer.mask_id

@@ -20,6 +20,7 @@ from penchant.engine.methods import (
     METHODS,
     Method,
     check_normalise,
+    mask_of,
     masked_reads,
     method_for,
     normalise,
@@ -164,6 +165,33 @@ class Scorer:
             strings = tuple(self.model.tokenizer.strings(encoding.tokens))
             yield SentenceScore(text, how.total(values), n, strings, values)
 
+    def spans(self, texts: Iterable[tuple[str, tuple[int, int], str]]) -> Iterator[SentenceScore]:
+        """For each (text, span, place) the log-probability of the tokens of a span of characters, all of them masked at
+        once, summed. `n` and `tokens` are those of the span.
+
+        Raises MethodError for a model that has no mask, DataError where tokens reach over the end of a span.
+        """
+        self._gap_token()
+        given = list(texts)
+        encoded = self._encode((text, where) for text, _, where in given)
+        waiting: deque[tuple[str, tuple[str, ...]]] = deque()
+
+        def reads() -> Iterator[Read]:
+            for (_, span, _), (text, where, encoding) in zip(given, encoded, strict=True):
+                inside = _covering(encoding, text, span, where)
+                at = tuple(encoding.at[i] for i in inside)
+                tokens = tuple(encoding.ids[position] for position in at)
+                masked = list(encoding.ids)
+                for position in at:
+                    masked[position] = mask_of(self.model)
+                waiting.append((text, tuple(self.model.tokenizer.strings(tokens))))
+                yield LogProbs(tuple(masked), at, tokens)
+
+        for answer in self._engine.answer(reads()):
+            text, tokens = waiting.popleft()
+            values = answer.astype(np.float64)
+            yield SentenceScore(text, float(values.sum()), len(tokens), tokens, values)
+
     def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
         """For each (text, place) the k most probable fillers of each of its gaps, best first.
 
@@ -229,6 +257,20 @@ class Scorer:
             reads.append(Vectors(encoding.ids, tuple(chosen), layer))
         pooled = [answer.mean(axis=0) for answer in self._engine.answer(reads)]
         return np.stack(pooled) if pooled else np.empty((0, self.model.network.width), np.float32)
+
+
+def _covering(encoding: Encoding, text: str, span: tuple[int, int], where: str) -> list[int]:
+    """The tokens of a span, by number. Raises DataError unless they cover it and nothing else but white space."""
+    start, end = span
+    inside = encoding.overlapping(text, start, end)
+    reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1]) if inside else (start, start)
+    if text[reach[0] : reach[1]].strip() != text[start:end].strip():
+        raise DataError(
+            f"'{text[start:end]}' is no whole number of tokens here, but part of '{text[reach[0] : reach[1]].strip()}'",
+            where=where,
+            hint="set it apart by spaces, or choose another word",
+        )
+    return inside
 
 
 def _only(encoding: Encoding, chosen: list[int]) -> Encoding:

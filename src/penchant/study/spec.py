@@ -12,8 +12,9 @@ from penchant.errors import StudyError, finding
 from penchant.probes.base import Probe
 from penchant.probes.cloze import Cloze
 from penchant.probes.minimal_pairs import MinimalPairs
+from penchant.probes.values import Values
 
-PROBES: dict[str, type[Probe]] = {probe.name: probe for probe in (MinimalPairs, Cloze)}
+PROBES: dict[str, type[Probe]] = {probe.name: probe for probe in (MinimalPairs, Cloze, Values)}
 
 
 class Study(BaseModel):
