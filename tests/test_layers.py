@@ -101,6 +101,7 @@ def test_public_names() -> None:
         "Signature",
         "StaticVectors",
         "StudyError",
+        "Values",
         "__version__",
         "audit",
         "check",
@@ -111,7 +112,10 @@ def test_public_names() -> None:
         "load_tokenizer",
         "read_cloze",
         "read_pairs",
+        "read_survey",
+        "read_values",
         "score",
+        "synthetic_survey",
     ]
     for name in penchant.__all__:
         assert getattr(penchant, name) is not None

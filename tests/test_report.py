@@ -110,6 +110,40 @@ def cloze_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
 
 
 @pytest.fixture(scope="module")
+def values_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A masked and a causal model on value statements that try to break the page, beside a made-up survey."""
+    home = tmp_path_factory.mktemp("values")
+    clauses = [
+        ("a", HOSTILE),
+        ("b", "x < y & z"),
+        ("c", ARABIC),
+        ("d", "বাড়ি"),
+        ("e", 'tea is "hot"'),
+        ("f", "it rains"),
+    ]
+    statements = [
+        (i, text, f"<b>{'one' if i < 'd' else 'two'}</b>", "no" if i in "ad" else "yes") for i, text in clauses
+    ]
+    columns = ["id", "text", "value", "reversed"]
+    pl.DataFrame(statements, schema=columns, orient="row").write_csv(home / "statements.csv")
+    neutral = [(f"n{i}", f"{word} {i} is nice") for i in range(12) for word in ("bread", "rain", "a dog")]
+    pl.DataFrame([(f"{i}{k}", t) for k, (i, t) in enumerate(neutral)], schema=["id", "text"], orient="row").write_csv(
+        home / "calibration.csv"
+    )
+    template = {
+        "group": "<i>she</i>",
+        "agree": "She [agrees] that {statement}.",
+        "disagree": "She [disagrees] that {statement}.",
+    }
+    (home / "set.yaml").write_text(json.dumps({"templates": [template]}), "utf-8")
+    answers = pl.DataFrame({"synthetic": ["yes"] * 9, **{i: [1, 2, 3, 4, 5, 5, 4, 3, 3] for i, _ in clauses}})
+    answers.write_csv(home / "answers.csv")
+    (home / "survey.yaml").write_text("name: <u>people</u>\nfile: answers.csv\n", "utf-8")
+    probe = {"values": {"data": str(home), "survey": str(home / "survey.yaml"), "resamples": 100}}
+    return run(study(home / "study.yaml", [zoo("roberta"), zoo("gpt2")], probe), home / "out")
+
+
+@pytest.fixture(scope="module")
 def blimp_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two models, one masked and one causal, on the beginnings of six paradigms of BLiMP."""
     if not SHARED.is_dir():
@@ -179,14 +213,14 @@ def results(folder: Path) -> list[Result]:
     return [Result.load(folder / unit["directory"]) for unit in units]
 
 
-@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "blimp_study"])
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study", "blimp_study"])
 def test_opens_offline_and_draws(which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest) -> None:
     path = request.getfixturevalue(which) / "report.html"
     reader = reading(path)
     assert reader.troubles == []
     assert reader.asked == [path.as_uri()]
     charts = reader.page.locator(".chart").all()
-    assert len(charts) == {"pairs_study": 2, "cloze_study": 3, "blimp_study": 3}[which]
+    assert len(charts) == {"pairs_study": 2, "cloze_study": 3, "values_study": 4, "blimp_study": 3}[which]
     for chart in charts:
         box = chart.locator("svg").bounding_box()
         assert box is not None
@@ -295,15 +329,21 @@ def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[
     assert reader.number_of_items() == agreement < len(PAIRS) + 60
 
 
-@pytest.mark.parametrize("which", ["pairs_study", "cloze_study"])
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
 def test_text_is_shown_literally(which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest) -> None:
     folder = request.getfixturevalue(which)
     reader = reading(folder / "report.html")
     shown = reader.page.locator(".items tbody").inner_text()
     if which == "pairs_study":
         texts = [text for good, bad, _ in PAIRS for text in (good, bad)] + [group for _, _, group in PAIRS]
-    else:
+    elif which == "cloze_study":
         texts = [text for _, text, _, _ in GAPS] + [group for *_, group in GAPS]
+    else:
+        reader.pick("kind", "statement")
+        shown = reader.page.locator(".items tbody").inner_text()
+        texts = [HOSTILE, "x < y & z", ARABIC, "বাড়ি", 'tea is "hot"', "<b>one</b>", "<i>she</i>"]
+        assert "synthetic <u>people</u>" in reader.page.locator("body").inner_text()
+        assert "is SYNTHETIC" in reader.page.locator(".cautions").inner_text()
     for text in texts:
         assert text in shown
     body = reader.page.locator("body").inner_text()
@@ -358,7 +398,7 @@ def test_estimates_are_those_of_the_results(pairs_study: Path, reading: Callable
     ]
 
 
-@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "blimp_study"])
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study", "blimp_study"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_no_serious_accessibility_violation(
     which: str, scheme: str, reading: Callable[..., Reader], request: pytest.FixtureRequest
@@ -381,7 +421,7 @@ def test_no_serious_accessibility_violation(
     assert serious == []
 
 
-@pytest.mark.parametrize("which", ["pairs_study", "cloze_study"])
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
 def test_fits_a_narrow_screen_and_paper(
     which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest
 ) -> None:

@@ -16,6 +16,9 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from penchant.data.cloze import read_cloze as read_cloze
     from penchant.data.pairs import read_pairs as read_pairs
+    from penchant.data.survey import read_survey as read_survey
+    from penchant.data.survey import synthetic_survey as synthetic_survey
+    from penchant.data.values import read_values as read_values
     from penchant.engine.scorer import embed as embed
     from penchant.engine.scorer import fill as fill
     from penchant.engine.scorer import score as score
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from penchant.probes.cloze import Cloze as Cloze
     from penchant.probes.compare import compare as compare
     from penchant.probes.minimal_pairs import MinimalPairs as MinimalPairs
+    from penchant.probes.values import Values as Values
     from penchant.records import Estimate as Estimate
     from penchant.records import Item as Item
     from penchant.records import Result as Result
@@ -44,6 +48,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "data.cloze": ("read_cloze",),
     "data.pairs": ("read_pairs",),
+    "data.survey": ("read_survey", "synthetic_survey"),
+    "data.values": ("read_values",),
     "engine.scorer": ("embed", "fill", "score"),
     "errors": (
         "CacheError",
@@ -61,6 +67,7 @@ _HOMES = {
     "probes.cloze": ("Cloze",),
     "probes.compare": ("compare",),
     "probes.minimal_pairs": ("MinimalPairs",),
+    "probes.values": ("Values",),
     "records": ("Estimate", "Item", "Result", "Signature"),
     "study.check": ("check",),
 }

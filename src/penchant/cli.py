@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -284,13 +285,21 @@ def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|method
 
 @app.command()
 def schema(
-    what: Annotated[str, typer.Argument(metavar="[study|cloze]", help="A study file, or a cloze test set.")] = "study",
+    what: Annotated[
+        str, typer.Argument(metavar="[study|cloze|values]", help="A study file, a cloze test set or value statements.")
+    ] = "study",
 ) -> None:
     """The JSON schema of a study file, or of the files of a test set."""
     from penchant.data.cloze import schemas as cloze_schemas
+    from penchant.data.survey import SurveyFile
+    from penchant.data.values import schemas as values_schemas
     from penchant.study.spec import schema as study_schema
 
-    known = {"study": study_schema, "cloze": cloze_schemas}
+    known: dict[str, Callable[[], dict[str, Any]]] = {
+        "study": study_schema,
+        "cloze": cloze_schemas,
+        "values": lambda: values_schemas() | {"survey": SurveyFile.model_json_schema()},
+    }
     if what not in known:
         raise MethodError(f"there is no schema of '{what}'", hint=f"use one of {', '.join(known)}")
     write(json.dumps(known[what](), indent=2))

@@ -122,6 +122,11 @@ SCHEMAS: Mapping[str, type[BaseModel]] = {
 }
 
 
+def schemas() -> dict[str, Any]:
+    """The JSON schemas of `set.yaml` and of a row of each table."""
+    return {name: model.model_json_schema() for name, model in SCHEMAS.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """A clause. `kind` is statement, calibration or negation; a negation has the id of its statement."""

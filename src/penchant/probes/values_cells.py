@@ -86,8 +86,8 @@ class Cell:
 
 
 def rated(items: pl.DataFrame, line: str) -> pl.DataFrame:
-    """Items with agreement P, rating 4P + 1, and the rating turned round for reversed statements (`towards`); null
-    where the neutral statements show no spread to measure by."""
+    """Items with the residual y − a·x − b, agreement P, rating 4P + 1, and the rating turned round for reversed
+    statements (`towards`); null where the neutral statements show no spread to measure by."""
     parts = []
     for _, cell in items.group_by(["variant", "group"], maintain_order=True):
         x, y = cell["disagree"].to_numpy(), cell["agree"].to_numpy()
@@ -96,7 +96,8 @@ def rated(items: pl.DataFrame, line: str) -> pl.DataFrame:
         agreement = own.agreement(x, y)[0]
         stars = rating(agreement)
         turned = np.where(cell["reversed"].to_numpy(), 6 - stars, stars)
-        columns = {"agreement": agreement, "rating": stars, "towards": turned}
+        residual = y - own.slope * x - own.offset
+        columns = {"residual": residual, "agreement": agreement, "rating": stars, "towards": turned}
         parts.append(cell.with_columns(pl.Series(k, v).fill_nan(None) for k, v in columns.items()))
     return pl.concat(parts)
 

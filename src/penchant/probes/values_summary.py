@@ -223,6 +223,16 @@ def _cautions(
         yield f"residuals of the calibration are not normal ({', '.join(bent)}); P(agree) takes them to be"
     if spans:
         yield from _unequal(items)
+    astray = [
+        f"{e.by['variant']} {e.by['group']} {e.value:+.2f}"
+        for e in rows
+        if e.measure == "correlation with the mirrored negation" and e.value < WEAK
+    ]
+    if astray:
+        yield (
+            f"negated statements are not rated as the mirror image of the statements (r: {', '.join(astray)}): the "
+            "model answers to the topic more than to the claim"
+        )
     means = items.filter(pl.col("kind") == "statement")
     extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
     if len(extreme):

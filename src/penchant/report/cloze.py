@@ -305,3 +305,15 @@ def _asked(result: Result) -> str:
         f"the {signature['k']} most probable words of a closed list, with probabilities p from the softmax of their "
         f"sentences' `{signature['method']}` scores"
     )
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the numbers can and cannot mean."""
+    return [
+        "β says which variety the words a model puts into these gaps belong to, as far as somebody rated them; δ how "
+        "well that suits the sentences. Most words belong to both varieties and are worth 0, so both stay near the "
+        "middle even for a model at home in one of them: read differences between models and groups, not the size of "
+        "one number.",
+        "Only the words among the most probable ones count, and only the rated ones: a small rated mass leaves room "
+        "for the opposite finding.",
+    ]

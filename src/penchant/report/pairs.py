@@ -278,3 +278,14 @@ def methods(results: Sequence[Result]) -> list[str]:
             "bootstrap and a sign-flip test over paradigms."
         )
     return found
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the numbers can and cannot mean."""
+    return [
+        "Accuracy says how often the model finds the acceptable sentence of a pair more probable. It is a preference "
+        "between two given sentences, not knowledge of a rule: frequent words and phrases, names and the number of "
+        "tokens move it too.",
+        "Between models with different tokenizers compare the pairs of equal length or the length-adjusted accuracy; "
+        "the raw accuracy of a paradigm whose lengths differ mostly one way measures the tokenizer as well.",
+    ]

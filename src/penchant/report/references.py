@@ -337,6 +337,50 @@ _ALL = (
         "153–157",
         "10.1007/BF02295996",
     ),
+    Reference(
+        "alali2024",
+        "inproceedings",
+        {
+            "author": "Al Ali, Adnan and Libovický, Jindřich",
+            "year": "2024",
+            "title": "How Gender Interacts with Political Values: A Case Study on {Czech} {BERT} Models",
+            "booktitle": "Proceedings of the 2024 Joint International Conference on Computational Linguistics, "
+            "Language Resources and Evaluation (LREC-COLING 2024)",
+        },
+    ),
+    _article(
+        "hesterberg2015",
+        "Hesterberg, Tim C.",
+        "2015",
+        "What Teachers Should Know About the Bootstrap: Resampling in the Undergraduate Statistics Curriculum",
+        "The American Statistician",
+        "69",
+        "4",
+        "371–386",
+        "10.1080/00031305.2015.1089789",
+    ),
+    _article(
+        "cronbach1951",
+        "Cronbach, Lee J.",
+        "1951",
+        "Coefficient Alpha and the Internal Structure of Tests",
+        "Psychometrika",
+        "16",
+        "3",
+        "297–334",
+        "10.1007/BF02310555",
+    ),
+    _article(
+        "feldt1965",
+        "Feldt, Leonard S.",
+        "1965",
+        "The Approximate Sampling Distribution of {Kuder-Richardson} Reliability Coefficient Twenty",
+        "Psychometrika",
+        "30",
+        "3",
+        "357–370",
+        "10.1007/BF02289499",
+    ),
 )
 
 REFERENCES: Mapping[str, Reference] = {reference.key: reference for reference in _ALL}

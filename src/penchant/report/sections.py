@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from penchant.records import Result
-from penchant.report import cloze, pairs
+from penchant.report import cloze, pairs, values
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.tables import Table
@@ -23,7 +23,8 @@ class Section:
     """What an instrument shows of the results of several models.
 
     `tables` come with the headline first; `compared` are the tables of differences between models; `methods` are
-    paragraphs that cite as `[@key]` (see `penchant.report.references`).
+    paragraphs that cite as `[@key]` (see `penchant.report.references`), `limits` say what the numbers can and cannot
+    mean.
     """
 
     title: str
@@ -33,6 +34,7 @@ class Section:
     figures: Callable[[Sequence[Result]], list[Figure]]
     items: Callable[[Sequence[Result]], ItemTable]
     methods: Callable[[Sequence[Result]], list[str]]
+    limits: Callable[[Sequence[Result]], list[str]]
 
 
 SECTIONS: Mapping[str, Section] = {
@@ -44,6 +46,7 @@ SECTIONS: Mapping[str, Section] = {
         pairs.figures,
         pairs.items,
         pairs.methods,
+        pairs.limits,
     ),
     "cloze": Section(
         "Cloze valence",
@@ -53,5 +56,16 @@ SECTIONS: Mapping[str, Section] = {
         cloze.figures,
         cloze.items,
         cloze.methods,
+        cloze.limits,
+    ),
+    "values": Section(
+        "Value statements",
+        "Does the model lean towards agreeing with statements of a value, more than with neutral ones?",
+        values.tables,
+        values.compared,
+        values.figures,
+        values.items,
+        values.methods,
+        values.limits,
     ),
 }

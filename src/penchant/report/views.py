@@ -61,6 +61,7 @@ def section_view(
             "title": f"All {len(items.columns[0].values):,} {items.noun}",
         },
         "cited": methods,
+        "limits": section.limits(results),
         "methods": [list(_prose(paragraph)) for paragraph in methods],
         "signatures": range(known, len(signatures.texts)),
     }

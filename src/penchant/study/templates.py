@@ -6,7 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from penchant.data.cloze import SET_FILE
-from penchant.data.registry import bundled_data
+from penchant.data.registry import BUNDLED, bundled_data
+from penchant.data.survey import synthetic_survey
 from penchant.engine.methods import METHODS
 from penchant.errors import MethodError, OutputError
 from penchant.files import write_text
@@ -68,12 +69,65 @@ n2,She put the [MASK] on the table.,0,neutral
 
 _RATINGS = "sentence,word,rater,rating\n"
 
+_VALUES = """\
+# Value statements, calibrated on neutral ones and held against a survey: penchant run values.yaml -o results
+# The survey here is SYNTHETIC, made up by penchant; put your own answers in its place, or remove the line.
+study: my-values
+seed: 0
+models:
+  - bundled:modern          # a hub name, a directory, a GGUF file
+probes:
+  - values:
+      data: .               # this directory: set.yaml, statements.csv, calibration.csv
+      survey: survey.yaml
+"""
+
+_VALUES_SET = """\
+# A set of statements. penchant schema values tells every key.
+language: en
+templates:                  # the stance in [brackets]; the two sentences are equal but for it
+  - variant: said
+    group: feminine
+    agree: "She said that she [agrees] that {statement}."
+    disagree: "She said that she [disagrees] that {statement}."
+  - variant: said
+    group: masculine
+    agree: "He said that he [agrees] that {statement}."
+    disagree: "He said that he [disagrees] that {statement}."
+"""
+
+_VALUE_STATEMENTS = """\
+id,text,value,reversed,negation
+o1,libraries should be open at night,openness,no,libraries should not be open at night
+o2,old habits are best left as they are,openness,yes,old habits are not best left as they are
+o3,new ways of working deserve a trial,openness,no,new ways of working do not deserve a trial
+t1,money should be saved for hard times,thrift,no,money should not be saved for hard times
+t2,a repaired coat is as good as a new one,thrift,no,a repaired coat is not as good as a new one
+t3,it is fine to throw away what still works,thrift,yes,it is not fine to throw away what still works
+"""
+
+_SURVEY = """\
+# Answers of people. penchant schema values tells every key.
+name: made-up answers
+file: answers.csv
+groups: {column: group, levels: {feminine: feminine, masculine: masculine}}
+# columns: {o1: Q17}        # statement id: column, where the table names them otherwise
+# filter: {wave: 2}         # keep the rows with this value
+# missing: [NA, 99]
+"""
+
 _TEMPLATES = {
     "cloze": {
         "cloze.yaml": _CLOZE,
         "set.yaml": _SET,
         "sentences.csv": _SENTENCES,
         "ratings.csv": _RATINGS,
+    },
+    "values": {
+        "values.yaml": _VALUES,
+        "set.yaml": _VALUES_SET,
+        "statements.csv": _VALUE_STATEMENTS,
+        "survey.yaml": _SURVEY,
     },
     "minimal-pairs": {"minimal-pairs.yaml": _STUDY, "pairs.tsv": _PAIRS},
 }
@@ -83,13 +137,25 @@ def write_template(probe: str, directory: Path) -> list[Path]:
     """Write the starting files of a probe; none is overwritten. Raises MethodError or OutputError."""
     if probe not in _TEMPLATES:
         raise MethodError(f"no template for '{probe}'", hint=f"use one of {', '.join(_TEMPLATES)}")
-    paths = {directory / name: text for name, text in _TEMPLATES[probe].items()}
+    texts = _TEMPLATES[probe] | (_made() if probe == "values" else {})
+    paths = {directory / name: text for name, text in texts.items()}
     for path in paths:
         if path.exists():
             raise OutputError("is already there", where=str(path), hint="remove it or name another directory")
     for path, text in paths.items():
         write_text(text, path)
     return list(paths)
+
+
+def _made() -> dict[str, str]:
+    """The neutral statements that ship with penchant, and made-up answers to the statements of the template."""
+    rows = [line.split(",") for line in _VALUE_STATEMENTS.splitlines()[1:]]
+    statements = {row[0]: (row[2], row[3] == "yes") for row in rows}
+    means = {"feminine": {"openness": 3.6, "thrift": 3.4}, "masculine": {"openness": 3.4, "thrift": 3.1}}
+    sds = {group: dict.fromkeys(own, 0.7) for group, own in means.items()}
+    answers = synthetic_survey(means, sds, {"feminine": 120, "masculine": 100}, statements=statements, seed=0)
+    neutral = BUNDLED / "political-values-en" / "calibration.csv"
+    return {"calibration.csv": neutral.read_text("utf-8"), "answers.csv": answers.write_csv()}
 
 
 def catalogue() -> dict[str, list[tuple[str, str]]]:
@@ -107,7 +173,7 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
             *((f"bundled:{name}", "ships with penchant") for name in _bundled()),
         ],
         "data": [
-            *((name, "bundled cloze test set") for name in bundled_data()),
+            *((name, f"bundled {_kind(name)}") for name in bundled_data()),
             ("BLiMP", "JSON lines: sentence_good, sentence_bad, UID, linguistics_term"),
             ("CrowS-Pairs", "CSV: sent_more, sent_less, stereo_antistereo, bias_type"),
             ("COMPS", "JSON lines: prefix_acceptable, prefix_unacceptable, property_phrase"),
@@ -115,16 +181,25 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
                 "plain table",
                 "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
             ),
-            (f"directory with {SET_FILE}", "a cloze test set (penchant schema cloze)"),
+            (
+                f"directory with {SET_FILE}",
+                "a cloze test set or a set of value statements (penchant schema cloze, values)",
+            ),
+            ("survey.yaml", "people's answers to value statements (penchant schema values)"),
         ],
         "methods": [
             *((method.name, f"{method.kind}: {method.summary}") for method in METHODS.values()),
             ("fill", "masked: the most probable tokens at a gap (cloze only)"),
+            ("span", "masked: log P of some tokens, all masked at once (values only)"),
             ("none", "normalisation: the sum over tokens, as it is"),
             ("mean", "normalisation: divided by the number of tokens |S|"),
             ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
         ],
     }
+
+
+def _kind(name: str) -> str:
+    return "set of value statements" if (BUNDLED / name / "calibration.csv").is_file() else "cloze test set"
 
 
 def _bundled() -> list[str]:
