@@ -264,7 +264,7 @@ class TestComparison:
         assert p["p_holm"] == pytest.approx(4 * 0.5**12)
         q = value(table, scope="paradigm", group="q", normalise="none")
         assert (q["value"], q["p"]) == (0, 1)
-        assert value(table, scope="overall", normalise="none")["value"] == pytest.approx(12 / 60)
+        assert value(table, scope="overall", split="all", normalise="none")["value"] == pytest.approx(12 / 60)
 
     def test_its_signature_names_both_recipes(self) -> None:
         one = result(scored(self.ROWS_A), "a", method="lp", dtype="float32")

@@ -55,6 +55,7 @@ PAIRS = [
     (ARABIC, ARABIC.replace("ذهبت", "ذهب"), "العربية"),
     (BENGALI, BENGALI.replace("যায়", "যাই"), "বাংলা"),
     ("{{ 7 * 7 }} and ${7*7} stay.", "{{ 7 * 7 }} and ${7*7} stays.", "templates"),
+    ("The old cat sleeps.", "The cat sleeps.", "agreement"),
 ]
 GAPS = [
     ("s1", f"He [MASK] {HOSTILE}.", -1, "<i>early</i>"),
@@ -282,7 +283,7 @@ def shared(one: list[str], other: list[str]) -> int:
 
 def test_inspector_shows_every_token(pairs_study: Path, reading: Callable[..., Reader]) -> None:
     reader = reading(pairs_study / "report.html")
-    for number in (0, 5, 6):  # plain, Arabic, Bengali
+    for number in (0, 5, 6, 8):  # plain, Arabic, Bengali
         reader.page.locator(".items .open").nth(number).click()
         tables = reader.page.locator(".inspector table")
         tables.first.wait_for()
@@ -323,10 +324,33 @@ def test_cloze_inspector_shows_words_and_probabilities(cloze_study: Path, readin
 
 def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[..., Reader]) -> None:
     reader = reading(pairs_study / "report.html")
-    mark = reader.page.locator(".chart").first.locator("path[aria-label*='paradigm: agreement']")
-    mark.first.click()
-    agreement = results(pairs_study)[0].items["paradigm"].eq("agreement").sum()
-    assert reader.number_of_items() == agreement < len(PAIRS) + 60
+    first = results(pairs_study)[0].items
+    chart = reader.page.locator(".chart").first
+    chart.locator("path[aria-label*='paradigm: agreement'][aria-label*='lengths: A<U']").first.click()
+    found = first.filter((pl.col("paradigm") == "agreement") & (pl.col("difference") < 0))
+    assert reader.number_of_items() == len(found) > 0
+    chart.locator("path[aria-label*='row: all pairs'][aria-label*='lengths: A=U']").first.click()
+    assert reader.number_of_items() == (first["difference"] == 0).sum()
+
+
+def test_a_click_on_a_sentence_finds_it_alone(cloze_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(cloze_study / "report.html")
+    reader.page.locator(".chart").nth(2).locator("path[aria-label*='item: s2;']").first.click(force=True)
+    assert reader.rows(0) == ["s2"]
+    reader.page.get_by_role("button", name="show all").click()
+    assert reader.number_of_items() == len(GAPS)
+
+
+def test_every_line_of_the_inspector_has_as_many_columns(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    """Also where one sentence has a word more, and nothing stands in its place in the other."""
+    reader = reading(pairs_study / "report.html")
+    reader.page.get_by_label("search", exact=True).fill("The old cat")
+    reader.page.wait_for_timeout(400)
+    reader.page.locator(".items .open").click()
+    reader.page.locator(".inspector table").first.wait_for()
+    for table in reader.page.locator(".inspector table").all():
+        widths = table.evaluate("t => [...t.rows].map((r) => [...r.cells].reduce((n, c) => n + c.colSpan, 0))")
+        assert len(set(widths)) == 1, widths
 
 
 @pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
@@ -394,7 +418,7 @@ def test_estimates_are_those_of_the_results(pairs_study: Path, reading: Callable
         "none",
         results(pairs_study)[0].signature["model"],
         str(row["n"]),
-        f"{value} [{low}, {high}]",
+        f"{value} [{low}, {high}]" + "a" * bool(row["note"]),
     ]
 
 
@@ -479,13 +503,13 @@ def test_a_large_study_stays_under_five_megabytes(
 ) -> None:
     shutil.copyfile(pairs_study / "manifest.json", tmp_path / "manifest.json")
     outcome = many(zoo, tmp_path, 67_000)
-    target = tmp_path / "here" / "report.html"
+    target = tmp_path / "here" / "report #1.html"
     said = write_report(outcome, target)
     assert target.stat().st_size < 5_000_000
-    beside = target.parent / "report-items"
+    beside = target.parent / "report #1-items"
     assert len(list(beside.iterdir())) == 67_000 / 500
     assert len(said) == 1
-    assert "report-items beside this page" in said[0]
+    assert "report #1-items beside this page" in said[0]
     reader = reading(target)
     assert reader.number_of_items() == 67_000
     assert said[0] in reader.page.locator("main").inner_text()
@@ -530,7 +554,7 @@ def test_report_of_one_directory(penchant: Program, pairs_study: Path, tmp_path:
 
 
 def test_report_refuses_what_is_no_result(penchant: Program, pairs_study: Path, tmp_path: Path) -> None:
-    refused(penchant("report", tmp_path / "none"), "none: holds no study", "no such directory")
+    refused(penchant("report", tmp_path / "none"), "none: no such directory")
     refused(penchant("report", tmp_path), "holds no study", "penchant run")
     broken = shutil.copytree(pairs_study, tmp_path / "broken")
     (broken / "manifest.json").write_text("{}", "utf-8")
@@ -558,6 +582,28 @@ def test_an_unfinished_study_says_so(pairs_study: Path, tmp_path: Path, reading:
     (half / "manifest.json").write_text(json.dumps(manifest), "utf-8")
     with pytest.raises(Exception, match="no model is finished yet"):
         read_outcome(half)
+
+
+def test_one_model_named_twice_is_refused(penchant: Program, zoo: Callable[[str], Path], tmp_path: Path) -> None:
+    probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))]}}
+    twice = study(tmp_path / "twice.yaml", [zoo("gpt2"), zoo("gpt2")], probe)
+    refused(penchant("run", twice, "-o", tmp_path / "out"), "twice.yaml", "is named twice")
+    other = tmp_path / "link" / "gpt2"
+    other.parent.mkdir()
+    other.symlink_to(zoo("gpt2"))
+    same = study(tmp_path / "same.yaml", [zoo("gpt2"), other], probe)
+    refused(penchant("run", same, "-o", tmp_path / "out"), "models: ", "are both gpt2@")
+
+
+def test_a_mean_of_tokens_has_no_row_of_sums(
+    zoo: Callable[[str], Path], tmp_path: Path, reading: Callable[..., Reader]
+) -> None:
+    """The tokens' differences add up to that of the scores only where scores are sums."""
+    probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))], "method": "aul", "resamples": 100}}
+    reader = reading(run(study(tmp_path / "study.yaml", [zoo("roberta")], probe), tmp_path / "out") / "report.html")
+    reader.page.locator(".items .open").first.click()
+    reader.page.locator(".inspector table").first.wait_for()
+    assert reader.page.locator(".inspector table tr").count() == 2
 
 
 @pytest.fixture(scope="module")

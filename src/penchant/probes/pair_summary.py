@@ -22,6 +22,8 @@ from penchant.stats.stratified import mantel_haenszel_difference
 
 Credits = NDArray[np.float64]
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
+EQUAL = "A=U under both"
+"""Pairs whose two sentences have as many tokens under both models' tokenizers."""
 FEW_PARADIGMS = 5
 """Below this many paradigms they are taken as given, not as a sample: resampling so few says nothing."""
 
@@ -136,7 +138,13 @@ def _gap(credit: Credits, signs: NDArray[np.int32], sign: int, strata: list[str]
     if len(set(strata)) < 2:
         return independent_difference(inside[exposed], inside[~exposed], level=settings.level)
     return mantel_haenszel_difference(
-        inside, exposed, groups, level=settings.level, seed=settings.seed, resamples=settings.resamples
+        inside,
+        exposed,
+        groups,
+        level=settings.level,
+        seed=settings.seed,
+        resamples=settings.resamples,
+        fewest=FEW_PARADIGMS,
     )
 
 
@@ -200,7 +208,10 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """Two models on the same pairs: accuracy of a minus accuracy of b, overall and per paradigm.
 
     Per paradigm: Bonett–Price interval and exact McNemar test (paired t interval and sign-flip test where there are
-    ties), Holm over paradigms. Overall: bootstrap and sign-flip over paradigms. Raises StudyError when the results are
+    ties), Holm over paradigms. Overall, for all pairs and for those with equal token lengths under both tokenizers:
+    bootstrap and sign-flip over paradigms; fewer than five are taken as given, and pairs are compared as within one
+    paradigm. Models may be scored by different methods (a causal one by lp, a masked one by pll): accuracies are
+    compared, not scores. Raises StudyError when the results are
     not comparable, naming the part of the signature that differs.
     """
     require_comparable(
@@ -215,13 +226,16 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         shared = [h for h in a.signature["normalise"].split(",") if h in b.signature["normalise"].split(",")]
         for how in shared:
             own = difference_signature(a, b, normalise=how)
-            for estimate in _compared(items_a, credits(items_a, how), credits(items_b, how), settings):
+            equal = ((items_a["difference"] == 0) & (items_b["difference"] == 0)).to_numpy()
+            for estimate in _compared(items_a, credits(items_a, how), credits(items_b, how), equal, settings):
                 by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
                 rows.append((replace(estimate, by=by), own))
     return summary_table(rows)
 
 
-def _compared(items: pl.DataFrame, a: Credits, b: Credits, settings: _Settings) -> Iterator[Estimate]:
+def _compared(
+    items: pl.DataFrame, a: Credits, b: Credits, equal: NDArray[np.bool_], settings: _Settings
+) -> Iterator[Estimate]:
     strata = items["paradigm"].to_list()
     paradigms = list(dict.fromkeys(strata))
     each = [
@@ -230,16 +244,25 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, settings: _Settings) 
         for inside in [(items["paradigm"] == paradigm).to_numpy()]
     ]
     if len(paradigms) > 1:
-        total = clustered_mean(a - b, strata, seed=settings.seed, resamples=settings.resamples, level=settings.level)
-        p = sign_flip(a - b, strata, seed=settings.seed, draws=settings.resamples)
-        yield replace(
-            total,
-            measure="accuracy difference",
-            p=p,
-            test="sign-flip over paradigms",
-            by={"scope": "overall", "group": "all"},
-        )
+        for split, chosen in (("all", np.ones(len(a), dtype=bool)), (EQUAL, equal)):
+            groups = [s for s, c in zip(strata, chosen, strict=True) if c]
+            yield replace(
+                _overall(a[chosen], b[chosen], groups, settings),
+                measure="accuracy difference",
+                by={"scope": "overall", "group": "all", "split": split},
+            )
     yield from _with_holm(each, "accuracy difference")
+
+
+def _overall(a: Credits, b: Credits, strata: list[str], settings: _Settings) -> Estimate:
+    """Over several paradigms, resampled and flipped as wholes; a few are taken as given."""
+    count = len(set(strata))
+    if count < FEW_PARADIGMS:
+        found = _paired(a, b, "", settings)
+        return replace(found, note=found.note or f"{count} paradigms, taken as given")
+    total = clustered_mean(a - b, strata, seed=settings.seed, resamples=settings.resamples, level=settings.level)
+    p = sign_flip(a - b, strata, seed=settings.seed, draws=settings.resamples)
+    return replace(total, p=p, test="sign-flip over paradigms")
 
 
 def _paired(a: Credits, b: Credits, paradigm: str, settings: _Settings) -> Estimate:
@@ -250,5 +273,5 @@ def _paired(a: Credits, b: Credits, paradigm: str, settings: _Settings) -> Estim
         measure="accuracy difference",
         p=p,
         test="sign-flip" if tied else "exact McNemar",
-        by={"scope": "paradigm", "group": paradigm},
+        by={"scope": "paradigm", "group": paradigm, "split": "all"},
     )

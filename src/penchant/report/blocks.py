@@ -6,6 +6,7 @@ A page stays under its limit: what does not fit is left beside it in small scrip
 from __future__ import annotations
 
 import base64
+import hashlib
 import json
 import math
 import zlib
@@ -51,8 +52,17 @@ def pack(items: ItemTable, name: str, room: int) -> Packed:
         shown = max(1, min(shown - 1, math.floor(shown * 0.95 * room / len(table))))
         table = _table(_spaced(items, shown), name, shown)
     kept = items if shown == total else _spaced(items, shown)
-    details = {f"{name}-{i}": _tokens(kept, start) for i, start in enumerate(range(0, shown, CHUNK))}
+    details = {f"{_details(kept, name)}-{i}": _tokens(kept, start) for i, start in enumerate(range(0, shown, CHUNK))}
     return Packed(name, table, details, shown, total)
+
+
+def _details(items: ItemTable, name: str) -> str:
+    """What the blocks of tokens are called: by their content, so that a page never takes those of another."""
+    digest = hashlib.sha256()
+    for column in items.columns:
+        digest.update(f"{column.title}\0{column.model}\0".encode())
+        digest.update(column.values.hash(seed=0).to_numpy().tobytes())
+    return f"{name}-{digest.hexdigest()[:10]}"
 
 
 def _spaced(items: ItemTable, n: int) -> ItemTable:
@@ -72,7 +82,7 @@ def _spaced(items: ItemTable, n: int) -> ItemTable:
         for strip in items.strips
     )
     remarks = {model: words.gather(rows) for model, words in items.remarks.items()}
-    return ItemTable(items.noun, columns, strips, remarks, items.unit, items.parallel)
+    return ItemTable(items.noun, columns, strips, remarks, items.unit, items.parallel, items.sums)
 
 
 def _with(column: Column, values: pl.Series) -> Column:
@@ -81,11 +91,12 @@ def _with(column: Column, values: pl.Series) -> Column:
 
 def _table(items: ItemTable, name: str, n: int) -> str:
     content = {
-        "name": name,
+        "details": _details(items, name),
         "noun": items.noun,
         "legend": f"Under each token: {items.unit}. ▁ is a space, ‹E2 80› are bytes of a character that is cut there, "
         "· is no score.",
         "parallel": items.parallel,
+        "sums": items.sums,
         "n": n,
         "chunk": CHUNK,
         "columns": [_column(column) for column in items.columns],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import altair as alt
 import polars as pl
@@ -31,10 +32,10 @@ def tables(results: Sequence[Result]) -> list[Table]:
                 group,
                 result.signature["model"],
                 delta["n"],
-                estimate(beta, "+.2f"),
-                estimate(delta),
-                Number(low=moved["low"], high=moved["high"]),
-                Number(mass["value"]),
+                estimate(beta, "+.3f"),
+                estimate(delta, ".3f"),
+                Number(low=moved["low"], high=moved["high"], form=".3f"),
+                estimate(mass, count=mass["n"] != delta["n"]),
             )
             rows.append(Row(cells, delta["signature"]))
     low, _, high = results[0].signature["scale"].partition(" < ")
@@ -70,8 +71,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
             rows.append(Row(cells, row["signature"]))
     columns = ("difference", "of", "group", "sentences", "value", "ratings moved", "p", "p (Holm)")
     note = (
-        "Two-sided sign-flip test over sentences. Holm's correction over the groups of one measure and pair of models; "
-        "not over measures or pairs."
+        "Two-sided sign-flip test over sentences that have a β under both models. Holm's correction over the groups "
+        "of one measure and pair of models; not over measures or pairs."
     )
     return [Table("differences", "Differences between models", columns, tuple(rows), note)]
 
@@ -113,6 +114,9 @@ def figures(results: Sequence[Result]) -> list[Figure]:
                 picks="item",
             )
         )
+    else:
+        left_out = f" The picture of the words in every gap is left out for more than {_MANY} sentences."
+        found[-1] = replace(found[-1], text=found[-1].text + left_out)
     return found
 
 
@@ -141,7 +145,7 @@ def _strips(results: Sequence[Result], column: str, axis: str, domain: tuple[flo
     y = alt.Y("model:N", sort=names, title=None, axis=alt.Axis(labelLimit=260))
     base = alt.Chart().properties(width=460, height=alt.Step(34))
     x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=list(domain)))
-    strip = base.mark_point(filled=True, opacity=0.45, size=28).encode(
+    strip = base.mark_point(filled=True, opacity=0.8, size=28).encode(
         x=x,
         y=y,
         color=colour,
@@ -227,6 +231,7 @@ def items(results: Sequence[Result]) -> ItemTable:
             Column("β", "number", result.items["beta"], model, 3, signed=True),
             Column("δ", "number", result.items["delta"], model, 3),
             Column("rated mass", "number", result.items["rated_mass"], model, 3),
+            Column("words", "hidden", result.items["words"].list.join(" "), model),
         ]
         worth = [[_point(value) for value in values] for values in result.items["valences"]]
         tokens = [
@@ -281,8 +286,9 @@ def methods(results: Sequence[Result]) -> list[str]:
     level = f"{float(signature['level']):.0%}"
     found = [
         f"Sentences with one gap stand between {low} (−1) and {high} (+1) [@cuscito2024]. For each, {asked}. The "
-        f"valence σ of a word in its sentence comes from {'; else from '.join(used) or 'nowhere'}. The leaning of a "
-        f"model is β = Σ σ·p{divided}, its adequacy to a sentence of expected valence ρ is δ = 1 − ½|ρ − β|. "
+        "valence σ of a word in its sentence comes from "
+        f"{'; else from '.join(used) or 'nowhere: no source rates a word'}. The leaning of a model is β = Σ "
+        f"σ·p{divided}, its adequacy to a sentence of expected valence ρ is δ = 1 − ½|ρ − β|. "
         f"{_UNRATED[signature['unrated']]}",
         f"Means over sentences come with {level} BCa bootstrap intervals [@efron1987], {signature['resamples']} "
         f"resamples within the groups, seed {signature['seed']}. As a check of the ratings, {signature['moves']} of "

@@ -21,8 +21,8 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK
 class Figure:
     """A chart. `name` is short and fit for a file name, `text` says what is drawn, for who cannot see it.
 
-    `numbers` names the table that holds what is drawn. `picks` is the column of items that a click on a mark chooses
-    from, by the mark's own field of that name.
+    `numbers` names the table that holds what is drawn. `picks` are the columns of items, with spaces between, that a
+    click on a mark chooses from, by the mark's own fields of those names.
     """
 
     name: str

@@ -11,11 +11,11 @@ import polars as pl
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of the table. Labels can be filtered by; texts are searched; numbers are shown with `digits` decimals
-    (and a sign where `signed`). `model` is the model the column is about, if one."""
+    """A column of the table. Labels can be filtered by; texts are searched (`hidden` ones are not shown); numbers are
+    shown with `digits` decimals (and a sign where `signed`). `model` is the model the column is about, if one."""
 
     title: str
-    kind: Literal["id", "text", "label", "number"]
+    kind: Literal["id", "text", "label", "number", "hidden"]
     values: pl.Series
     model: str = ""
     digits: int = 0
@@ -39,7 +39,8 @@ class Strip:
 @dataclass(frozen=True, slots=True)
 class ItemTable:
     """Columns, strips and each model's remarks, all with one entry an item. `unit` says what the tokens' numbers are;
-    `parallel` that the strips of a model hold the same text but for one place, which is then shown."""
+    `parallel` that the strips of a model hold the same text but for one place, which is then shown, with what every
+    token adds to their difference where the scores are `sums`."""
 
     noun: str
     columns: tuple[Column, ...]
@@ -47,3 +48,4 @@ class ItemTable:
     remarks: Mapping[str, pl.Series]
     unit: str
     parallel: bool = False
+    sums: bool = True

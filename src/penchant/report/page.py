@@ -84,7 +84,7 @@ def page(outcome: Outcome, folder: str) -> tuple[str, dict[str, str], list[str]]
         "css": _asset("page.css"),
         "script": _asset("page.js"),
         "library": _library(),
-        "weight": "One file; nothing is fetched from a network.",
+        "weight": "Nothing is fetched from a network.",
     }
     beside, said = _settle(parts, blocks, context, folder)
     return environment().get_template("page.html").render(context, blocks=blocks.items()), beside, said
@@ -126,6 +126,8 @@ def _settle(
             )
         part["listing"]["said"] = " ".join(words)
         said += words
+    if not beside:
+        context["weight"] = "One file; nothing is fetched from a network."
     return beside, said
 
 
@@ -151,20 +153,20 @@ def _unfinished(outcome: Outcome) -> str:
         if manifest["status"] != "finished":
             words.append(
                 f"{len(manifest['units'])} of {wanted} probes and models of {asked['study']['study']} are done and "
-                "shown; penchant run … --resume goes on."
+                "shown, without the differences between models; penchant run … --resume goes on."
             )
     return " ".join(words)
 
 
 def _models(outcome: Outcome) -> list[dict[str, str]]:
     shown = {result.signature["model"] for result in outcome.results.values()}
-    found = {}
+    found: dict[str, dict[str, str]] = {}
     for manifest in outcome.manifests:
         for unit in manifest["units"].values():
             model = unit["model"]
             if model["name"] in shown:
                 line = f"{model['kind']}, {model['dtype']} on {model['device']}, fingerprint {model['fingerprint']}"
-                found[model["name"]] = {"name": model["name"], "line": line}
+                found.setdefault(model["name"], {"name": model["name"], "line": line})
     return list(found.values())
 
 

@@ -12,7 +12,7 @@ from penchant.report.figures import FAINT, INK, Figure
 from penchant.report.tables import models
 
 COLOURS = {"none": "#0072B2", "mean": "#D55E00", "pen": "#009E73"}
-NAMES = {"none": "LP / PLL (sum)", "mean": "Mean", "pen": "Pen"}
+NAMES = {"none": "none", "mean": "mean", "pen": "pen"}
 
 
 def accuracy_by_length(
@@ -30,7 +30,8 @@ def accuracy_by_length(
         (100 * pl.col("high")).alias("to"),
         pl.col("normalise").replace_strict(NAMES).alias("score"),
     )
-    left_out = int(rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == "none"))["n"].sum())
+    rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
+    left_out = int(rare["n"].sum())
     caption = f"{left_out} pairs with differences rarer than {fewest} pairs are not shown" if left_out else ""
     names = [NAMES[how] for how in NAMES if NAMES[how] in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[COLOURS[how] for how in NAMES if NAMES[how] in names])
@@ -66,6 +67,7 @@ def accuracy_by_length(
 
 
 SPLIT_MARKS = {"A=U": (INK, "circle"), "A>U": ("#D55E00", "triangle-up"), "A<U": ("#0072B2", "triangle-down")}
+_LONG = 20
 FEWEST = 50
 """Pairs that a difference of lengths must have to be drawn."""
 
@@ -91,7 +93,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
                 "by-paradigm"
                 if own[0][1].filter(pl.col("scope") == "paradigm")["group"].n_unique() > 1
                 else "accuracy",
-                picks="paradigm",
+                picks="paradigm lengths",
             )
         )
         curves = [(model, summary) for model, summary in own if _steps(summary) > 1]
@@ -138,22 +140,23 @@ def _lengths(summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt.Chart:
         for step, n in steps.filter(pl.col("normalise") == steps["normalise"][0]).select("split", "n").iter_rows():
             difference = int(step)
             kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
-            rows.append({"model": model, "difference": difference, "pairs": n, "lengths": kind})
+            place = {"from": difference - 0.45, "to": difference + 0.45}
+            rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind})
     names = [model for model, _ in summaries]
     return (
         alt.Chart(alt.InlineData(rows))
         .mark_bar()
         .encode(
             x=alt.X(
-                "difference:O",
+                "from:Q",
                 title="|A| − |U|, tokens of the acceptable minus the unacceptable sentence",
-                sort=sorted({row["difference"] for row in rows}),
-                axis=alt.Axis(labelAngle=0, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
+                axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
             ),
+            x2="to:Q",
             y=alt.Y("pairs:Q", title="pairs"),
             color=_split_colour(),
             row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
-            tooltip=["model:N", "lengths:N", "difference:O", "pairs:Q"],
+            tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
         )
         .properties(width=520, height=110)
     )
@@ -168,6 +171,9 @@ def _accuracies(summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt.HConcatCha
     """A forest plot for each model: a row a paradigm, a mark a split, with intervals; of the first score reported."""
     panels = []
     order: list[str] = []
+    total = "all pairs"
+    while total in set(summaries[0][1].filter(pl.col("scope") == "paradigm")["group"]):
+        total = f"({total})"
     for model, summary in summaries:
         how = summary["normalise"][0]
         rows = summary.filter(
@@ -175,18 +181,19 @@ def _accuracies(summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt.HConcatCha
             & (pl.col("normalise") == how)
             & pl.col("scope").is_in(["overall", "paradigm"])
         ).with_columns(
-            pl.when(pl.col("scope") == "overall").then(pl.lit("all pairs")).otherwise(pl.col("group")).alias("row"),
+            pl.when(pl.col("scope") == "overall").then(pl.lit(total)).otherwise(pl.col("group")).alias("row"),
+            pl.lit(model).alias("model"),
             pl.when(pl.col("scope") == "paradigm").then(pl.col("group")).alias("paradigm"),
             *((100 * pl.col(column)).fill_nan(None).alias(column) for column in ("value", "low", "high")),
         )
         if not order:  # the first model's order holds for all, so that rows line up
             ranked = rows.filter((pl.col("scope") == "paradigm") & (pl.col("split") == "all")).sort("value", "row")
-            order = ["all pairs", *ranked["row"].to_list()]
+            order = [total, *ranked["row"].to_list()]
         shown = rows.filter(pl.col("split").is_in(list(SPLIT_MARKS)) & (pl.col("n") > 0))
         base = alt.Chart(
             alt.InlineData(
                 shown.select(
-                    "row", "paradigm", pl.col("split").alias("lengths"), "value", "low", "high", "n"
+                    "row", "model", "paradigm", pl.col("split").alias("lengths"), "value", "low", "high", "n"
                 ).to_dicts()
             )
         ).encode(
@@ -203,8 +210,12 @@ def _accuracies(summaries: Sequence[tuple[str, pl.DataFrame]]) -> alt.HConcatCha
             ],
         )
         axis = f"accuracy, % (score: {how})"
-        x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 100]))
-        spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=axis), x2="high:Q")
+        # A long plot is read from its top too.
+        sides = alt.Axis(orient="top") if len(order) > _LONG else alt.Axis()
+        x = alt.X("value:Q", title=axis, scale=alt.Scale(domain=[0, 100]), axis=sides)
+        spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(
+            x=alt.X("low:Q", title=axis, axis=sides), x2="high:Q"
+        )
         points = base.mark_point(filled=True, size=45, opacity=1).encode(
             x=x,
             shape=alt.Shape(

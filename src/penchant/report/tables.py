@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 from rich.cells import cell_len
@@ -21,7 +21,8 @@ from penchant.records import Result
 class Number:
     """A number as it is shown: `form` says how, the interval and the count `n` follow where there are any.
 
-    `low` and `high` without a `value` show as a range.
+    `low` and `high` without a `value` show as a range. `note` is what a reader must know of this number; tables show it
+    as a footnote.
     """
 
     value: float = math.nan
@@ -29,6 +30,7 @@ class Number:
     high: float = math.nan
     n: int | None = None
     form: str = ".2f"
+    note: str = ""
 
     def __str__(self) -> str:
         parts = [] if math.isnan(self.value) else [f"{self.value:{self.form}}"]
@@ -74,18 +76,36 @@ class Table:
     note: str = ""
     detail: bool = False
 
+    def footnotes(self) -> dict[str, str]:
+        """The marks of the notes of its numbers, a, b, c …, in the order in which they first stand."""
+        notes = dict.fromkeys(c.note for row in self.rows for c in row.cells if isinstance(c, Number) and c.note)
+        return {note: _mark(i) for i, note in enumerate(notes)}
+
     def __str__(self) -> str:
         """The table for a terminal."""
-        cells = [[str(cell) for cell in row.cells] for row in self.rows]
+        marks = self.footnotes()
+        cells = [[_marked(cell, marks) for cell in row.cells] for row in self.rows]
         numeric = [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
         text = _columns([list(self.columns), *cells], numeric)
-        return "\n".join([self.title, text, *textwrap.wrap(self.note, 120)])
+        notes = [f"{mark} {note}" for note, mark in marks.items()]
+        return "\n".join(
+            [self.title, text, *(line for part in (self.note, *notes) for line in textwrap.wrap(part, 120))]
+        )
 
 
-def estimate(row: dict[str, float], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
+def _mark(i: int) -> str:
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    return letters[i] if i < 26 else _mark(i // 26 - 1) + letters[i % 26]
+
+
+def _marked(cell: Cell, marks: Mapping[str, str]) -> str:
+    return f"{cell} {marks[cell.note]}" if isinstance(cell, Number) and cell.note else str(cell)
+
+
+def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
     """The number of a summary's row, times `scale`."""
     n = int(row["n"]) if count else None
-    return Number(scale * row["value"], scale * row["low"], scale * row["high"], n, form)
+    return Number(scale * row["value"], scale * row["low"], scale * row["high"], n, form, str(row.get("note", "")))
 
 
 def models(results: Sequence[Result]) -> list[str]:

@@ -11,6 +11,7 @@ import jinja2
 
 from penchant.records import Outcome, Result
 from penchant.report.figures import Figure
+from penchant.report.items import ItemTable
 from penchant.report.references import REFERENCES
 from penchant.report.sections import SECTIONS
 from penchant.report.tables import Cell, Number, P, Table
@@ -53,12 +54,12 @@ def section_view(
         "cautions": cautions(results),
         "tables": [views[table.name] for table in found],
         "compared": [views[table.name] for table in between],
-        "figures": [_figure(figure, f"s{number}") for figure in section.figures(results)],
+        "figures": [_figure(figure, f"s{number}", items) for figure in section.figures(results)],
         "table": items,
         "listing": {
             "id": f"items-{number}",
             "noun": items.noun,
-            "title": f"All {len(items.columns[0].values):,} {items.noun}",
+            "title": f"The {items.noun} ({len(items.columns[0].values):,})",
         },
         "cited": methods,
         "limits": section.limits(results),
@@ -78,6 +79,7 @@ def cautions(results: Sequence[Result]) -> list[str]:
 
 def _view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
     numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
+    marks = table.footnotes()
     rows = []
     above: tuple[Cell, ...] = ()
     for row in table.rows:
@@ -89,15 +91,16 @@ def _view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
                 if isinstance(cell, Number) and cell.value == cell.value
                 else (str(cell), "", "")
             )
-            cells.append(
-                {"head": _signed(head, cell), "tail": _signed(tail, cell), "numeric": numeric[i], "same": same}
-            )
+            mark = marks.get(cell.note, "") if isinstance(cell, Number) else ""
+            shown = {"head": _signed(head, cell), "tail": _signed(tail, cell), "mark": mark}
+            cells.append({**shown, "numeric": numeric[i], "same": same})
         rows.append({"cells": cells, "signature": signatures.number(row.signature)})
         above = row.cells
     return {
         "id": name,
         "title": table.title,
         "note": table.note,
+        "footnotes": [{"mark": mark, "text": note} for note, mark in marks.items()],
         "detail": table.detail,
         "columns": [{"title": title, "numeric": n} for title, n in zip(table.columns, numeric, strict=True)],
         "rows": rows,
@@ -110,13 +113,14 @@ def _signed(text: str, cell: Cell) -> str:
     return re.sub(r"-(?=\d)", "−", text) if isinstance(cell, Number | P) else text
 
 
-def _figure(figure: Figure, section: str) -> dict[str, Any]:
+def _figure(figure: Figure, section: str, items: ItemTable) -> dict[str, Any]:
+    known = {"item", *(column.title for column in items.columns)}
     return {
-        "id": f"{section}-{figure.name}",
+        "id": f"{section}-figure-{figure.name}",
         "title": figure.title,
         "text": figure.text,
         "numbers": figure.numbers and f"{section}-{figure.numbers}",
-        "picks": figure.picks,
+        "picks": " ".join(field for field in figure.picks.split() if field in known),
         "drawing": figure,
     }
 

@@ -86,13 +86,16 @@ def mantel_haenszel_difference(
     seed: Seed,
     resamples: int = 10_000,
     level: float = 0.95,
+    fewest: int = 2,
 ) -> Estimate:
     """Mean credit of exposed items minus that of the others, pooled over strata (Greenland & Robins 1985).
 
     `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels): one entry per item. Strata without
     both kinds say nothing about the difference; they are left out, counted in `note`, and not part of `n`.
     With one stratum left the interval and test are those of `independent_difference`; with several the
-    interval is a percentile bootstrap over strata and p the Cochran–Mantel–Haenszel test.
+    interval is a percentile bootstrap over strata and p the Cochran–Mantel–Haenszel test. Fewer strata than
+    `fewest` are taken as given: the interval is then a normal one with Greenland and Robins' variance,
+    Σw²(s₁²/n₁ + s₀²/n₀)/(Σw)², of items within strata.
     Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or false.
     """
     check_level(level)
@@ -112,8 +115,31 @@ def mantel_haenszel_difference(
     if groups == 1:
         plain = independent_difference(array[side], array[~side], level=level)
         return replace(plain, measure=MEASURE, note=_joined(plain.note, left_out))
-    estimate = _pooled(_Strata.of(array, side, codes), seed, resamples, level)
+    if groups < fewest:
+        estimate = _given(_Strata.of(array, side, codes), array, side, codes, level)
+    else:
+        estimate = _pooled(_Strata.of(array, side, codes), seed, resamples, level)
     return replace(estimate, note=_joined(estimate.note, left_out))
+
+
+def _given(strata: _Strata, credit: Array, side: NDArray[np.bool_], codes: Codes, level: float) -> Estimate:
+    """Strata as given: the spread of items within them alone makes the interval."""
+    variance = np.zeros(len(strata.items))
+    for inside, n in ((side, strata.exposed), (~side, strata.others)):
+        own, place = credit[inside], codes[inside]
+        mean = np.bincount(place, own, len(n)) / n
+        variance += np.bincount(place, (own - mean[place]) ** 2, len(n)) / n**2
+    weights = strata.weights
+    value, items = float(strata.weighted_differences.sum() / weights.sum()), int(strata.items.sum())
+    half = float(stats.norm.ppf((1 + level) / 2) * np.sqrt((weights**2 * variance).sum()) / weights.sum())
+    p = strata.chi_square_p()
+    test = "" if np.isnan(p) else "Cochran-Mantel-Haenszel chi-square, no continuity correction"
+    note = f"{len(strata.items)} strata, taken as given"
+    if not half:
+        note = _joined(note, "no spread within them to make an interval from")
+        return Estimate(MEASURE, value, items, level=level, p=p, test=test, note=note)
+    low, high = max(-1.0, value - half), min(1.0, value + half)
+    return Estimate(MEASURE, value, items, low, high, level, how="Greenland-Robins", p=p, test=test, note=note)
 
 
 def _pooled(strata: _Strata, seed: Seed, resamples: int, level: float) -> Estimate:

@@ -64,6 +64,7 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
     names = _folders(probes)
     texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before a model is loaded
     manifest.note_data(probes, options.base)
+    names_taken = {unit["model"]["name"]: key.split(" | ", 1)[1] for key, unit in manifest.content["units"].items()}
     for spec in study.models:
         waiting = [i for i, name in enumerate(names) if not manifest.finished(name, spec)]
         for name in (name for i, name in enumerate(names) if i not in waiting):
@@ -73,6 +74,10 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
             continue
         options.say(f"{spec}: loading")
         model = _load(study, spec)
+        if names_taken.setdefault(model.name, spec) != spec:
+            raise StudyError(
+                f"'{names_taken[model.name]}' and '{spec}' are both {model.name}", where="models", hint="remove one"
+            )
         for i in waiting:
             require_fit(model, texts[i])
             run = Run(

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from penchant.errors import StudyError, finding
 from penchant.probes.base import Probe
@@ -15,6 +15,13 @@ from penchant.probes.minimal_pairs import MinimalPairs
 from penchant.probes.values import Values
 
 PROBES: dict[str, type[Probe]] = {probe.name: probe for probe in (MinimalPairs, Cloze, Values)}
+
+
+def _once(names: list[str]) -> list[str]:
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"'{name}' is named twice")
+    return names
 
 
 class Study(BaseModel):
@@ -26,7 +33,7 @@ class Study(BaseModel):
     """A short name for the study."""
     question: str = ""
     """What the study asks, in a line; shown at the head of the report."""
-    models: Annotated[list[str], Field(min_length=1)]
+    models: Annotated[list[str], Field(min_length=1), AfterValidator(_once)]
     """Hub names[@revision], directories, GGUF files, bundled: names."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""

@@ -28,7 +28,7 @@
         known.delete(name);
         reject(new Error(`The tokens of this item are in the folder ${folder}, which is not beside this page.`));
       };
-      script.src = `${folder}/${name}.js`;
+      script.src = `${encodeURIComponent(folder)}/${name}.js`;
       document.head.append(script);
     }).then(inflated);
   }
@@ -84,11 +84,10 @@
       const { view } = await vegaEmbed(inside, specs[place.dataset.spec], {
         renderer: "svg", actions: false, config: ink, tooltip: { theme: "custom" },
       });
-      const field = place.dataset.picks;
-      if (field) {
+      const fields = place.dataset.picks.split(" ").filter(Boolean);
+      if (fields.length) {
         view.addEventListener("click", (event, item) => {
-          const value = item?.datum?.[field];
-          if (value !== undefined && value !== null) tables.get(place.dataset.items)?.pick(field, String(value));
+          if (item?.datum) tables.get(place.dataset.items)?.pick(fields, item.datum);
         });
       }
       await new Promise(requestAnimationFrame);
@@ -104,13 +103,14 @@
       this.root = root;
       this.data = data;
       this.folder = root.dataset.beside;
-      this.columns = data.columns;
+      this.all = data.columns;
+      this.columns = data.columns.filter((c) => c.kind !== "hidden");
       this.size = 25;
       this.page = 0;
       this.sort = null;
       this.down = false;
       this.filters = new Map();
-      this.open = new Set();
+      this.only = null;
       this.build();
       this.update();
     }
@@ -122,7 +122,7 @@
     haystack(row) {
       this.searchable ??= [];
       return (this.searchable[row] ??= plain(
-        this.columns.filter((c) => c.kind !== "number").map((c) => this.text(c, row) ?? "").join("\n"),
+        this.all.filter((c) => ["id", "text", "hidden"].includes(c.kind)).map((c) => c.values[row] ?? "").join("\n"),
       ));
     }
 
@@ -191,6 +191,7 @@
     }
 
     clear() {
+      this.only = null;
       this.search.value = "";
       for (const column of this.filters.keys()) column.select.value = "";
       this.filters.clear();
@@ -206,30 +207,42 @@
     turn(step) {
       this.page += step;
       this.update();
+      if (this.on.disabled && step > 0) this.back.focus(); // a disabled button would drop the focus
+      if (this.back.disabled && step < 0) this.on.focus();
     }
 
-    // What a click on a chart chose: a level of a label, or one item.
-    pick(field, value) {
-      const column = this.columns.find((c) => c.field === field);
-      if (!column) return;
-      this.clear();
-      if (column.kind === "label") {
-        const level = column.levels.indexOf(value);
-        if (level < 0) return;
-        column.select.value = String(level);
-        this.filter(column, level);
-      } else {
-        this.search.value = value;
-        this.restart();
+    // What a click on a chart chose: levels of labels (of the mark's model, where a label is about one), or one item.
+    pick(fields, datum) {
+      const chosen = [];
+      for (const field of fields) {
+        const value = datum[field];
+        if (value === undefined || value === null) continue;
+        const column = this.columns.find((c) => c.field === field && (!c.model || c.model === datum.model));
+        if (column) chosen.push([column, String(value)]);
       }
+      if (!chosen.length) return;
+      this.clear();
+      for (const [column, value] of chosen) {
+        if (column.kind === "label") {
+          const level = column.levels.indexOf(value);
+          if (level < 0 || !column.select) continue;
+          column.select.value = String(level);
+          this.filters.set(column, level);
+        } else {
+          this.only = value;
+        }
+      }
+      this.restart();
       document.getElementById(`${this.root.id}-title`).scrollIntoView();
     }
 
     rows() {
       const words = plain(this.search.value.trim());
       const filters = [...this.filters];
+      const id = this.only === null ? null : this.columns.find((c) => c.kind === "id");
       const kept = [];
       for (let row = 0; row < this.data.n; row++) {
+        if (id && String(id.values[row]) !== this.only) continue;
         if (filters.every(([c, level]) => c.values[row] === level) && (!words || this.haystack(row).includes(words))) kept.push(row);
       }
       if (this.sort !== null) {
@@ -260,7 +273,6 @@
         if (i === this.sort) head.setAttribute("aria-sort", this.down ? "descending" : "ascending");
         else head.removeAttribute("aria-sort");
       });
-      this.open.clear();
       this.body.replaceChildren(...rows.slice(this.page * this.size, (this.page + 1) * this.size).map((row) => this.row(row)));
     }
 
@@ -292,10 +304,17 @@
       line.after(make("tr", {}, make("td", { colspan: this.columns.length }, place)));
       try {
         const part = Math.floor(row / this.data.chunk);
-        const detail = await block(`${this.data.name}-${part}`, this.folder);
+        const detail = await block(`${this.data.details}-${part}`, this.folder);
         const text = this.columns.find((c) => c.kind === "text");
         const direction = text && isRtl(text.values[row]) ? "rtl" : "ltr";
         place.replaceChildren(...inspector(this.data, detail, row - part * this.data.chunk, direction));
+        for (const region of place.querySelectorAll(".scroll")) {
+          const spot = region.querySelector(".differs");
+          if (spot && region.scrollWidth > region.clientWidth) {
+            const from = direction === "rtl" ? spot.offsetLeft + spot.offsetWidth - region.scrollWidth + 260 : spot.offsetLeft - 260;
+            region.scrollLeft = direction === "rtl" ? Math.min(0, from) : Math.max(0, from);
+          }
+        }
       } catch (error) {
         place.textContent = error.message;
       }
@@ -308,7 +327,7 @@
     for (const model of models) {
       const strips = detail.strips.filter((s) => s.model === model);
       nodes.push(make("h4", {}, model), make("p", {}, detail.remarks[model][row]));
-      const region = { class: "scroll", role: "region", tabindex: "0", "aria-label": `tokens, ${model}` };
+      const region = { class: "scroll", dir: direction, role: "region", tabindex: "0", "aria-label": `tokens, ${model}` };
       nodes.push(make("div", region, tokens(data, strips, row, direction)));
     }
     nodes.push(make("p", { class: "faint" }, data.legend));
@@ -338,7 +357,7 @@
       lists[i].forEach((token, j) => {
         line.append(tokenCell(token, values[i][j], marks[i]?.[j], parallel && j >= before && j < before + own));
         const gap = middle - own;
-        if (parallel && gap > 0 && j === before + own - 1) line.append(make("td", { class: "none", colspan: gap }));
+        if (parallel && own > 0 && gap > 0 && j === before + own - 1) line.append(make("td", { class: "none", colspan: gap }));
       });
       if (parallel && own === 0 && middle > 0) {
         const empty = make("td", { class: "none", colspan: middle });
@@ -346,13 +365,13 @@
       }
       table.append(line);
     });
-    if (parallel) table.append(difference(values, before, middle, after));
+    if (parallel && data.sums) table.append(difference(values, before, middle, after));
     return table;
   }
 
   function tokenCell(token, value, mark, differs) {
     const cell = make("td", { class: differs ? "differs" : "" },
-      make("bdi", { class: "token" }, token), make("span", { class: "value" }, value === null ? "·" : minus(value.toFixed(3))));
+      make("bdi", { class: "token" }, token), make("span", { class: "value", dir: "ltr" }, value === null ? "·" : minus(value.toFixed(3))));
     if (mark !== undefined && mark !== null) cell.style.background = `rgba(var(--${mark < 0 ? "low" : "high"}), ${0.45 * Math.abs(mark)})`;
     else if (mark === undefined && value !== null && value < 0) cell.style.background = `rgba(var(--low), ${Math.min(0.5, -value / 30)})`;
     return cell;
@@ -364,9 +383,9 @@
     for (let j = 0; j < before; j++) parts.push([1, (a[j] ?? 0) - (b[j] ?? 0)]);
     if (middle > 0) parts.push([middle, sum(a.slice(before, a.length - after)) - sum(b.slice(before, b.length - after))]);
     for (let j = after; j > 0; j--) parts.push([1, (a[a.length - j] ?? 0) - (b[b.length - j] ?? 0)]);
-    const line = make("tr", {}, make("th", { scope: "row" }, "difference"));
+    const line = make("tr", {}, make("th", { scope: "row" }, "difference of", make("br"), "log-probabilities"));
     for (const [span, value] of parts) {
-      const cell = make("td", { colspan: span, class: "value" }, signed(value.toFixed(3)));
+      const cell = make("td", { colspan: span, class: "value", dir: "ltr" }, signed(value.toFixed(3)));
       cell.style.background = `rgba(var(--${value < 0 ? "low" : "high"}), ${Math.min(0.5, Math.abs(value) / 10)})`;
       line.append(cell);
     }
