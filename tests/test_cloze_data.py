@@ -423,7 +423,7 @@ CLAIMS: dict[str, tuple[dict[str, tuple[str, int]], dict[float, int]]] = {
 """What the data statements say: the ids of each group and its sign, and how many sentences stand at each point."""
 REGISTERS = {"early-modern-240": 10, "czech-register-60": 4}
 
-every_set = pytest.mark.parametrize("name", bundled_data())
+every_set = pytest.mark.parametrize("name", sorted(CLAIMS))
 
 
 def bundled(name: str) -> ClozeSet:
@@ -441,7 +441,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def test_three_sets_are_bundled() -> None:
-    assert bundled_data() == sorted(CLAIMS)
+    sets_of_sentences = [name for name in bundled_data() if (BUNDLED / name / "sentences.csv").is_file()]
+    assert sets_of_sentences == sorted(CLAIMS)
 
 
 def test_bundled_names_are_found_after_files_of_that_name(tmp_path: Path) -> None:
@@ -542,7 +543,7 @@ def test_no_bundled_sentence_is_taken_from_the_corpora() -> None:
     corpora = SHARED.parent / "corpora"
     if not corpora.is_dir():
         pytest.skip(f"no corpora in {corpora}")
-    own = {run: s.item.place for name in bundled_data() for s in bundled(name).sentences for run in runs(s.text)}
+    own = {run: s.item.place for name in CLAIMS for s in bundled(name).sentences for run in runs(s.text)}
     assert len(own) > 2000
     found: set[tuple[str, ...]] = set()
     control: set[tuple[str, ...]] = set()

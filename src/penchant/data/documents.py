@@ -43,7 +43,9 @@ def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark else None
         raise DataError(f"is not YAML: {getattr(error, 'problem', error)}", file=path, line=line) from error
-    except ValidationError as error:
+    except ValidationError as error:  # a ValueError too, so it comes first
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise DataError(finding(first), where=f"{path}, {field}" if field else str(path), hint=hint) from error
+    except ValueError as error:  # such as the date 2024-13-45
+        raise DataError(f"holds a value that is none: {error}", file=path, hint="put it in quotes") from error

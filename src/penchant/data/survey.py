@@ -5,6 +5,7 @@ A survey is described by a YAML file (see `SurveyFile`); its table has a row a r
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Annotated
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from penchant.data.documents import read_document
 from penchant.data.tables import Row, read_rows
@@ -21,6 +22,7 @@ from penchant.files import sha256_file
 
 LOW, HIGH = 1, 5
 """The scale that ratings are on; answers on another one are mapped to it linearly."""
+_GROUP = ""
 SYNTHETIC = "synthetic"
 """A column of this name marks made-up answers, wherever the table goes."""
 
@@ -50,13 +52,21 @@ class SurveyFile(BaseModel):
     missing: Annotated[list[str | int], Field(description="what stands for no answer, besides an empty cell")] = ["NA"]
     synthetic: Annotated[bool, Field(description="the answers are made up")] = False
 
+    @field_validator("scale")
+    @classmethod
+    def _of_some_length(cls, scale: tuple[float, float]) -> tuple[float, float]:
+        if scale[0] == scale[1]:
+            raise ValueError(f"both ends of the scale are {scale[0]:g}")
+        return scale
+
 
 @dataclass(frozen=True, slots=True)
 class Survey:
     """Answers on the scale from 1 to 5.
 
-    `answers` has a column `group` ("" where there are no groups) and a column a statement, null where there is no
-    answer; `absent` are the statements without a column, `kept` of `read` rows passed the filter and have a group.
+    `answers` has a column named "" (no statement can be) with the group, "" where there are no groups, and a column a
+    statement, null where there is no answer; `absent` are the statements without a column, `kept` of `read` rows passed
+    the filter and have a group.
     """
 
     name: str
@@ -70,8 +80,8 @@ class Survey:
 
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group; of everybody where the survey has no groups."""
-        own = self.answers.filter(pl.col("group").is_in([group, ""]))
-        return own.drop("group")
+        own = self.answers.filter(self.answers[_GROUP].is_in([group, ""]))
+        return own.drop(_GROUP)
 
 
 def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
@@ -81,7 +91,7 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
     table = place.parent / given.file
     rows = read_rows(table)
     columns = {id_: given.columns.get(id_, id_) for id_ in statements}
-    header = rows[0].values
+    header = dict.fromkeys(name for row in rows for name in row.values)
     unknown = [id_ for id_ in given.columns if id_ not in columns]
     if unknown:
         raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint="map statement ids")
@@ -106,7 +116,7 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
     if not names:
         raise DataError("no respondent is left", file=table, hint="mind the filter and the levels of the groups")
     answers = pl.DataFrame(
-        {"group": pl.Series(names, dtype=pl.String), **{k: pl.Series(v, dtype=pl.Float64) for k, v in found.items()}}
+        {_GROUP: pl.Series(names, dtype=pl.String), **{k: pl.Series(v, dtype=pl.Float64) for k, v in found.items()}}
     )
     return Survey(
         given.name or place.stem,
@@ -116,7 +126,7 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
         len(names),
         given.synthetic or SYNTHETIC in header,
         (place, table),
-        sha256_file(table),
+        hashlib.sha256((sha256_file(place) + sha256_file(table)).encode()).hexdigest(),
     )
 
 
@@ -143,7 +153,7 @@ def _plain(value: object) -> str:
         number = float(text)
     except ValueError:
         return text
-    return f"{number:g}"
+    return f"{number:.17g}"
 
 
 def _answer(row: Row, column: str, given: SurveyFile, table: Path) -> float | None:
@@ -153,7 +163,7 @@ def _answer(row: Row, column: str, given: SurveyFile, table: Path) -> float | No
         return None
     low, high = given.scale
     try:
-        number = float(text)
+        number = float(str(raw))
     except ValueError:
         number = np.nan
     if not min(low, high) <= number <= max(low, high):

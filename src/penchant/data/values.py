@@ -91,6 +91,8 @@ class Template(BaseModel):
     def _equal_outside(self) -> Template:
         if _SPAN.sub("[]", self.agree) != _SPAN.sub("[]", self.disagree):
             raise ValueError("the agreeing and the disagreeing sentence differ outside the brackets")
+        if self.agree == self.disagree:
+            raise ValueError("the agreeing and the disagreeing sentence are the same")
         return self
 
     def sentence(self, stance: str, clause: str) -> tuple[str, tuple[int, int]]:

@@ -262,8 +262,12 @@ class Scorer:
 def _covering(encoding: Encoding, text: str, span: tuple[int, int], where: str) -> list[int]:
     """The tokens of a span, by number. Raises DataError unless they cover it and nothing else but white space."""
     start, end = span
-    inside = encoding.overlapping(text, start, end)
-    reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1]) if inside else (start, start)
+    touched = encoding.overlapping(text, start, end)
+    if not touched:
+        raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
+    # With what stands between them: a piece that is only the space between two words is part of the span.
+    inside = list(range(touched[0], touched[-1] + 1))
+    reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
     if text[reach[0] : reach[1]].strip() != text[start:end].strip():
         raise DataError(
             f"'{text[start:end]}' is no whole number of tokens here, but part of '{text[reach[0] : reach[1]].strip()}'",

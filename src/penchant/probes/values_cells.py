@@ -20,6 +20,7 @@ from penchant.records import Estimate, Signature
 from penchant.stats.calibration import Line, Lines, expanded_interval, lines, rating, resample_counts
 
 Array = NDArray[np.float64]
+NO_SPREAD = "the neutral statements show no spread"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class Cells:
         n = len(value)
         level = self.settings.level
         if np.isnan(value).any():
-            return Estimate("", np.nan, n, level=level, note="the neutral statements show no spread")
+            return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
         low, high = expanded_interval(np.take_along_axis(draws, self.picks(n), 1).mean(axis=1), n, level)
         note = "one statement: no interval over statements" if n == 1 else ""
         return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)

@@ -18,7 +18,7 @@ from scipy import stats
 from penchant.data.survey import Survey
 from penchant.data.values import EVERYTHING
 from penchant.probes.base import difference_signature, require_comparable
-from penchant.probes.values_cells import Array, Cell, Cells, Settings
+from penchant.probes.values_cells import NO_SPREAD, Array, Cell, Cells, Settings
 from penchant.probes.values_survey import against_survey
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.calibration import FEW, calibration, cronbach_alpha, expanded_interval, variance_shares
@@ -75,7 +75,10 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
             bounds = np.quantile(drawn, tails, axis=0)
             for i, at in enumerate(np.flatnonzero(inside).tolist()):
                 low, high = bounds[:, i].tolist()
-                found = Estimate(ONE, float(cell.ratings[at]), len(cell.neutral[0]), low, high, settings.level, how=how)
+                value = float(cell.ratings[at])
+                note = NO_SPREAD if np.isnan(value) else ""
+                n = len(cell.neutral[0])
+                found = Estimate(ONE, value, n, low, high, settings.level, how="" if note else how, note=note)
                 yield _by(found, cell, name, cells.ids[at])
 
 
@@ -84,7 +87,7 @@ def _spread(cells: Cells, cell: Cell, own: Array, draws: Array, turned: NDArray[
     turned round as often): if it is not smaller, the model does not treat the statements as of one kind."""
     settings, n = cells.settings, len(own)
     if n < 2 or np.isnan(own).any():
-        note = "fewer than two statements" if n < 2 else "the neutral statements show no spread"
+        note = "fewer than two statements" if n < 2 else NO_SPREAD
         yield Estimate(SPREAD, np.nan, n, level=settings.level, note=note)
         return
     value = float(own.std(ddof=1))
@@ -157,7 +160,10 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
         low, high = expanded_interval(draws[name], n, settings.level)
         how = f"expanded percentile bootstrap over {n} statements, {settings.resamples} resamples, seed {settings.seed}"
         by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": EVERYTHING, "item": ""}
-        yield Estimate(f"share of variance: {name}", float(share), n, low, high, settings.level, how=how, by=by)
+        note = "the ratings do not vary, or cannot be computed" if np.isnan(share) else ""
+        yield Estimate(
+            f"share of variance: {name}", float(share), n, low, high, settings.level, how=how, note=note, by=by
+        )
 
 
 def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:

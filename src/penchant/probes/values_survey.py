@@ -11,7 +11,7 @@ from scipy import stats
 
 from penchant.data.survey import Survey
 from penchant.data.values import EVERYTHING
-from penchant.probes.values_cells import Array, Cell
+from penchant.probes.values_cells import NO_SPREAD, Array, Cell
 from penchant.records import Estimate
 from penchant.stats.calibration import cronbach_alpha, representativeness
 
@@ -89,9 +89,8 @@ def _people(cell: Cell, value: str, scores: Array) -> Iterator[Estimate]:
     found = Estimate("", sd, n, float(bounds[0]), float(bounds[1]), level, how="χ² interval", note=note)
     yield _by(found, "survey sd", EVERYTHING, cell.group, value)
     for share in QUANTILES:
-        found = Estimate(
-            "", float(np.quantile(whole, share)), n, how="quantile of the respondents' means, no interval", note=note
-        )
+        how = "quantile of the respondents' means, no interval"
+        found = Estimate("", float(np.quantile(whole, share)), n, level=level, how=how, note=note)
         yield _by(found, "survey quantile", EVERYTHING, cell.group, value, f"{share:.0%}")
 
 
@@ -127,11 +126,19 @@ def _represented(
         for i, id_ in enumerate(ids):
             low, high = np.quantile(each_drawn[:, i], tails).tolist()
             count = int((~np.isnan(asked[i])).sum())
-            item = Estimate("", float(each[i]), count, low, high, settings.level, how=how)
+            why = _why(cell) if np.isnan(each[i]) else ""
+            item = Estimate("", float(each[i]), count, low, high, settings.level, how=how, note=why)
             yield _by(item, REPRESENTATIVE, cell.variant, cell.group, value, id_)
     low, high = np.quantile(draws, tails).tolist()
+    if np.isnan(own):
+        note = _why(cell)
     found = Estimate("", own, n, low, high, settings.level, how=how, note=note)
     yield _by(found, REPRESENTATIVE, cell.variant, cell.group, value)
+
+
+def _why(cell: Cell) -> str:
+    """Why nothing is representative."""
+    return NO_SPREAD if np.isnan(cell.ratings).any() else "no respondent has every answer it needs"
 
 
 def _ranks(cell: Cell, table: Array, asked: NDArray[np.bool_]) -> Estimate:

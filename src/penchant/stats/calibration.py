@@ -7,7 +7,7 @@ Political Values: A Case Study on Czech BERT Models" (Al Ali & Libovický 2024),
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +19,8 @@ from penchant.stats.intervals import Array, Seed, as_values, check_lengths, chec
 
 Line = Literal["origin", "difference"]
 """`origin`: slope a free, no intercept. `difference`: slope 1, the intercept b free."""
+_ROUNDING = 1e-12
+"""Of the sum of squares of y: what is less than this share of it is the rounding of the sums."""
 FEW = 30
 """Fewer neutral statements than these are too few."""
 
@@ -51,6 +53,7 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
             xx, xy, yy = weights @ (x * x), weights @ (x * y), weights @ (y * y)
             slope, offset = xy / xx, np.zeros_like(n)
             squares = yy - slope * xy
+            squares = np.where(squares > _ROUNDING * yy, squares, 0.0)
         else:
             gap = y - x
             middle = gap.mean()  # taken off first, so that squares of large numbers do not cancel
@@ -95,7 +98,7 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples
         found.append(Estimate(name, value, n, low, high, level, how=how))
     found.append(_correlation(x, y, level))
     found += _free_line(x, y, level)
-    found.append(_normality(y - own.slope * x - own.offset))
+    found.append(replace(_normality(y - own.slope * x - own.offset), level=level))
     return found
 
 

@@ -1,0 +1,170 @@
+"""Association of targets X, Y with attributes A, B: effect size, permutation test, and the combination of many samples.
+
+s(w) = mean cos(w, a) − mean cos(w, b); d = (mean s(x) − mean s(y))/sd of s over X ∪ Y (Caliskan, Bryson & Narayanan
+2017, Science 356:183–186). Effect sizes of many samples of contextual vectors are combined as random effects (Guo & Caliskan
+2021; DerSimonian & Laird 1986, Control. Clin. Trials 7:177–188).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from penchant.errors import DataError, MethodError
+from penchant.stats.intervals import Array, Seed, as_values, check_level
+
+Alternative = Literal["two-sided", "upper"]
+EXACT = 200_000
+"""Partitions up to which a permutation test goes through all of them."""
+_TOLERANCE = 1e-12
+_BLOCK = 20_000
+
+
+def unit(vectors: ArrayLike) -> Array:
+    """Vectors (n, d) of length 1, in float64. Raises DataError for one that has no length or is not finite."""
+    found = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(found, axis=-1, keepdims=True)
+    if not np.isfinite(lengths).all() or (lengths == 0).any():
+        bad = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)).all(axis=-1))[0])
+        raise DataError(f"vector {bad} has no direction", where="association")
+    whole: Array = found / lengths
+    return whole
+
+
+def associations(words: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
+    """s of every word: the mean cosine with the vectors of A minus that with those of B."""
+    own = unit(words)
+    found: Array = own @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
+    return found
+
+
+def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
+    """d of associations s(x) and s(y); NaN where s does not vary over both. `ddof` 1 is the sample sd, 0 what WEFE
+    takes."""
+    first, second = as_values(x, where="X"), as_values(y, where="Y")
+    both = np.concatenate([first, second])
+    if len(both) <= ddof or not len(first) or not len(second):
+        return math.nan
+    sd = float(both.std(ddof=ddof))
+    slack = _TOLERANCE * max(1.0, float(np.abs(both).max()))
+    return float((first.mean() - second.mean()) / sd) if sd > slack else math.nan
+
+
+@dataclass(frozen=True, slots=True)
+class Permutation:
+    """A permutation test: p, how many partitions were looked at, whether these were all, and how many tied with the one
+    observed (they count as extreme)."""
+
+    p: float
+    partitions: int
+    exact: bool
+    ties: int
+
+
+def permutation_test(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    alternative: Alternative = "two-sided",
+    exact: int = EXACT,
+    draws: int = 10_000,
+    seed: Seed = 0,
+) -> Permutation:
+    """Does Σ s(x) − Σ s(y) differ from what partitions of X ∪ Y into parts of the same sizes give?
+
+    All partitions up to `exact` of them, the observed one among them; else `draws` at random, without replacement
+    within a partition, as (1 + extreme)/(1 + draws). `upper` counts partitions with a sum at least as large, as the
+    older tools do; two-sided those at least as far from the mean of all partitions. Raises MethodError for an unknown
+    alternative.
+    """
+    if alternative not in ("two-sided", "upper"):
+        raise MethodError(f"unknown alternative '{alternative}'", hint="use two-sided or upper")
+    first, second = as_values(x, where="X"), as_values(y, where="Y")
+    n, m = len(first), len(second)
+    if not n or not m:
+        return Permutation(math.nan, 0, True, 0)
+    both = np.concatenate([first, second])
+    both = both - both.mean()  # the sum of X then says all: Σx − Σy = 2Σx, and its mean over partitions is 0
+    observed = float(both[:n].sum())
+    slack = _TOLERANCE * max(1.0, float(np.abs(both).sum()))
+    total = math.comb(n + m, n)
+    every = total <= exact
+    parts = _all_sums(both, n) if every else _drawn_sums(both, n, draws, seed)
+    extreme = ties = 0
+    for sums in parts:
+        size, bound = (np.abs(sums), abs(observed)) if alternative == "two-sided" else (sums, observed)
+        extreme += int((size >= bound - slack).sum())
+        ties += int((np.abs(size - bound) <= slack).sum())
+    if every:
+        return Permutation(extreme / total, total, True, ties)
+    return Permutation((1 + extreme) / (1 + draws), draws, False, ties)
+
+
+def _all_sums(values: Array, n: int) -> Iterator[Array]:
+    """Sums of every choice of n values, in blocks."""
+    choices = combinations(range(len(values)), n)
+    while block := list(islice(choices, _BLOCK)):
+        yield values[np.array(block)].sum(axis=1)
+
+
+def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array]:
+    """Sums of n values chosen at random without replacement, in blocks."""
+    rng = np.random.default_rng(seed)
+    for start in range(0, draws, _BLOCK):
+        rows = min(_BLOCK, draws - start)
+        chosen: NDArray[np.intp] = rng.random((rows, len(values))).argpartition(n - 1, axis=1)[:, :n]
+        yield values[chosen].sum(axis=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Combined:
+    """Effect sizes combined as random effects. `p` is two-sided; it shrinks with the number of samples however alike
+    they are, because samples of one corpus are no independent studies. `tau` is the sd between samples beyond their own
+    variances, `i2` its share of the whole, `low` and `high` where the effect of a further sample lies (`level`)."""
+
+    effect: float
+    se: float
+    p: float
+    q: float
+    tau: float
+    i2: float
+    low: float
+    high: float
+    n: int
+
+
+def combine(effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95) -> Combined:
+    """DerSimonian and Laird's combination of effect sizes with their variances.
+
+    W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²);
+    effect = Σv·ES/Σv; se = 1/√Σv. (The paper of CEAT misprints W as 1/v and Q with Σ(W·ES)².) The prediction interval
+    has N − 2 degrees of freedom (Higgins, Thompson & Spiegelhalter 2009, J. R. Stat. Soc. A 172:137–159). Raises
+    DataError for unequal lengths or variances that are not positive.
+    """
+    check_level(level)
+    es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")
+    if len(es) != len(v):
+        raise DataError(f"{len(es)} effect sizes and {len(v)} variances", where="combination")
+    if (v <= 0).any():
+        raise DataError("a variance is not positive", where="combination")
+    n = len(es)
+    if not n:
+        return Combined(*[math.nan] * 8, 0)
+    w = 1 / v
+    centre = float((w * es).sum() / w.sum())
+    q = float((w * (es - centre) ** 2).sum())  # the same as ΣW·ES² − (ΣW·ES)²/ΣW, without its cancellation
+    c = float(w.sum() - (w**2).sum() / w.sum())
+    tau2 = max(0.0, (q - (n - 1)) / c) if n > 1 else 0.0
+    weight = 1 / (v + tau2)
+    effect, se = float((weight * es).sum() / weight.sum()), float(weight.sum() ** -0.5)
+    p = float(2 * stats.norm.sf(abs(effect / se)))
+    i2 = max(0.0, (q - (n - 1)) / q) if q > 0 else 0.0
+    half = float(stats.t.ppf((1 + level) / 2, n - 2)) * (tau2 + se**2) ** 0.5 if n > 2 else math.nan
+    return Combined(effect, se, p, q, tau2**0.5, i2, effect - half, effect + half, n)
