@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from penchant.report.tables import Cell, Table
+from penchant.report.tables import Cell, Table, marked
 
 # The empty groups keep a space that follows.
 _SIGNS = {
@@ -137,18 +137,21 @@ def latex_table(table: Table, label: str) -> str:
     One that is too long for a page runs over several, its head repeated; one that is too wide stands on its side.
     """
     numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
-    texts = [list(table.columns), *([str(cell) for cell in row.cells] for row in table.rows)]
+    marks = table.footnotes()
+    shown = [[cell if isinstance(cell, str) else marked(cell, marks) for cell in row.cells] for row in table.rows]
+    texts = [list(table.columns), *shown]
     layout = _layout(texts, numeric)
     columns = "".join(
         f">{{\\raggedright\\hyphenpenalty=10000\\arraybackslash}}p{{{width:.0f}pt}}" if width else "r" if right else "l"
         for width, right in zip(layout.widths, numeric, strict=True)
     )
-    head = ["\\toprule", _row(table.columns, layout), "\\midrule"]
-    rows = [_row(row.cells, layout) for row in table.rows]
+    head = ["\\toprule", _row(table.columns, layout, {}), "\\midrule"]
+    rows = [_row(row.cells, layout, marks) for row in table.rows]
     if any(layout.widths):
         rows = [line for row in rows for line in ("\\addlinespace[2pt]", row)][1:]
     caption = f"\\caption{{{escaped(table.title)}}}\\label{{{label}}}"
-    note = [f"{{\\footnotesize\\noindent {escaped(table.note)}\\par}}"] if table.note else []
+    notes = [*([table.note] if table.note else []), *(f"{mark} {text}" for text, mark in marks.items())]
+    note = [f"{{\\footnotesize\\noindent {escaped(text)}\\par}}" for text in notes]
     style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
     if layout.long:
         first = [*_begin("longtable", columns), caption + "\\\\", *head, "\\endfirsthead", *head, "\\endhead"]
@@ -169,14 +172,16 @@ def _begin(environment: str, columns: str) -> list[str]:
     return [f"\\begin{{{environment}}}{{@{{}}{columns}@{{}}}}"]
 
 
-def _row(cells: Sequence[Cell], layout: _Layout) -> str:
-    return " & ".join(_cell(cell, bool(width)) for cell, width in zip(cells, layout.widths, strict=True)) + r" \\"
+def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> str:
+    return (
+        " & ".join(_cell(cell, bool(width), marks) for cell, width in zip(cells, layout.widths, strict=True)) + r" \\"
+    )
 
 
-def _cell(cell: Cell, broken: bool) -> str:
+def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
     """A cell's text. A number has a minus for its hyphen."""
     if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
-        text = escaped(re.sub(r"-(?=\d)", "−", str(cell)))
+        text = escaped(re.sub(r"-(?=\d)", "−", marked(cell, marks)))
     else:
         text = escaped(_breakable(cell) if broken else cell.strip())
     # After the end of a row LaTeX takes a bracket or an asterisk for an argument.

@@ -14,7 +14,9 @@ from penchant import __version__
 MARK = re.compile(r"\[(@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
 """A citation in a paragraph; `keys` takes it apart."""
 
-_TEX = str.maketrans({"&": r"\&", "–": "--", "’": "'", "χ": r"$\chi$", "²": r"\textsuperscript{2}"})
+_TEX = str.maketrans(
+    {"ý": r"{\'y}", "ř": r"{\v{r}}", "&": r"\&", "–": "--", "’": "'", "χ": r"$\chi$", "²": r"\textsuperscript{2}"}
+)
 _BARE = {"doi", "url"}
 """Fields that styles read letter by letter: nothing in them is escaped."""
 

@@ -84,7 +84,7 @@ class Table:
     def __str__(self) -> str:
         """The table for a terminal."""
         marks = self.footnotes()
-        cells = [[_marked(cell, marks) for cell in row.cells] for row in self.rows]
+        cells = [[marked(cell, marks) for cell in row.cells] for row in self.rows]
         numeric = [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
         text = _columns([list(self.columns), *cells], numeric)
         notes = [f"{mark} {note}" for note, mark in marks.items()]
@@ -98,7 +98,8 @@ def _mark(i: int) -> str:
     return letters[i] if i < 26 else _mark(i // 26 - 1) + letters[i % 26]
 
 
-def _marked(cell: Cell, marks: Mapping[str, str]) -> str:
+def marked(cell: Cell, marks: Mapping[str, str]) -> str:
+    """A cell's text, followed by the mark of its note."""
     return f"{cell} {marks[cell.note]}" if isinstance(cell, Number) and cell.note else str(cell)
 
 

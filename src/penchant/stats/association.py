@@ -1,8 +1,8 @@
 """Association of targets X, Y with attributes A, B: effect size, permutation test, and the combination of many samples.
 
 s(w) = mean cos(w, a) − mean cos(w, b); d = (mean s(x) − mean s(y))/sd of s over X ∪ Y (Caliskan, Bryson & Narayanan
-2017, Science 356:183–186). Effect sizes of many samples of contextual vectors are combined as random effects (Guo & Caliskan
-2021; DerSimonian & Laird 1986, Control. Clin. Trials 7:177–188).
+2017, Science 356:183–186). Effect sizes of many samples of contextual vectors are combined as random effects (Guo &
+Caliskan 2021; DerSimonian & Laird 1986, Control. Clin. Trials 7:177–188).
 """
 
 from __future__ import annotations
@@ -156,7 +156,8 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95) ->
         raise DataError("a variance is not positive", where="combination")
     n = len(es)
     if not n:
-        return Combined(*[math.nan] * 8, 0)
+        nan = math.nan
+        return Combined(nan, nan, nan, nan, nan, nan, nan, nan, 0)
     w = 1 / v
     centre = float((w * es).sum() / w.sum())
     q = float((w * (es - centre) ** 2).sum())  # the same as ΣW·ES² − (ΣW·ES)²/ΣW, without its cancellation
