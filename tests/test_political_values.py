@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
+import shutil
 import unicodedata
+from collections.abc import Callable
+from pathlib import Path
 
+import polars as pl
 import pytest
 
+from answers import Answer
 from czech_gender import speaker_gender
 from penchant.data.registry import BUNDLED
 from penchant.data.values import ValuesSet, read_values
@@ -141,3 +147,25 @@ def test_czech_groups_differ_in_one_word_and_english_ones_in_the_pronouns(sets: 
                 assert len(changed) == most
                 if language == "en":
                     assert {(a.lower(), b.lower()) for a, b in changed} == {("she", "he")}
+
+
+def test_the_papers_study_runs_with_a_stand_in(
+    penchant: Callable[..., Answer], zoo: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """examples/political-values.yaml whole: 34 statements, 100 neutral ones, three wordings, two groups."""
+    model = shutil.copytree(zoo("modernbert"), tmp_path / "stand-in")
+    for name, key in (("config.json", "max_position_embeddings"), ("tokenizer_config.json", "model_max_length")):
+        content = json.loads((model / name).read_text("utf-8"))
+        (model / name).write_text(json.dumps({**content, key: 256}), "utf-8")  # positions are relative
+    example = Path(__file__).parent.parent / "examples" / "political-values.yaml"
+    code, out, err = penchant("run", example, "-m", model, "-o", "out", "--cache", "none")
+    assert code == 0, err
+    assert out.startswith("Ratings by value and group")
+    (folder,) = (tmp_path / "out" / "values").glob("stand-in*")
+    items = pl.read_parquet(folder / "items.parquet")
+    assert len(items) == (100 + 34 + 34) * 6
+    assert "Řekla, že souhlasí s tím, že velké majetky by se měly zdaňovat víc než běžné úspory." in set(
+        items["sentence_agree"]
+    )
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "What these numbers can and cannot mean" in page
