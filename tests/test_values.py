@@ -55,6 +55,7 @@ SPANS = [
     "She agrees that he agrees, or she [agrees].",
     "Is it true, said the nurse, or [untrue]",
     "কৃষক ভাত খায়, [never mind] why",
+    "The old nurse [does not really agree] that the dog is late.",
 ]
 
 
@@ -83,29 +84,18 @@ def test_spans_equal_plain_transformers(zoo: Zoo, tmp_path: Path, name: str) -> 
             assert score.score == pytest.approx(score.token_logprobs.sum())
 
 
-@pytest.mark.parametrize("name", tiny.MASKED)
-def test_spans_of_several_words(zoo: Zoo, name: str) -> None:
-    model, tokenizer = brute.load(zoo(name))
-    text, span, place = bracketed("The old nurse [does not really agree] that the dog is late.")
-    (found,) = Scorer(language_model(zoo(name))).spans([(text, span, place)])
-    assert found.score == pytest.approx(brute.span_logprob(model, tokenizer, text, span), abs=1e-4)
-
-
 def test_spans_that_are_refused(zoo: Zoo) -> None:
     def spans(name: str, text: str, span: tuple[int, int]) -> None:
         list(Scorer(language_model(zoo(name))).spans([("The nurse", (0, 3), "line 1"), (text, span, "s.csv, line 2")]))
 
     with pytest.raises(DataError, match=r"^s\.csv, line 2: 'each' is no whole number of tokens .* part of 'teacher'"):
         spans("bert", "The teacher saw.", (5, 9))
+    with pytest.raises(DataError, match=r"^s\.csv, line 2: no token of 'The dog' lies in characters 3–4"):
+        spans("bert", "The dog", (3, 4))
     with pytest.raises(MethodError, match="is causal and cannot fill a gap"):
         spans("gpt2", "The nurse", (0, 3))
     with pytest.raises(ModelError, match="vectors, not word probabilities"):
         spans("bert-headless", "The nurse", (0, 3))
-
-
-def test_a_span_of_no_tokens_is_refused(zoo: Zoo) -> None:
-    with pytest.raises(DataError, match="line 2"):
-        list(Scorer(language_model(zoo("bert"))).spans([("The nurse saw.", (3, 4), "s.csv, line 2")]))
 
 
 # Sets and surveys to work with ------------------------------------------------------------------------------
@@ -213,11 +203,11 @@ def test_causal_models_take_whole_sentences(zoo: Zoo, data: Path, name: str) -> 
 
 
 def test_models_and_methods_that_do_not_fit(zoo: Zoo, data: Path) -> None:
-    for name, method in (("gpt2", "span"), ("bert", "lp")):
-        with pytest.raises(MethodError, match=f"method '{method}' is not for"):
+    fits = {"gpt2": "span", "bert": "lp", "bert-headless": "span"}
+    for name, method in fits.items():
+        error = ModelError if name == "bert-headless" else MethodError
+        with pytest.raises(error, match=f"method '{method}' is not for|vectors, not word probabilities"):
             values(data, method=method).run(language_model(zoo(name)))
-    with pytest.raises(ModelError, match="vectors, not word probabilities"):
-        values(data).run(language_model(zoo("bert-headless")))
 
 
 def alpha(table: Array) -> float:
@@ -275,11 +265,13 @@ def of_a_cell(cell: pl.DataFrame, people: list[dict[str, float]], line: str) -> 
     liked = [mean([r[s] for r in people if s in r]) for s in each]
     ranks = np.array([stats.rankdata(side) for side in ([own[s] for s in each], liked)])
     pairs = np.array([(own[s], 6 - ratings["negation", s]) for s in own if ("negation", s) in ratings])
-    whole["representativeness"] = mean(list(each.values()))
-    whole["rank correlation with the survey's means"] = np.corrcoef(ranks)[0, 1]
-    whole["distance from the mirrored negation"] = np.abs(pairs[:, 0] - pairs[:, 1]).mean()
-    whole["correlation with the mirrored negation"] = np.corrcoef(pairs.T)[0, 1]
-    whole["mean rating"] = mean(list(towards.values()))
+    whole |= {
+        "representativeness": mean(list(each.values())),
+        "rank correlation with the survey's means": np.corrcoef(ranks)[0, 1],
+        "distance from the mirrored negation": np.abs(pairs[:, 0] - pairs[:, 1]).mean(),
+        "correlation with the mirrored negation": np.corrcoef(pairs.T)[0, 1],
+        "mean rating": mean(list(towards.values())),
+    }
     for value, ids in (("order", BLOCKS["order"]), ("change", BLOCKS["change"])):
         asked = [s for s in ids if s in each]
         full = np.array([[6 - r[s] if s in TURNED else r[s] for s in asked] for r in people if {*asked} <= {*r}])
@@ -319,6 +311,21 @@ ELSEWHERE = ("slope of a fit", "intercept of a fit", "normality", "spread expect
 """Measures that are tested in test_values_stats and below."""
 
 
+CORRELATIONS: dict[str, Callable[[float], float]] = {
+    "correlation of agree and disagree": lambda r: 1,
+    "correlation with the mirrored negation": lambda r: 1,
+    "rank correlation with the survey's means": lambda r: 1 + r * r / 2,  # Bonett and Wright 2000
+}
+"""How much more than 1/(n − 3) each varies on the scale of Fisher's z."""
+
+
+def fisher(r: float, n: int, factor: float) -> tuple[float, float, float]:
+    """The 95 % interval of a correlation, and its p."""
+    half = stats.norm.ppf(0.975) * math.sqrt(factor / (n - 3))
+    p = 2 * stats.t.sf(abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2)
+    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), float(p)
+
+
 @pytest.mark.parametrize(("name", "line"), [("bert-cased", None), ("gpt2", None), ("albert", "difference")])
 def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, line: str | None) -> None:
     found = values(data, calibration=line, survey=str(data.parent / "people.yaml")).run(language_model(zoo(name)))
@@ -343,6 +350,15 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
     for key, row in own.items():
         assert row["n"] > 0 and 0 < row["level"] < 1, key
         assert (row["low"] <= row["high"] and row["how"]) or "no interval" in row["how"] or row["note"], key
+        if key[-1] in CORRELATIONS:
+            bounds = fisher(row["value"], row["n"], CORRELATIONS[key[-1]](row["value"]))
+            assert (row["low"], row["high"], row["p"]) == pytest.approx(bounds, rel=1e-6), key
+        if key[-1] == "survey sd":
+            (sd, n), around = (row["value"], row["n"]), own[*key[:-1], "survey mean"]
+            spread = [sd * math.sqrt((n - 1) / stats.chi2.ppf(tail, n - 1)) for tail in (0.975, 0.025)]
+            half = stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n)
+            assert [row["low"], row["high"]] == pytest.approx(spread)
+            assert [around["low"], around["high"]] == pytest.approx([around["value"] - half, around["value"] + half])
         assert Signature.parse(row["signature"]) == found.signature
     complete = sum(len([s for s in r if s < "s5"]) == 5 for r in people["feminine"])
     counts = {key[-1]: row["n"] for key, row in own.items() if key[:4] == ("main", "feminine", "order", "")}
@@ -497,23 +513,25 @@ def test_without_spread_there_are_no_ratings() -> None:
         assert all(found.items[column].null_count() == len(items) for column in ("agreement", "rating", "towards"))
         for measure, rows in (("mean rating", 6), ("spread of ratings", 4), ("difference of ratings", 3)):
             own = found.summary.filter(measure=measure)
-            assert (
-                own["value"].is_nan().all()
-                and own["note"].to_list() == ["the neutral statements show no spread"] * rows
-            )
+            assert own["value"].is_nan().all()
+            assert own["note"].to_list() == ["the neutral statements show no spread"] * rows
         assert found.summary.filter(measure="residual sd σ")["value"].to_list() == [0, 0]
 
 
-@pytest.mark.parametrize("case", ["no spread", "no answers"])
+FEW = pytest.mark.xfail(strict=True, reason="resamples of few neutral statements that show no spread leave no interval")
+
+
+@pytest.mark.parametrize("case", ["no spread", "no answers", pytest.param("few", marks=FEW)])
 def test_what_cannot_be_computed_says_why(case: str) -> None:
     unanswered = asked().answers.with_columns(s0=pl.lit(None, pl.Float64))
-    items = made().with_columns(agree="disagree") if case == "no spread" else made()
-    found = result(items, replace(asked(), answers=unanswered) if case == "no answers" else asked()).summary
-    assert not found.filter(pl.col("value").is_nan() & (pl.col("note") == "")).rows()
-
-
-def test_every_row_names_its_level() -> None:
-    assert set(result(made(), asked(), level=0.8).summary["level"]) == {0.8}
+    survey = replace(asked(), answers=unanswered) if case == "no answers" else asked()
+    items = {"few": made(n=3), "no spread": made().with_columns(agree="disagree")}.get(case, made())
+    found = result(items, survey, level=0.8).summary
+    assert set(found["level"]) == {0.8}
+    assert found["value"].is_nan().any() or case == "few"
+    bounded = (pl.col("low") <= pl.col("high")) & pl.col("value").is_not_nan() & pl.col("high").is_not_nan()
+    said = pl.col("how").str.contains("no interval") & pl.col("value").is_not_nan()
+    assert found.filter(~bounded & ~said & (pl.col("note") == "")).rows() == []
 
 
 # Again ------------------------------------------------------------------------------------------------------
@@ -561,23 +579,15 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     ids = {id_: (value, id_ in TURNED) for id_, value in VALUE_OF.items()}
     pc.synthetic_survey(means, means, {"f": 5}, statements=ids).write_csv(tmp_path / "made.csv")
     (tmp_path / "made.yaml").write_text("file: made.csv\nname: nobody | at all\n")
-    numbers: dict[str, Any] = {"resamples": 150, "level": 0.9, "seed": 4}
+    numbers: dict[str, Any] = {"level": 0.9, "resamples": 150, "seed": 4}
     probe = pc.Values(data="set", survey="made.yaml", calibration="difference", **numbers)
     found = probe.run(lm, pc.Run(base=(tmp_path,)))
     own = Signature.parse(str(found.signature))
     parts = [hashlib.sha256((tmp_path / f"made.{kind}").read_bytes()).hexdigest() for kind in ("yaml", "csv")]
     digest = hashlib.sha256("".join(parts).encode()).hexdigest()
-    assert dict(own) == {
-        "penchant": pc.__version__,
-        "probe": "values",
-        "model": lm.name,
-        "dtype": "float32",
-        "method": "span",
-        "calibration": "difference",
-        **{key: str(number) for key, number in numbers.items()},
-        "data": f"set#{probe.statements((tmp_path,)).sha256[:6]}",
-        "survey": f"synthetic nobody | at all#{digest[:6]}",
-    }
+    data, survey = f"set#{probe.statements((tmp_path,)).sha256[:6]}", f"synthetic nobody | at all#{digest[:6]}"
+    recipe = {"model": lm.name, "data": data, "survey": survey, "method": "span", "calibration": "difference"}
+    assert own == Signature.of("values", **recipe, dtype="float32", **numbers)
     assert any("'nobody | at all' is SYNTHETIC" in caution for caution in found.cautions)
     names = ["set.yaml", "statements.csv", "calibration.csv", "made.yaml", "made.csv"]
     assert [file.name for file in probe.files((tmp_path,))] == names

@@ -89,8 +89,8 @@ def test_a_set_is_read_as_it_was_written(write: Write) -> None:
 def test_set_yaml_names_its_tables_relative_to_itself(write: Write) -> None:
     write("tables/s.jsonl", '{"id": 1, "text": "taxes rise", "value": "v", "reversed": true}\n')
     write("tables/c.tsv", "id\ttext\nn1\tthe bus was late\n")
-    about = {"templates": [ONE], "statements": "../tables/s.jsonl", "calibration": "../tables/c.tsv", "name": "mine"}
-    found = read_values(write("set/set.yaml", json.dumps({**about, "language": "cs"})))
+    about = {"statements": "../tables/s.jsonl", "calibration": "../tables/c.tsv", "name": "mine", "language": "cs"}
+    found = read_values(write("set/set.yaml", json.dumps({"templates": [ONE], **about})))
     assert (found.name, found.language, found.calibration[0].id) == ("mine", "cs", "n1")
     assert [(s.id, s.reversed) for s in found.statements] == [("1", True)]
 
@@ -142,36 +142,38 @@ HEAD = "id,text,value,reversed,negation\n"
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("table", "text", "told"),
     [
-        (HEAD + "a,taxes rise,v,maybe,\n", ", line 2, field 'reversed': yes or no is wanted, got 'maybe'"),
-        (HEAD + "a,x y,v,,\nb,z,v,,\na,w,v,,\n", ", line 4, field 'id': 'a' occurs twice, first on line 2"),
-        (HEAD + "a,x y,v,,\nb,x y,w,,\n", ", line 3, field 'text': 'x y' occurs twice, first on line 2"),
-        (HEAD + "a,é,v,,\nb, e\u0301,v,,\n", ", line 3, field 'text': 'é' occurs twice, first on line 2"),
-        (HEAD + "a,\u00a0,v,,\n", ", line 2, field 'text': the field is blank"),
-        (HEAD + "a,,v,,\n", ", line 2, field 'text': is missing"),
-        (HEAD + "a,x,v,, \n", ", line 2, field 'negation': the field is blank"),
-        (HEAD + "all,x,v,,\n", ", line 2, field 'id': nothing can be called 'all'"),
-        (HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': nothing can be called 'all'"),
-        ("id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
-        (HEAD, ": holds no rows"),
-        ('{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': a text is wanted"),
+        (
+            "statements",
+            HEAD + "a,taxes rise,v,maybe,\n",
+            ", line 2, field 'reversed': yes or no is wanted, got 'maybe'",
+        ),
+        (
+            "statements",
+            HEAD + "a,x y,v,,\nb,z,v,,\na,w,v,,\n",
+            ", line 4, field 'id': 'a' occurs twice, first on line 2",
+        ),
+        ("statements", HEAD + "a,x y,v,,\nb,x y,w,,\n", ", line 3, field 'text': 'x y' occurs twice, first on line 2"),
+        ("statements", HEAD + "a,é,v,,\nb, e\u0301,v,,\n", ", line 3, field 'text': 'é' occurs twice, first on line 2"),
+        ("statements", HEAD + "a,\u00a0,v,,\n", ", line 2, field 'text': the field is blank"),
+        ("statements", HEAD + "a,,v,,\n", ", line 2, field 'text': is missing"),
+        ("statements", HEAD + "a,x,v,, \n", ", line 2, field 'negation': the field is blank"),
+        ("statements", HEAD + "all,x,v,,\n", ", line 2, field 'id': nothing can be called 'all'"),
+        ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': nothing can be called 'all'"),
+        ("statements", "id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
+        ("statements", HEAD, ": holds no rows"),
+        ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': a text is wanted"),
+        ("calibration", "id,text\nn,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
+        ("calibration", "id,text\nn,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
+        ("calibration", "id,text\nall,x\n", ", line 2, field 'id': nothing can be called 'all'"),
+        ("calibration", "id,text\n", ": holds no rows"),
     ],
 )
-def test_bad_statements(write: Write, text: str, told: str) -> None:
-    file = write_set(write, statements=text)
-    refused(lambda: read_values(file), f"{file.parent / 'statements.csv'}{told}")
-
-
-def test_bad_calibration(write: Write) -> None:
-    for rows, told in (
-        ("n,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
-        ("n,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
-        ("all,x\n", ", line 2, field 'id': nothing can be called 'all'"),
-        ("", ": holds no rows"),
-    ):
-        file = write_set(write, neutral="id,text\n" + rows)
-        refused(lambda: read_values(file), f"{file.parent / 'calibration.csv'}{told}")  # noqa: B023
+def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
+    file = write_set(write)
+    write(f"set/{table}.csv", text)
+    refused(lambda: read_values(file), f"{file.parent}/{table}.csv{told}")
 
 
 @pytest.mark.parametrize(
@@ -286,6 +288,9 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
     assert read_survey(file, ["b1", "b2"]).answers.rows() == [("", 1.0, 4.5)]
 
 
+TAKEN = pytest.mark.xfail(strict=True, reason="a scale without end, or one level of two groups, is taken")
+
+
 @pytest.mark.parametrize(
     ("table", "about", "told"),
     [
@@ -306,33 +311,36 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\n1\n", {"scale": [1, 2, 3]}, "s.yaml, scale: tuple should have at most 2"),
         ("b1\n", {}, "a.csv: holds no rows"),
         ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: both ends of the scale are 3"),
+        pytest.param("b1\n3\n", {"scale": [1, math.inf]}, "s.yaml, scale", marks=TAKEN),
+        pytest.param(
+            "b1,x\n3,1\n", {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}}, "s.yaml, gro", marks=TAKEN
+        ),
     ],
 )
 def test_bad_surveys(write: Write, tmp_path: Path, table: str, about: dict[str, object], told: str) -> None:
     refused(lambda: survey(write, table, about), f"{tmp_path}/survey/{told}")
 
 
-def test_long_numbers_are_different_levels(write: Write) -> None:
-    found = survey(write, "region,b1\n1234567,1\n1234568,4\n", {"filter": {"region": 1234567}})
-    assert found.answers["b1"].to_list() == [1.0]
+@pytest.mark.parametrize(
+    ("table", "about", "expected"),
+    [
+        # Levels and answers keep all their digits, and a row of JSON may leave out what was not answered.
+        ("x,b1,b2\n1234567,1,2\n1234568,4,4\n", {"filter": {"x": 1234567}}, [("", 1, 2)]),
+        ("b1,b2\n66.6666667,0\n", {"scale": [0, 100]}, [("", 1 + 4 * 66.6666667 / 100, 1)]),
+        ('{"b1": 3}\n{"b1": 4, "b2": 5}\n', {}, [("", 3, None), ("", 4, 5)]),
+    ],
+)
+def test_nothing_is_lost(write: Write, table: str, about: dict[str, object], expected: list[tuple[object]]) -> None:
+    found = survey(write, table, about)
+    assert (found.answers.rows(), found.absent) == (expected, ())
 
 
-def test_answers_are_not_rounded(write: Write) -> None:
-    assert survey(write, "b1\n66.6666667\n", {"scale": [0, 100]}).answers["b1"].item() == 1 + 4 * 66.6666667 / 100
-
-
-def test_rows_of_json_may_leave_out_what_was_not_answered(write: Write) -> None:
-    found = survey(write, '{"b1": 3}\n{"b1": 4, "b2": 5}\n', {})
-    assert (found.answers.rows(), found.absent) == ([("", 3.0, None), ("", 4.0, 5.0)], ())
-
-
-def test_a_statement_called_group(write: Write) -> None:
-    found = survey(write, "sex,group\n1,4\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "group")
-    assert found.of("f").rows() == [(4.0,)]
-
-
-def test_the_hash_covers_how_the_table_is_read(write: Write) -> None:
-    assert len({survey(write, "b1\n2\n", {"scale": scale}).sha256 for scale in ([1, 5], [5, 1])}) == 2
+def test_a_statement_called_group_and_the_hash(write: Write) -> None:
+    about: dict[str, object] = {"groups": {"column": "sex", "levels": {"f": 1}}}
+    one = survey(write, "sex,group\n1,4\n", about, "group")
+    assert one.of("f").rows() == [(4.0,)]
+    other = survey(write, "sex,group\n1,4\n", {**about, "scale": [5, 1]}, "group")
+    assert (other.of("f").rows(), other.sha256 == one.sha256) == ([(2.0,)], False)
 
 
 # Made-up surveys --------------------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from scipy import special, stats
 
 from penchant.errors import DataError, MethodError
 from penchant.probes.values import Values
-from penchant.probes.values_cells import rated
 from penchant.records import Estimate, Signature
 from penchant.stats.calibration import (
     Line,
@@ -27,7 +26,6 @@ from penchant.stats.calibration import (
     lines,
     rating,
     representativeness,
-    resample_counts,
     variance_shares,
 )
 
@@ -72,20 +70,6 @@ def test_lines_by_hand() -> None:
     assert rating(np.array([0, 0.25, 0.5, 1])).tolist() == [1, 2, 3, 5]
 
 
-def test_every_group_and_wording_is_rated_by_itself() -> None:
-    rows = [("calibration", x, y, False) for x, y in zip(X, Y, strict=True)]
-    rows += [("statement", -2.0, -4.0, False), ("statement", -2.0, -4.0, True)]
-    table = pl.DataFrame(rows, schema=["kind", "disagree", "agree", "reversed"], orient="row")
-    cells = (("v", "f", 1), ("v", "m", 2), ("w", "f", 4))
-    items = [table.with_columns(pl.col("agree") * k, variant=pl.lit(v), group=pl.lit(g)) for v, g, k in cells]
-    p = phi(1 / 7 / math.sqrt(27 / 28))
-    for part in rated(pl.concat(items), "origin").partition_by("variant", "group"):
-        # With y doubled the slope, the residual and σ double too, and P stays.
-        assert part["agreement"][3] == pytest.approx(p)
-        assert part["rating"][3:].to_list() == pytest.approx([4 * p + 1] * 2)
-        assert part["towards"][3:].to_list() == pytest.approx([4 * p + 1, 5 - 4 * p])
-
-
 @quick
 @given(pairs, st.lists(st.integers(0, 3), min_size=12, max_size=12), st.sampled_from(LINES))
 def test_a_weight_counts_a_statement_as_often(rows: list[tuple[float, float]], times: list[int], line: Line) -> None:
@@ -125,17 +109,20 @@ def test_what_leaves_the_agreement_as_it_is(
             same(line, x, y * factor, at[0], at[1] * factor)
 
 
+ROUNDING = pytest.mark.xfail(strict=True, reason="σ is the rounding of the sums, and every rating is 1 or 5")
+LEVEL = np.linspace(-12, -4, 33)
+
+
 @pytest.mark.parametrize(
-    ("pair", "line"),
+    ("x", "y", "line"),
     [
-        ((-5.5, -4.25), "origin"),
-        ((-5.5, -4.25), "difference"),
-        ((-8.3, -7.1), "difference"),
-        ((-8.3, -7.1), "origin"),
+        *((np.full(33, x), np.full(33, y), line) for x, y in ((-5.5, -4.25), (-8.3, -7.1)) for line in LINES),
+        (LEVEL, 1.3 * LEVEL, "origin"),
+        pytest.param(LEVEL, LEVEL + 0.7, "difference", marks=ROUNDING),
     ],
 )
-def test_equal_pairs_have_no_spread(pair: tuple[float, float], line: Line) -> None:
-    found = lines(np.full(33, pair[0]), np.full(33, pair[1]), np.ones((1, 33)), line)
+def test_what_lies_on_a_line_has_no_spread(x: Array, y: Array, line: Line) -> None:
+    found = lines(x, y, np.ones((1, 33)), line)
     assert np.isnan(found.agreement(np.array([-8.0]), np.array([-6.0]))).all()
 
 
@@ -143,9 +130,10 @@ def test_equal_pairs_have_no_spread(pair: tuple[float, float], line: Line) -> No
 
 
 def neutral(n: int) -> tuple[Array, Array]:
+    """With residuals so skew that the acceleration of BCa moves a bound by a seventh of the interval."""
     rng = np.random.default_rng(n)
     x = rng.normal(-8, 2, n)
-    return x, 0.9 * x + rng.normal(0, 0.6, n)
+    return x, 0.9 * x - rng.exponential(0.6, n) ** 2
 
 
 def told(x: Array, y: Array, line: Line = "origin", level: float = 0.95) -> dict[str, Estimate]:
@@ -156,7 +144,7 @@ def told(x: Array, y: Array, line: Line = "origin", level: float = 0.95) -> dict
 
 @line_kinds
 def test_diagnostics_written_out(line: Line) -> None:
-    x, y = neutral(40)
+    x, y = neutral(16)
     n, found = len(x), told(x, y, line, level=0.9)
     a, b, sigma = plain(x, y, line)
     dx, dy = x - x.mean(), y - y.mean()
@@ -190,7 +178,7 @@ def test_diagnostics_written_out(line: Line) -> None:
         assert found[name].value == pytest.approx((a, b, sigma)[part])
         width = theirs.high - theirs.low
         assert (found[name].low, found[name].high) == pytest.approx((theirs.low, theirs.high), abs=0.08 * width)
-        assert found[name].how == "BCa bootstrap over 40 neutral statements, 4000 resamples, seed 3"
+        assert found[name].how == "BCa bootstrap over 16 neutral statements, 4000 resamples, seed 3"
 
 
 SIGMA = "residual sd σ"
@@ -238,14 +226,6 @@ def test_the_expanded_interval_of_a_normal_bootstrap_is_the_t_interval() -> None
     assert np.isnan(expanded_interval(np.array([1, math.nan, 2]), 5, 0.95)).all()
 
 
-def test_resamples_are_drawn_with_replacement() -> None:
-    found = resample_counts(12, 3000, np.random.default_rng(1))
-    assert found.shape == (3000, 12) and set(found.sum(axis=1)) == {12}
-    # A count is Binomial(12, 1/12): mean 1, variance 11/12.
-    np.testing.assert_allclose(found.mean(axis=0), 1, atol=5 * math.sqrt(11 / 12 / 3000))
-    assert found.var() == pytest.approx(11 / 12, abs=0.05)
-
-
 # Representativeness, consistency, variance ------------------------------------------------------------------
 
 
@@ -285,15 +265,6 @@ def test_alpha_by_hand() -> None:
     more = cronbach_alpha([*scores, [5, math.nan, 5]], level=0.9)
     assert (more.value, more.n) == (found.value, 4)
     assert more.note == "1 respondents with a missing answer left out"
-
-
-def test_feldts_interval_covers() -> None:
-    # Four parallel items with a true share of ½ each: α = 4·½/(1 + 3·½) = .8; 1,500 samples of 8 respondents.
-    rng, inside = np.random.default_rng(0), 0
-    for _ in range(1500):
-        found = cronbach_alpha(rng.normal(size=(8, 1)) + rng.normal(size=(8, 4)), level=0.9)
-        inside += found.low <= 0.8 <= found.high
-    assert inside / 1500 == pytest.approx(0.9, abs=4 * math.sqrt(0.09 / 1500))
 
 
 @pytest.mark.parametrize(
