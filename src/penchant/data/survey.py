@@ -36,6 +36,15 @@ class Groups(BaseModel):
         dict[str, str | int], Field(min_length=1, description="group of the templates: level in the table")
     ]
 
+    @field_validator("levels")
+    @classmethod
+    def _of_one_group(cls, levels: dict[str, str | int]) -> dict[str, str | int]:
+        seen: dict[str, str] = {}
+        for group, level in levels.items():
+            if seen.setdefault(_plain(level), group) != group:
+                raise ValueError(f"{level!r} is the level of two groups, {seen[_plain(level)]} and {group}")
+        return levels
+
 
 class SurveyFile(BaseModel):
     """A survey. The path of the table is relative to this file."""
@@ -55,8 +64,8 @@ class SurveyFile(BaseModel):
     @field_validator("scale")
     @classmethod
     def _of_some_length(cls, scale: tuple[float, float]) -> tuple[float, float]:
-        if scale[0] == scale[1]:
-            raise ValueError(f"both ends of the scale are {scale[0]:g}")
+        if scale[0] == scale[1] or not np.isfinite(scale).all():
+            raise ValueError(f"a scale runs from one number to another, got {scale[0]:g} and {scale[1]:g}")
         return scale
 
 

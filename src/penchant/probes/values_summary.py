@@ -52,9 +52,17 @@ def summarise(items: pl.DataFrame, signature: Signature, survey: Survey | None) 
         rows += _robustness(cells)
     if survey is not None:
         rows += against_survey(cells.cells.values(), cells.ids, cells.values, list(cells.blocks()), survey)
+    rows = [_reasoned(row) for row in rows]
     return summary_table((row, signature) for row in rows), tuple(
         _cautions(items, cells, rows, survey, spans=signature["method"] == "span")
     )
+
+
+def _reasoned(found: Estimate) -> Estimate:
+    """With a word where a number has no interval and does not say why: some resamples could not be calibrated."""
+    if found.note or np.isnan(found.value) or not np.isnan(found.low) or "no interval" in found.how:
+        return found
+    return replace(found, how="", note="no interval: some resamples of the neutral statements show no spread")
 
 
 def _by(estimate: Estimate, cell: Cell, value: str = EVERYTHING, item: str = "") -> Estimate:

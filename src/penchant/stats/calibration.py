@@ -60,6 +60,7 @@ def lines(x: Array, y: Array, weights: Array, line: Line) -> Lines:
             slope, total = np.ones_like(n), weights @ (gap - middle)
             offset = middle + total / n
             squares = weights @ (gap - middle) ** 2 - total**2 / n
+            squares = np.where(squares > _ROUNDING * (weights @ (x * x + y * y)), squares, 0.0)
         return Lines(slope, offset, np.sqrt(np.maximum(squares, 0) / (n - 1)))
 
 
