@@ -478,6 +478,14 @@ def test_both_groups_are_resampled_alike() -> None:
         assert rows.select("value", "low", "high", "p").unique().rows() == [(0, 0, 0, 1)]
 
 
+def test_the_order_of_the_items_does_not_matter() -> None:
+    items, order = made(), np.random.default_rng(1).permutation(60)
+    one, other = (result(table).summary for table in (items, pl.concat([items[:60][order], items[60:]])))
+    for measure, columns in (("mean rating", ["value"]), ("difference of ratings", ["value", "p"])):
+        a, b = (table.filter(measure=measure).sort("group", "dimension").select(columns) for table in (one, other))
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+
 AGREE = pl.col("agree")
 LAST = STATEMENT & (pl.col("id") == "s8") & (pl.col("group") == "m")
 CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
@@ -493,6 +501,7 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey: s7, s8, s9"),
     "lost": (made(), asked(read=303), {}, "300 of 303 respondents"),
     "nothing": (made(n=30), asked(), {}, ""),
+    "hardly bent, p = .017": (made().with_columns(agree=AGREE + 3 * (pl.col("id") == "n3")), None, {}, ""),
     "weak, but no slope": (made(spread=0.02), None, {"calibration": "difference"}, ""),
     "unequal sentences": (made().with_columns(tokens_disagree=3), None, {"method": "lp"}, ""),
 }
@@ -619,6 +628,11 @@ def test_two_models_by_hand() -> None:
     np.testing.assert_allclose(swapped.select("value", "low", "high"), -found.select("value", "high", "low").to_numpy())
     assert swapped["p"].equals(found["p"])
     assert {Signature.parse(text)["model"] for text in swapped["signature"]} == {"b − a"}
+
+
+def test_two_models_with_few_neutral_statements() -> None:
+    found = pc.compare(result(made(n=3)), result(made(1, n=3), model="b"))
+    assert found.filter(pl.col("low").is_nan() & (pl.col("note") == "")).rows() == []
 
 
 CHANGES = [("data", "d#2"), ("method", "lp"), ("calibration", "difference"), ("seed", 1), ("level", 0.95)]

@@ -89,9 +89,10 @@ def test_a_set_is_read_as_it_was_written(write: Write) -> None:
 def test_set_yaml_names_its_tables_relative_to_itself(write: Write) -> None:
     write("tables/s.jsonl", '{"id": 1, "text": "taxes rise", "value": "v", "reversed": true}\n')
     write("tables/c.tsv", "id\ttext\nn1\tthe bus was late\n")
-    about = {"statements": "../tables/s.jsonl", "calibration": "../tables/c.tsv", "name": "mine", "language": "cs"}
-    found = read_values(write("set/set.yaml", json.dumps({"templates": [ONE], **about})))
-    assert (found.name, found.language, found.calibration[0].id) == ("mine", "cs", "n1")
+    about = {"templates": [ONE], "statements": "../tables/s.jsonl", "calibration": "../tables/c.tsv", "language": "cs"}
+    found = read_values(write("census/set.yaml", json.dumps(about)))
+    assert (found.name, found.language, found.calibration[0].id) == ("census", "cs", "n1")
+    assert read_values(write("census/set.yaml", json.dumps({**about, "name": "mine"}))).name == "mine"
     assert [(s.id, s.reversed) for s in found.statements] == [("1", True)]
 
 

@@ -125,6 +125,13 @@ def test_what_lies_on_a_line_has_no_spread(x: Array, y: Array, line: Line) -> No
     assert np.isnan(found.agreement(np.array([-8.0]), np.array([-6.0]))).all()
 
 
+@line_kinds
+def test_a_small_spread_beside_large_numbers_is_still_measured(line: Line) -> None:
+    x = 40 * LEVEL
+    y = x + 0.004 * np.cos(np.arange(33))
+    assert lines(x, y, np.ones((1, 33)), line).sigma.item() == pytest.approx(plain(x, y, line)[2], rel=1e-3)
+
+
 # What the neutral statements say ----------------------------------------------------------------------------
 
 

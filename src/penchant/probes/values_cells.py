@@ -109,7 +109,12 @@ class Cells:
     def __init__(self, items: pl.DataFrame, settings: Settings) -> None:
         self.settings = settings
         self.cells: dict[tuple[str, str], Cell] = {}
-        for (variant, group), part in items.group_by(["variant", "group"], maintain_order=True):
+        first: pl.DataFrame | None = None
+        for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
+            if first is None:
+                first = members.select("kind", "id")
+            # Clauses are paired between cells, whatever the order of the table.
+            part = first.join(members, on=["kind", "id"], how="left", maintain_order="left")
             sides = {
                 kind: tuple(part.filter(pl.col("kind") == kind)[side].to_numpy() for side in ("disagree", "agree"))
                 for kind in ("calibration", "statement")

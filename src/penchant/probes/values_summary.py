@@ -300,4 +300,4 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         by = {"comparison": pair, "variant": cell.variant, "group": cell.group, "item": ""}
         rows += _with_holm(_paired(first, cell, second.cells[key], by), DIFFERENCE)
     signature = difference_signature(a, b)
-    return summary_table((row, signature) for row in rows)
+    return summary_table((_reasoned(row), signature) for row in rows)
