@@ -654,3 +654,11 @@ def test_other_sentences_and_other_probes_are_refused() -> None:
             pc.compare(a, result(other))
     with pytest.raises(StudyError, match="one is values, the other cloze"):
         pc.compare(a, replace(a, signature=Signature.of("cloze")))
+
+
+def test_a_group_without_respondents_is_refused(data: Path) -> None:
+    text = json.loads((data.parent / "people.yaml").read_text("utf-8"))
+    text["groups"]["levels"] = {"women": "f", "men": "m"}
+    (data.parent / "others.yaml").write_text(json.dumps(text))
+    with pytest.raises(DataError, match=r"others\.yaml, field 'groups': no respondent belongs to group 'feminine'"):
+        values(data, survey=str(data.parent / "others.yaml")).answers()

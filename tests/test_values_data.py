@@ -426,3 +426,9 @@ def test_what_is_wrong_is_one_line(
     write("study.yaml", STUDY)
     write(where, text)
     answers.refused(penchant("run", "study.yaml", "-o", "out"), told)
+
+
+def test_a_statement_may_not_take_a_column_of_made_up_answers() -> None:
+    for name in ("group", "synthetic"):
+        with pytest.raises(MethodError, match=f"a statement cannot be called '{name}'"):
+            synthetic_survey({"f": {"v": 3.0}}, {"f": {"v": 1.0}}, {"f": 3}, statements={name: ("v", False)})

@@ -202,6 +202,9 @@ def synthetic_survey(
     it is reversed. An answer is the respondent's leaning, turned round for a reversed statement, plus noise of standard
     deviation `spread`, rounded and held to the scale. Raises MethodError for a group or value without numbers.
     """
+    taken = {SYNTHETIC, "group"} & statements.keys()
+    if taken:
+        raise MethodError(f"a statement cannot be called '{min(taken)}', a column of made-up answers")
     rng = np.random.default_rng(seed)
     parts = []
     values = dict.fromkeys(value for value, _ in statements.values())

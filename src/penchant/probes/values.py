@@ -21,7 +21,7 @@ from penchant.data.survey import Survey, read_survey
 from penchant.data.values import Statement, Template, ValuesSet, read_values
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import Scorer, SentenceScore, language_model
-from penchant.errors import MethodError
+from penchant.errors import DataError, MethodError
 from penchant.models.load import LanguageModel
 from penchant.probes.base import Model, Probe, Run, beginning
 from penchant.probes.values_cells import rated
@@ -70,7 +70,18 @@ class Values(Probe):
         """The survey, where one is named. Raises DataError naming file, line and field."""
         if self.survey is None:
             return None
-        return read_survey(find_data(self.survey, base=base), [s.id for s in self.statements(base).statements])
+        given = self.statements(base)
+        found = read_survey(find_data(self.survey, base=base), [s.id for s in given.statements])
+        groups = dict.fromkeys(template.group for template in given.templates)
+        lost = [group for group in groups if not len(found.of(group))]
+        if lost:
+            raise DataError(
+                f"no respondent belongs to group '{lost[0]}' of the templates",
+                file=found.files[0],
+                field="groups",
+                hint=f"name the level of each of {', '.join(groups)}",
+            )
+        return found
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Every sentence of every stance, with the place of its clause."""
