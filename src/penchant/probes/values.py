@@ -58,6 +58,7 @@ class Values(Probe):
     seed: int = 0
 
     _read: dict[Path, ValuesSet] = PrivateAttr(default_factory=dict)
+    _asked: dict[Path, Survey] = PrivateAttr(default_factory=dict)
 
     def statements(self, base: Sequence[Path] = (Path(),)) -> ValuesSet:
         """The set, read once and checked. Raises DataError naming file, line and field."""
@@ -67,11 +68,14 @@ class Values(Probe):
         return self._read[place]
 
     def answers(self, base: Sequence[Path] = (Path(),)) -> Survey | None:
-        """The survey, where one is named. Raises DataError naming file, line and field."""
+        """The survey, where one is named, read once and checked. Raises DataError naming file, line and field."""
         if self.survey is None:
             return None
         given = self.statements(base)
-        found = read_survey(find_data(self.survey, base=base), [s.id for s in given.statements])
+        place = find_data(self.survey, base=base)
+        if place in self._asked:
+            return self._asked[place]
+        found = read_survey(place, [s.id for s in given.statements])
         groups = dict.fromkeys(template.group for template in given.templates)
         lost = [group for group in groups if not len(found.of(group))]
         if lost:
@@ -81,6 +85,7 @@ class Values(Probe):
                 field="groups",
                 hint=f"name the level of each of {', '.join(groups)}",
             )
+        self._asked[place] = found
         return found
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:

@@ -109,6 +109,7 @@ class Cells:
     def __init__(self, items: pl.DataFrame, settings: Settings) -> None:
         self.settings = settings
         self.cells: dict[tuple[str, str], Cell] = {}
+        self._picks: dict[int, NDArray[np.intp]] = {}
         first: pl.DataFrame | None = None
         for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
             if first is None:
@@ -137,8 +138,10 @@ class Cells:
 
     def picks(self, n: int) -> NDArray[np.intp]:
         """Which of n statements each resample takes, the same for every group, wording and model."""
-        rng = np.random.default_rng([self.settings.seed, 1])
-        return rng.integers(0, n, size=(self.settings.resamples, n))
+        if n not in self._picks:
+            rng = np.random.default_rng([self.settings.seed, 1])
+            self._picks[n] = rng.integers(0, n, size=(self.settings.resamples, n))
+        return self._picks[n]
 
     def how(self, n: int) -> str:
         return (
