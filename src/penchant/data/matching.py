@@ -1,0 +1,149 @@
+"""Words found in running text of any script, and windows of words around them.
+
+A character belongs to a word when it is a letter, a mark or a digit of any script, or one of the two joiners of Persian
+and Bangla; a word begins and ends where a maximal run of such characters does. `\\b` and `\\w` know nothing of marks:
+they see the end of a word before every vowel sign of Bengali.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import regex
+
+from penchant.errors import DataError
+
+WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
+"""The characters of words, to stand in the brackets of a regular expression."""
+_RUN = regex.compile(f"[{WORD}]+")
+
+
+class Match(NamedTuple):
+    """A form of `word` at text[start:end]."""
+
+    word: str
+    start: int
+    end: int
+
+
+class Matcher:
+    """Finds many words at once, each in any of its forms. The time it takes does not grow with their number."""
+
+    def __init__(self, forms: Mapping[str, Iterable[str]]) -> None:
+        """`forms` are the surface forms of each word, which may hold spaces and hyphens. Raises DataError naming a
+        form without a letter or digit."""
+        self._exact = _Forms()
+        self._initial = _Forms()
+        for word, surfaces in forms.items():
+            for surface in dict.fromkeys(map(normalise, surfaces)):
+                self._exact.add(surface, word)
+                if surface[0].islower():
+                    self._initial.add(normalise(surface[0].upper() + surface[1:]), word)
+        self._order = {word: number for number, word in enumerate(forms)}
+
+    def find(self, text: str) -> list[Match]:
+        """Every form that stands in a text as whole words, by start, end, and the order of the words.
+
+        The text must be in NFC (see `normalise`). Forms that overlap, or that two words share, are all found; of the
+        forms of one word at one start, the longest. Letters match as they are written, save that the first word of the
+        text may have a capital where the form has a small letter.
+        """
+        runs = _RUN.finditer(text)
+        first = next(runs, None)
+        if first is None:
+            return []
+        found = self._at(text, first.start(), first[0], self._exact, self._initial)
+        shapes = self._exact.shapes
+        for run in runs:
+            if run[0] in shapes:
+                found += self._at(text, run.start(), run[0], self._exact)
+        return found
+
+    def _at(self, text: str, start: int, run: str, *tables: _Forms) -> list[Match]:
+        """The longest form of each word at each start, of the forms whose first run of word characters is `run`."""
+        ends: dict[tuple[int, str], int] = {}
+        for table in tables:
+            for begin, end, word in table.at(text, start, run):
+                ends[begin, word] = max(end, ends.get((begin, word), end))
+        found = [Match(word, begin, end) for (begin, word), end in ends.items()]
+        return sorted(found, key=lambda match: (match.start, match.end, self._order[match.word]))
+
+
+class _Forms:
+    """Forms by their first run of word characters.
+
+    `shapes` are the distinct pairs of characters before that run and length of the form, so that as many look-ups in
+    `words` answer for all forms that begin alike.
+    """
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, set[tuple[int, int]]] = {}
+        self.words: dict[str, list[str]] = {}
+
+    def add(self, form: str, word: str) -> None:
+        run = _RUN.search(form)
+        if run is None:
+            raise DataError(
+                f"the form {form!r} of '{word}' holds no letter or digit, so no text can be searched for it"
+            )
+        self.shapes.setdefault(run[0], set()).add((run.start(), len(form)))
+        self.words.setdefault(form, []).append(word)
+
+    def at(self, text: str, start: int, run: str) -> Iterable[tuple[int, int, str]]:
+        """Start, end and word of every form whose first run is the one at `start`."""
+        for before, length in self.shapes.get(run, ()):
+            begin = start - before
+            end = begin + length
+            words = self.words.get(text[begin:end]) if begin >= 0 and end <= len(text) else None
+            if words and not (before and _RUN.search(text, max(begin - 1, 0), start)) and not _RUN.match(text, end):
+                for word in words:
+                    yield begin, end, word
+
+
+def normalise(text: str) -> str:
+    """The text in NFC, in which texts and forms are compared. Not every letter becomes one character: য় ড় ঢ় of Bengali
+    are always two."""
+    return unicodedata.normalize("NFC", text)
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Start and end of every word as a reader counts them: what white space separates, punctuation included, if it
+    holds a letter, mark or digit."""
+    spans = []
+    end = 0
+    for chunk in text.split():
+        start = text.index(chunk, end)  # only white space comes before it
+        end = start + len(chunk)
+        if _is_word(chunk):
+            spans.append((start, end))
+    return spans
+
+
+def count_words(text: str) -> int:
+    """The number of words, as `word_spans` has them: a dash or danda on its own is none."""
+    return sum(map(_is_word, text.split()))
+
+
+def _is_word(chunk: str) -> bool:
+    return chunk[0].isalnum() or _RUN.search(chunk) is not None  # the first, which nearly always answers, is faster
+
+
+def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int] | None:
+    """The part of a text that has exactly `length` words around text[start:end], and where that is in it.
+
+    As many words on the left as on the right, or one more on the left; where the text ends too early, the other side
+    makes up for it. Punctuation that stands alone is kept between words and not counted. None where the text has fewer
+    words, or text[start:end] has more, or none.
+    """
+    spans = word_spans(text)
+    held = [number for number, (begin, stop) in enumerate(spans) if begin < end and stop > start]
+    if not held or len(spans) < length or len(held) > length:
+        return None
+    left = (length - len(held) + 1) // 2
+    first = min(max(held[0] - left, 0), len(spans) - length)
+    # A form may end in punctuation that stands alone, which no word would carry along.
+    begin = min(spans[first][0], start)
+    stop = max(spans[first + length - 1][1], end)
+    return text[begin:stop], start - begin, end - begin

@@ -1,0 +1,246 @@
+"""Words in sentences: read from a table or found in plain text, and cut into segments of so many words.
+
+An occurrence is one word at one place of one sentence; a table of them has the columns of `SCHEMA`. Places count
+characters (code points).
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, Field, StrictStr
+
+from penchant.data.documents import Text
+from penchant.data.matching import Matcher, count_words, normalise, window
+from penchant.data.tables import read_models
+from penchant.errors import DataError, MethodError
+
+SCHEMA: Mapping[str, type[pl.DataType]] = {
+    "id": pl.String,
+    "word": pl.String,
+    "text": pl.String,
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "matched": pl.String,
+    "words": pl.Int64,
+    "source": pl.String,
+}
+"""id of the sentence, the stimulus, the sentence, start and end of the form, the form, words in the sentence, file."""
+TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+"""The endings of tables; a file of any other is plain text."""
+
+Mode = Literal["window", "bin"]
+_LONGER = re.compile(r">\s*([0-9]+)")
+_Record = tuple[str, str, str, int, int, str, int, str]
+
+
+class OccurrenceRow(BaseModel):
+    """A row of a table of occurrences; further columns are not looked at."""
+
+    id: Annotated[Text, Field(description="of the sentence, the same for all words found in it")]
+    word: Annotated[Text, Field(description="the stimulus, without suffix")]
+    text: Annotated[StrictStr, Field(description="the sentence")]
+    start: Annotated[int, Field(description="the first character of the word in the text, counted from 0")]
+    end: Annotated[int, Field(description="the character behind the last")]
+    source: Annotated[Text | None, Field(description="where the sentence is from; default: the file's name")] = None
+
+
+def schemas() -> dict[str, Any]:
+    """The JSON schema of a row of a table of occurrences."""
+    return {"occurrences": OccurrenceRow.model_json_schema()}
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_occurrences(path: str | Path | Sequence[str | Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """The occurrences of words in one or more files, in their order.
+
+    A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are left out. Plain text (also
+    compressed: .gz) has a sentence a line and is searched for the forms; a sentence that stands in the file twice is
+    used once. All texts come back in NFC. Raises DataError naming file and line.
+    """
+    files = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
+    texts = [file for file in files if file.suffix.lower() not in TABLES]
+    _refuse_same_names(texts)
+    matcher = Matcher(forms)
+    sentences: dict[str, str] = {}
+    seen: set[tuple[str, str, int]] = set()
+    records: list[_Record] = []
+    for file in files:
+        for line, record in _search(file, matcher) if file in texts else _table(file, forms):
+            name, word, text, start, *_ = record
+            if sentences.setdefault(name, text) != text:
+                raise DataError(f"the id '{name}' belongs to another sentence", file=file, line=line)
+            if (name, word, start) in seen:
+                message = f"the sentence '{name}' has '{word}' at character {start} twice"
+                raise DataError(message, file=file, line=line, hint="leave one of the two out")
+            seen.add((name, word, start))
+            records.append(record)
+    return pl.DataFrame(records, schema=SCHEMA, orient="row")
+
+
+def _refuse_same_names(files: Sequence[Path]) -> None:
+    """The sentences of plain text are known by its file's name."""
+    named: dict[str, Path] = {}
+    for file in files:
+        other = named.setdefault(_stem(file), file)
+        if other is not file:
+            raise DataError(
+                f"has the same name as {other}, so their sentences would mix", file=file, hint="rename one of them"
+            )
+
+
+def _table(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, _Record]]:
+    words = {normalise(word): word for word in forms}
+    for line, row in read_models(file, OccurrenceRow):
+        word = words.get(row.word)
+        if word is None:
+            continue
+        try:
+            text, start, end = _in_nfc(row)
+        except ValueError as error:
+            raise DataError(str(error), file=file, line=line, hint="places count characters, from 0") from error
+        matched = text[start:end]
+        yield line, (row.id, word, text, start, end, matched, count_words(text), row.source or file.name)
+
+
+def _in_nfc(row: OccurrenceRow) -> tuple[str, int, int]:
+    """The text in NFC and the place of the same characters in it. Raises ValueError where they are not there, hold no
+    word, or become one character with their neighbours."""
+    if not 0 <= row.start < row.end <= len(row.text):
+        raise ValueError(f"start {row.start} and end {row.end} are no place in a text of {len(row.text)} characters")
+    held = row.text[row.start : row.end]
+    if not count_words(held):
+        raise ValueError(f"there is no word from start {row.start} to end {row.end}, but {held!r}")
+    text = normalise(row.text)
+    if text == row.text:
+        return text, row.start, row.end
+    before, matched, after = map(normalise, (row.text[: row.start], held, row.text[row.end :]))
+    if before + matched + after != text:
+        raise ValueError(f"start {row.start} and end {row.end} cut a letter off its marks: {held!r}")
+    return text, len(before), len(before) + len(matched)
+
+
+def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
+    """The matches of plain text with the lines they are on."""
+    stem = _stem(file)
+    seen: set[str] = set()
+    line = 0
+    for line, text in _sentences(file):
+        matches = matcher.find(text)
+        collapsed = " ".join(text.split()) if matches else ""
+        if not matches or collapsed in seen:
+            continue
+        seen.add(collapsed)
+        words = count_words(text)
+        for word, start, end in matches:
+            yield line, (f"{stem}:{line}", word, text, start, end, text[start:end], words, file.name)
+    if not line:
+        raise DataError("holds no sentence", file=file)
+
+
+def _sentences(file: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, in NFC and without white space around them, with their numbers."""
+    number = 0
+    try:
+        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                text = normalise(line.decode("utf-8-sig" if number == 1 else "utf-8")).strip()
+                if text:
+                    yield number, text
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8", file=file, line=number, hint="save it as UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from error
+
+
+def _stem(file: Path) -> str:
+    """The name of plain text without its endings. Raises DataError for a compressed table."""
+    name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+    if name.suffix.lower() in TABLES:
+        raise DataError("is a compressed table", file=file, hint="decompress it, or save it as Parquet")
+    return name.stem
+
+
+# --- segments -----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Sentences of `low` to `high` words (None: any number above), whole (`length` None) or cut to `length` words."""
+
+    name: str
+    length: int | None
+    low: int
+    high: int | None
+
+
+def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
+    """The segments that a study asks for.
+
+    Each is a number L, ">L" or "all". By `window`, L stands for windows of exactly L words; by `bin`, for whole
+    sentences of at most L words and more than the bound before. ">L" stands for whole sentences of more than L words,
+    "all" for all of them (not by `bin`). Raises MethodError.
+    """
+    if mode not in ("window", "bin"):
+        raise MethodError(f"'{mode}' is no way to make segments", hint="use window or bin")
+    if not spec:
+        raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
+    found: list[Segment] = []
+    for item in spec:
+        segment = _segment(item, mode, found[-1] if found else None)
+        if segment in found:
+            raise MethodError(f"the segment '{item}' is named twice")
+        found.append(segment)
+    return tuple(found)
+
+
+def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
+    longer = _LONGER.fullmatch(item.strip()) if isinstance(item, str) else None
+    bound = int(longer[1]) if longer else item
+    if item == "all" and mode == "window":
+        return Segment("all", None, 1, None)
+    if isinstance(bound, bool) or not isinstance(bound, int):
+        also = " or 'all'" if mode == "window" else ""
+        raise MethodError(f"{item!r} is no segment by {mode}", hint=f"use a number of words, '>' with one{also}")
+    if bound < 1:
+        raise MethodError(f"{item!r} is no segment: a sentence has one word at least")
+    if mode == "window":
+        return Segment(f">{bound}", None, bound + 1, None) if longer else Segment(str(bound), bound, bound, None)
+    return _bin(bound, bool(longer), previous)
+
+
+def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
+    """The sentences up to a bound, or beyond it, that no bin before has."""
+    low = previous.high + 1 if previous and previous.high else 1
+    if previous and (previous.high is None or bound < low - longer):
+        shown = f">{bound}" if longer else str(bound)
+        raise MethodError(
+            f"the bin {shown} cannot follow {previous.name}", hint="bounds go up, and '>' with the last comes last"
+        )
+    if longer:
+        return Segment(f">{bound}", None, bound + 1, None)
+    return Segment(f"{low}–{bound}" if low < bound else str(bound), None, low, bound)
+
+
+def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
+    """The occurrences whose sentences fit a segment, in their order; `text`, `start` and `end` are the window's where
+    it is one, `words` is still the sentence's. A sentence with a form of more words than the window is left out."""
+    fits = pl.col("words") >= segment.low
+    fitting = occurrences.filter(fits if segment.high is None else fits & (pl.col("words") <= segment.high))
+    if segment.length is None:
+        return fitting
+    places = zip(fitting["text"].to_list(), fitting["start"].to_list(), fitting["end"].to_list(), strict=True)
+    windows = [window(text, start, end, segment.length) for text, start, end in places]
+    kept = fitting.filter(pl.Series([part is not None for part in windows], dtype=pl.Boolean))
+    columns = {name: SCHEMA[name] for name in ("text", "start", "end")}
+    parts = pl.DataFrame([part for part in windows if part is not None], schema=columns, orient="row")
+    return kept.with_columns(parts.get_columns())
