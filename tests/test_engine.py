@@ -16,7 +16,7 @@ from penchant.engine.backends import FakeBackend
 from penchant.engine.cache import Cache
 from penchant.engine.engine import Engine
 from penchant.engine.plan import length_batches, merge, tree_batches
-from penchant.engine.reads import LogProbs, Read
+from penchant.engine.reads import LogProbs, Read, Vectors
 from penchant.errors import CacheError
 from penchant.models.network import ancestors
 
@@ -50,6 +50,28 @@ def test_every_read_gets_its_own_answer_in_order(asked: list[LogProbs], budget: 
     assert len(answers) == len(asked)
     for read, answer in zip(asked, answers, strict=True):
         np.testing.assert_allclose(np.asarray(answer, np.float64), expected(read, causal=packs > 0), atol=1e-7)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(reads(), st.lists(st.integers(0, 3), min_size=1, max_size=3)), max_size=40),
+    st.integers(1, 50),
+    st.sampled_from([0, 100]),
+    st.integers(1, 120),
+)
+def test_every_vector_is_of_its_position_and_layers(
+    given: list[tuple[LogProbs, list[int]]], budget: int, packs: int, window: int
+) -> None:
+    asked = [Vectors(read.ids, read.at, tuple(layers)) for read, layers in given]
+    backend = FakeBackend(packs=packs)
+    answers = list(Engine(backend, budget=budget, window=window).answer(asked))
+    assert all(batch.parents is None for batch in backend.batches)  # never in trees: masks made by hand may not fit
+    for read, answer in zip(asked, answers, strict=True):
+        found = np.asarray(answer, np.float64)
+        assert found.shape == (len(read.at), len(read.layers), 1)
+        for i, layer in enumerate(read.layers):
+            one = LogProbs(read.ids, read.at, (layer,) * len(read.at))
+            np.testing.assert_allclose(found[:, i, 0], expected(one, causal=packs > 0), atol=1e-7)
 
 
 @settings(max_examples=100, deadline=None)

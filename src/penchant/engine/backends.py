@@ -37,15 +37,17 @@ class LocalBackend:
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
         """The answers, on the CPU. Log-probabilities are computed in float32 whatever the model's format."""
-        name, parameter = batch.kind
-        if name == "logprob":
-            return self._logprobs(batch)
-        if name == "attention":
-            return self._attention(batch)
-        if name == "topk":
-            return self._topk(batch, parameter)
-        vectors = self.network.vectors(batch.tokens, batch.lengths, batch.rows, batch.cols, parameter)
-        return vectors[batch.outputs]
+        match batch.kind:
+            case "logprob", _:
+                return self._logprobs(batch)
+            case "attention", _:
+                return self._attention(batch)
+            case "topk", int(k):
+                return self._topk(batch, k)
+            case "vectors", tuple(layers):
+                vectors = self.network.vectors(batch.tokens, batch.lengths, batch.rows, batch.cols, layers)
+                return vectors[batch.outputs]
+        raise NotImplementedError(batch.kind)
 
     def _logprobs(self, batch: Batch) -> NDArray[np.float32]:
         values = np.empty(len(batch.targets), dtype=np.float32)
@@ -86,15 +88,17 @@ class FakeBackend:
         self.batches: list[Batch] = []
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """Hash values in (−1, 0) for every want."""
-        if batch.kind[0] != "logprob":
+        """Hash values in (−1, 0) for every want; a vector is one such value, with its layer as the target."""
+        name, parameter = batch.kind
+        if name not in ("logprob", "vectors"):
             raise NotImplementedError(batch.kind)
         self.batches.append(batch)
-        values = np.empty(len(batch.targets), dtype=np.float32)
-        for w, (output, target) in enumerate(zip(batch.outputs, batch.targets, strict=True)):
-            row, col = int(batch.rows[output]), int(batch.cols[output])
-            values[w] = self.value(*self._seen(batch, row, col), int(target))
-        return values
+        answers = []
+        for output, target in zip(batch.outputs.tolist(), batch.targets.tolist(), strict=True):
+            seen = self._seen(batch, int(batch.rows[output]), int(batch.cols[output]))
+            layers = parameter if isinstance(parameter, tuple) else None
+            answers.append([[self.value(*seen, n)] for n in layers] if layers else self.value(*seen, target))
+        return np.array(answers, dtype=np.float32)
 
     def _seen(self, batch: Batch, row: int, col: int) -> tuple[list[int], int]:
         if batch.parents is None:

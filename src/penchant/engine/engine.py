@@ -12,11 +12,15 @@ from numpy.typing import NDArray
 from penchant.engine.backends import Backend
 from penchant.engine.cache import Cache
 from penchant.engine.plan import Batch, Input, Merged, length_batches, merge, tree_batches
-from penchant.engine.reads import Read
+from penchant.engine.reads import Read, Vectors
 
 WINDOW = 1 << 18
 """Tokens planned at once. Within a window inputs are merged and sorted; across windows the cache does it. It bounds
 memory, whatever the size of the study."""
+
+VECTOR = 4
+"""Tokens that one vector stands for in a window: answers are kept until the window is done, and 65,536 vectors of
+1,024 numbers are 256 MiB."""
 
 TREE_ROW = 128
 """Nodes in one tree. Longer rows share no more (siblings stand together) and pay for attention to strangers."""
@@ -87,7 +91,7 @@ class Engine:
     def _window(self, stream: Iterator[Read]) -> Iterator[Read]:
         tokens = 0
         while tokens < self.window and (part := list(islice(stream, 64))):
-            tokens += sum(len(read.ids) for read in part)
+            tokens += sum(map(_room, part))
             yield from part
 
     def _batches(self, inputs: list[Input]) -> Iterator[Batch]:
@@ -105,3 +109,9 @@ class Engine:
         self.counts.batches += 1
         self.counts.tokens += batch.tokens.size
         self.progress(sum(source.weight for source in batch.inputs))
+
+
+def _room(read: Read) -> int:
+    """What a read takes of the window."""
+    vectors = len(read.at) * len(read.layers) if isinstance(read, Vectors) else 0
+    return max(len(read.ids), VECTOR * vectors)

@@ -2,10 +2,10 @@
 
 A read names an input (token ids, special tokens included) and positions in it. Its answer is one array:
 
-    LogProbs   float32 (n,)      log P(tokens[i]) from the output at position at[i]
-               float32 (2, n)    with `attention`: the log-probabilities, then the attention each position receives
-    TopK       TOP (n, k)        the k most probable tokens at each position, best first
-    Vectors    float32 (n, d)    hidden vectors of one layer at each position
+    LogProbs   float32 (n,)        log P(tokens[i]) from the output at position at[i]
+               float32 (2, n)      with `attention`: the log-probabilities, then the attention each position receives
+    TopK       TOP (n, k)          the k most probable tokens at each position, best first
+    Vectors    float32 (n, L, d)   hidden vectors of each of the L layers asked for, at each position
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import numpy as np
 
 TOP = np.dtype([("token", np.int32), ("logprob", np.float32)])
 
-Kind: TypeAlias = tuple[str, int]
-"""What is computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layer)."""
+Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
+"""What is computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layers)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +60,16 @@ class TopK:
 
 @dataclass(frozen=True, slots=True)
 class Vectors:
-    """Hidden vectors at each position of `at`; `layer` counts from 0 (embeddings), −1 is the last."""
+    """Hidden vectors at each position of `at`, of every layer in `layers`: 0 is the embeddings, −1 the last."""
 
     ids: tuple[int, ...]
     at: tuple[int, ...]
-    layer: int = -1
+    layers: tuple[int, ...] = (-1,)
     weight: float = 1.0
 
     @property
     def kind(self) -> Kind:
-        return ("vectors", self.layer)
+        return ("vectors", self.layers)
 
     @property
     def tokens(self) -> tuple[int, ...]:

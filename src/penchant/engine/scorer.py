@@ -27,6 +27,20 @@ from penchant.engine.methods import (
     shared_tokens,
     token_values,
 )
+from penchant.engine.pieces import (
+    Place,
+    Pooling,
+    SentencePooling,
+    Span,
+    check_pooling,
+    check_sentence_pooling,
+    encoded_words,
+    refusal,
+    resolved_layers,
+    sentence_positions,
+    too_long,
+)
+from penchant.engine.plan import merge
 from penchant.engine.reads import LogProbs, Read, TopK, Vectors
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.models.load import LanguageModel
@@ -35,7 +49,6 @@ from penchant.models.tokens import Encoding
 if TYPE_CHECKING:
     import polars as pl
 
-Pooling = Literal["mean", "first", "last"]
 GAP = "[MASK]"
 
 
@@ -56,6 +69,14 @@ class SentenceScore:
     def normalised(self, how: str) -> float:
         """The score under a normalisation of `penchant list methods`."""
         return normalise(self.score, self.n, how)
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScore(SentenceScore):
+    """The score of the pieces of one span. `reaches`: one of them holds characters outside of the span too, other than
+    white space, such as the beginning of a suffix."""
+
+    reaches: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +161,7 @@ class Scorer:
             for (text, where), encoding in zip(part, encodings, strict=True):
                 self.model.tokenizer.require_sound(text, encoding, where, gaps=gaps)
                 if len(encoding.ids) > self.model.max_tokens:
-                    raise DataError(
-                        f"{len(encoding.ids)} tokens are more than the {self.model.max_tokens} {self.model.name} takes",
-                        where=where,
-                        hint="shorten or remove it, or use a model with a longer context",
-                    )
+                    raise too_long(self.model, encoding, where)
                 yield text, where, encoding
 
     def _scores(
@@ -165,32 +182,73 @@ class Scorer:
             strings = tuple(self.model.tokenizer.strings(encoding.tokens))
             yield SentenceScore(text, how.total(values), n, strings, values)
 
-    def spans(self, texts: Iterable[tuple[str, tuple[int, int], str]]) -> Iterator[SentenceScore]:
+    def spans(self, texts: Iterable[tuple[str, Span, str]]) -> Iterator[SentenceScore]:
         """For each (text, span, place) the log-probability of the tokens of a span of characters, all of them masked at
         once, summed. `n` and `tokens` are those of the span.
 
         Raises MethodError for a model that has no mask, DataError where tokens reach over the end of a span.
         """
+        return self._masked(((text, span, (), where) for text, span, where in texts), one=False, strict=True)
+
+    def masked(
+        self,
+        places: Iterable[tuple[str, Span, tuple[Span, ...], str]],
+        *,
+        pieces: Literal["all", "first"] = "all",
+    ) -> Iterator[SpanScore]:
+        """For each (text, span, hidden spans, place) the log-probability of the pieces of the span, all of them masked
+        at once, summed; the pieces of the hidden spans are masked too, and never read (Kurita et al. 2019).
+
+        Pieces are the tokens that overlap a span, so one may hold a part of a suffix as well (see `SpanScore`). With
+        `pieces="first"`, as in older code, one mask stands for each span and is read for the first piece of the span;
+        the others are NaN. Any order of places costs the same: a call runs each distinct input once.
+
+        Raises MethodError for a model that has no mask, DataError where a span has no token or shares one with a
+        hidden span.
+        """
+        if pieces not in ("all", "first"):
+            raise MethodError(f"unknown pieces '{pieces}'", hint="use all or first")
+        return self._masked(places, one=pieces == "first", strict=False)
+
+    def _masked(
+        self,
+        places: Iterable[tuple[str, Span, tuple[Span, ...], str]],
+        *,
+        one: bool,
+        strict: bool,
+    ) -> Iterator[SpanScore]:
         self._gap_token()
-        given = list(texts)
-        encoded = self._encode((text, where) for text, _, where in given)
-        waiting: deque[tuple[str, tuple[str, ...]]] = deque()
+        mask = mask_of(self.model)
+        given = list(places)
+        encoded = self._encode((text, where) for text, _, _, where in given)
+        asked: list[tuple[str, tuple[int, ...], bool]] = []
 
-        def reads() -> Iterator[Read]:
-            for (_, span, _), (text, where, encoding) in zip(given, encoded, strict=True):
-                inside = _covering(encoding, text, span, where)
-                at = tuple(encoding.at[i] for i in inside)
-                tokens = tuple(encoding.ids[position] for position in at)
-                masked = list(encoding.ids)
-                for position in at:
-                    masked[position] = mask_of(self.model)
-                waiting.append((text, tuple(self.model.tokenizer.strings(tokens))))
-                yield LogProbs(tuple(masked), at, tokens)
+        def reads() -> Iterator[LogProbs]:
+            for (_, span, hidden, _), (text, where, encoding) in zip(given, encoded, strict=True):
+                inside = (_covering if strict else _touching)(encoding, text, span, where)
+                groups = [inside, *(_apart(encoding, text, inside, span, other, where) for other in hidden)]
+                reaches = any(_beyond(text, encoding.spans[i], span) for i in inside)
+                asked.append((text, tuple(encoding.ids[encoding.at[i]] for i in inside), reaches))
+                yield _masked_read(encoding, groups, mask, one=one)
 
-        for answer in self._engine.answer(reads()):
-            text, tokens = waiting.popleft()
-            values = answer.astype(np.float64)
-            yield SentenceScore(text, float(values.sum()), len(tokens), tokens, values)
+        for answer, (text, tokens, reaches) in zip(self._answer_once(reads()), asked, strict=True):
+            values = np.full(len(tokens), np.nan)
+            values[: len(answer)] = answer
+            strings = tuple(self.model.tokenizer.strings(tokens))
+            yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, reaches)
+
+    def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
+        """The answers in order. The engine joins the reads of one input within a window; these come back all over a
+        table of templates and words, so they are joined before it sees them. Memory holds every distinct input."""
+        merged = merge(reads)
+        self.counts.reads += len(merged.owner) - len(merged.inputs)
+        distinct = (
+            LogProbs(s.ids, tuple(at for at, _ in s.wants), tuple(token for _, token in s.wants), weight=s.weight)
+            for s in merged.inputs
+        )
+        for source, answer in zip(merged.inputs, self._engine.answer(distinct), strict=True):
+            source.answer = answer
+        return merged.restore()
 
     def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
         """For each (text, place) the k most probable fillers of each of its gaps, best first.
@@ -236,14 +294,8 @@ class Scorer:
 
         Raises DataError when a span touches no token.
         """
-        if pooling not in ("mean", "first", "last"):
-            raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, first or last")
-        if not -self.model.network.layers - 1 <= layer <= self.model.network.layers:
-            raise MethodError(
-                f"there is no layer {layer}",
-                where=self.model.name,
-                hint=f"0 to {self.model.network.layers}, or −1",
-            )
+        check_pooling(pooling)
+        layers = resolved_layers(self.model, (layer,))
         if spans is None:
             spans = [(0, len(text)) for text in texts]
         if len(spans) != len(texts):
@@ -254,19 +306,79 @@ class Scorer:
             if not inside:
                 raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
             chosen = {"mean": inside, "first": inside[:1], "last": inside[-1:]}[pooling]
-            reads.append(Vectors(encoding.ids, tuple(chosen), layer))
-        pooled = [answer.mean(axis=0) for answer in self._engine.answer(reads)]
+            reads.append(Vectors(encoding.ids, tuple(chosen), layers))
+        pooled = [vectors[0] for vectors in self._pooled(reads)]
         return np.stack(pooled) if pooled else np.empty((0, self.model.network.width), np.float32)
 
+    def sentence_vectors(
+        self,
+        texts: Iterable[tuple[str, str]],
+        *,
+        layers: tuple[int, ...] = (-1,),
+        pooling: SentencePooling = "mean",
+    ) -> Iterator[NDArray[np.float32]]:
+        """For each (text, place) its vectors (layers, d), in order, streaming.
 
-def _covering(encoding: Encoding, text: str, span: tuple[int, int], where: str) -> list[int]:
-    """The tokens of a span, by number. Raises DataError unless they cover it and nothing else but white space."""
+        `mean` is over the text's own tokens and `mean-special` over all of the input; `cls` is the first position of
+        the input and `last` the text's last token. Layer 0 is the embeddings, −1 the last; all come from one pass.
+
+        Raises MethodError for a layer or pooling the model does not have, DataError at a text it cannot read.
+        """
+        layers = resolved_layers(self.model, layers)
+        check_sentence_pooling(self.model, pooling)
+        return self._pooled(
+            Vectors(encoding.ids, sentence_positions(encoding, pooling), layers)
+            for _, _, encoding in self._encode(texts)
+        )
+
+    def word_vectors(
+        self,
+        places: Iterable[Place],
+        *,
+        layers: tuple[int, ...] = (-1,),
+        pieces: Pooling = "mean",
+    ) -> Iterator[NDArray[np.float32]]:
+        """For each (text, span, place) the vectors (layers, d) of the word in that span of characters, pooled over the
+        token pieces that overlap it; in order, streaming. Words of one text that follow closely share a pass.
+
+        Raises MethodError for an unknown layer or pooling, DataError at a word that cannot be read (see `usable`).
+        """
+        layers = resolved_layers(self.model, layers)
+        check_pooling(pieces)
+
+        def reads() -> Iterator[Read]:
+            for word in encoded_words(self.model, places):
+                if word.reason:
+                    raise refusal(self.model, word)
+                yield Vectors(word.encoding.ids, word.positions(pieces), layers)
+
+        return self._pooled(reads())
+
+    def usable(self, places: Iterable[Place]) -> list[str]:
+        """For each place "" if `word_vectors` can read it, else why not: "too long", "special token in the text", "no
+        token" or "unknown to the tokenizer". No forward pass. An unknown sign elsewhere in the text is no hindrance.
+        """
+        return [word.reason for word in encoded_words(self.model, places)]
+
+    def _pooled(self, reads: Iterable[Read]) -> Iterator[NDArray[np.float32]]:
+        """The mean (layers, d) over the positions of each read."""
+        return (answer.mean(axis=0) for answer in self._engine.answer(reads))
+
+
+def _touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
+    """The tokens that overlap a span, by number. Raises DataError if there is none."""
     start, end = span
     touched = encoding.overlapping(text, start, end)
     if not touched:
         raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
     # With what stands between them: a piece that is only the space between two words is part of the span.
-    inside = list(range(touched[0], touched[-1] + 1))
+    return list(range(touched[0], touched[-1] + 1))
+
+
+def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
+    """The tokens of a span, by number. Raises DataError unless they cover it and nothing else but white space."""
+    start, end = span
+    inside = _touching(encoding, text, span, where)
     reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
     if text[reach[0] : reach[1]].strip() != text[start:end].strip():
         raise DataError(
@@ -275,6 +387,39 @@ def _covering(encoding: Encoding, text: str, span: tuple[int, int], where: str) 
             hint="set it apart by spaces, or choose another word",
         )
     return inside
+
+
+def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden: Span, where: str) -> list[int]:
+    """The tokens of a hidden span, by number. Raises DataError if one of them is `inside` the span that is read."""
+    tokens = _touching(encoding, text, hidden, where)
+    shared = [text[slice(*encoding.spans[i])].strip() for i in tokens if i in inside]
+    if shared:
+        raise DataError(
+            f"'{text[slice(*span)]}' and '{text[slice(*hidden)]}' share the token '{shared[0]}'",
+            where=where,
+            hint="set them apart by spaces or words",
+        )
+    return tokens
+
+
+def _beyond(text: str, token: Span, span: Span) -> bool:
+    """Whether a token holds characters outside of the span that are not white space."""
+    before, after = text[token[0] : min(token[1], span[0])], text[max(token[0], span[1]) : token[1]]
+    return bool(before.strip() or after.strip())
+
+
+def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
+    """All tokens of all groups masked, only those of the first group read. `one`: a single mask for each group, and
+    so a shorter input."""
+    at, ids = encoding.at, encoding.ids
+    masked = {at[i] for group in groups for i in group}
+    gone = {at[i] for group in groups for i in group[1:]} if one else set()
+    read = [at[i] for i in groups[0] if at[i] not in gone]
+    return LogProbs(
+        tuple(mask if position in masked else token for position, token in enumerate(ids) if position not in gone),
+        tuple(position - sum(other < position for other in gone) for position in read),
+        tuple(ids[position] for position in read),
+    )
 
 
 def _only(encoding: Encoding, chosen: list[int]) -> Encoding:
@@ -414,4 +559,4 @@ def embed(
     return Scorer(language_model(model)).embed(texts, spans, layer=layer, pooling=pooling)
 
 
-__all__ = ["GAP", "METHODS", "Counts", "Filler", "Scorer", "SentenceScore", "embed", "fill", "score"]
+__all__ = ["GAP", "METHODS", "Counts", "Filler", "Scorer", "SentenceScore", "SpanScore", "embed", "fill", "score"]

@@ -101,11 +101,11 @@ class Network:
         lengths: NDArray[np.int64],
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
-        layer: int,
+        layers: tuple[int, ...],
     ) -> NDArray[np.float32]:
-        """Hidden vectors (r, d) of a layer (0 = embeddings, −1 = last) at the positions."""
-        states = self.trunk(**self._inputs(tokens, lengths, None), output_hidden_states=True).hidden_states[layer]
-        return _array(states[rows, cols])
+        """Hidden vectors (r, layers, d) of the layers (0 = embeddings, −1 = last) at the positions."""
+        states = self.trunk(**self._inputs(tokens, lengths, None), output_hidden_states=True).hidden_states
+        return _array(torch.stack([states[layer][rows, cols] for layer in layers], dim=1))
 
     @torch.inference_mode()
     def logits_and_attention(

@@ -1,0 +1,154 @@
+"""Which tokens of an input are a word's, and what stands in the way of reading it.
+
+A word is a span of characters in a text: the very occurrence that was found there, not its like. Its pieces are the
+tokens that overlap the span. Text from corpora holds signs no vocabulary has; one that is not in the word is let by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from penchant.errors import DataError, MethodError
+from penchant.models.tokens import Encoding
+
+if TYPE_CHECKING:
+    from penchant.models.load import LanguageModel
+
+Span: TypeAlias = tuple[int, int]
+Place: TypeAlias = tuple[str, Span, str]
+"""A text, the characters of the word in it, and what errors call it ("corpus.txt, line 7")."""
+
+Pooling = Literal["mean", "first", "last"]
+SentencePooling = Literal["mean", "mean-special", "cls", "last"]
+
+TOO_LONG = "too long"
+SPECIAL = "special token in the text"
+NO_TOKEN = "no token"
+UNKNOWN = "unknown to the tokenizer"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A word in an encoded text. `pieces` are its tokens, by number; `reason` is "" or why it cannot be read."""
+
+    text: str
+    span: Span
+    place: str
+    encoding: Encoding
+    pieces: tuple[int, ...]
+    reason: str
+
+    def positions(self, pooling: Pooling) -> tuple[int, ...]:
+        """The positions in the input that a pooling looks at."""
+        return _chosen(tuple(self.encoding.at[i] for i in self.pieces), pooling)
+
+
+def _chosen(positions: tuple[int, ...], pooling: Pooling) -> tuple[int, ...]:
+    return {"mean": positions, "first": positions[:1], "last": positions[-1:]}[pooling]
+
+
+def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
+    """The layers counted from the embeddings, 0. Raises MethodError for none, or one the model does not have."""
+    most = model.network.layers
+    if not layers:
+        raise MethodError("no layer is asked for", where=model.name, hint=f"0 to {most}, or −1")
+    for layer in layers:
+        if not -most - 1 <= layer <= most:
+            raise MethodError(f"there is no layer {layer}", where=model.name, hint=f"0 to {most}, or −1")
+    return tuple(layer % (most + 1) for layer in layers)
+
+
+def check_pooling(pooling: str) -> None:
+    """Raise MethodError unless it is a way to make one vector of a word's pieces."""
+    if pooling not in ("mean", "first", "last"):
+        raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, first or last")
+
+
+def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Word]:
+    """Find the words of the places, in order, streaming; a text is encoded once for the places that follow closely."""
+    special = frozenset(model.tokenizer.hf.all_special_ids)
+    stream = iter(places)
+    while part := list(islice(stream, 256)):
+        texts = list(dict.fromkeys(text for text, _, _ in part))
+        encodings = dict(zip(texts, model.tokenizer.encode(texts), strict=True))
+        for text, span, place in part:
+            encoding = encodings[text]
+            pieces = tuple(encoding.overlapping(text, *span))
+            reason = _reason(model, special, encoding, text, pieces)
+            yield Word(text, span, place, encoding, pieces, reason)
+
+
+def _reason(
+    model: LanguageModel, special: frozenset[int], encoding: Encoding, text: str, pieces: tuple[int, ...]
+) -> str:
+    if len(encoding.ids) > model.max_tokens:
+        return TOO_LONG
+    odd = [i for i, token in enumerate(encoding.tokens) if token in special]
+    if any(not _is_unknown(model, encoding, text, i) for i in odd):
+        return SPECIAL
+    if not pieces:
+        return NO_TOKEN
+    return UNKNOWN if set(odd) & set(pieces) else ""
+
+
+def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
+    """Whether a special token stands for something the vocabulary lacks, rather than being written out in the text:
+    some models, such as GPT-2, have one token for the unknown and for the end of a text."""
+    tokenizer = model.tokenizer
+    written = text[slice(*encoding.spans[i])].strip()
+    return encoding.tokens[i] == tokenizer.unknown_id and written != str(tokenizer.hf.unk_token)
+
+
+def refusal(model: LanguageModel, word: Word) -> DataError:
+    """The error for a word that cannot be read."""
+    text, (start, end), encoding = word.text, word.span, word.encoding
+    if word.reason == TOO_LONG:
+        return too_long(model, encoding, word.place)
+    if word.reason == NO_TOKEN:
+        return DataError(f"no token of '{text}' lies in characters {start}–{end}", where=word.place)
+    if word.reason == UNKNOWN:
+        return DataError(
+            f"'{text[start:end]}' is or holds something unknown to the tokenizer, so the model never sees it",
+            where=word.place,
+            hint="change or remove the text, or use a model whose vocabulary covers it",
+        )
+    return DataError("the text contains a special token", where=word.place, hint="remove it from the text")
+
+
+def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
+    """The error for a text that the model's positions cannot hold."""
+    return DataError(
+        f"{len(encoding.ids)} tokens are more than the {model.max_tokens} {model.name} takes",
+        where=place,
+        hint="shorten or remove it, or use a model with a longer context",
+    )
+
+
+def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[int, ...]:
+    """The positions in the input that a pooling of whole texts looks at."""
+    if pooling == "cls":
+        return (0,)
+    if pooling == "last":
+        return encoding.at[-1:]
+    return encoding.at if pooling == "mean" else tuple(range(len(encoding.ids)))
+
+
+def check_sentence_pooling(model: LanguageModel, pooling: str) -> None:
+    """Raise MethodError unless the pooling exists and says something about the text with this model."""
+    if pooling not in ("mean", "mean-special", "cls", "last"):
+        raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, mean-special, cls or last")
+    if pooling != "cls":
+        return
+    if model.kind == "causal":
+        raise MethodError(
+            f"{model.name} is causal: its first position sees nothing of the text, so pooling cls says nothing",
+            hint="use last or mean",
+        )
+    (probe,) = model.tokenizer.encode(["a"])
+    if probe.at[:1] == (0,):
+        raise MethodError(
+            f"{model.name} puts nothing before the text, so there is no cls to read", hint="use mean or last"
+        )
