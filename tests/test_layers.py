@@ -27,7 +27,7 @@ LAYER: dict[str, float] = {
     "errors": 0,
 }
 """Whole numbers are the layers of the design; modules of the lowest one are ordered among themselves."""
-ALLOWED_IN_ENGINE = {"engine", "models", "errors"}
+ALLOWED_IN_ENGINE = {"engine", "models", "files", "errors"}
 
 
 def imports(path: Path) -> set[str]:
@@ -85,12 +85,14 @@ def test_importing_penchant_is_light() -> None:
 
 def test_public_names() -> None:
     assert penchant.__all__ == [
+        "CEAT",
         "CacheError",
         "Cloze",
         "DataError",
         "Estimate",
         "Item",
         "LanguageModel",
+        "LogProbBias",
         "MethodError",
         "MinimalPairs",
         "ModelError",
@@ -98,10 +100,12 @@ def test_public_names() -> None:
         "PenchantError",
         "Result",
         "Run",
+        "SEAT",
         "Signature",
         "StaticVectors",
         "StudyError",
         "Values",
+        "WEAT",
         "__version__",
         "audit",
         "check",
@@ -111,7 +115,9 @@ def test_public_names() -> None:
         "load",
         "load_tokenizer",
         "read_cloze",
+        "read_occurrences",
         "read_pairs",
+        "read_stimuli",
         "read_survey",
         "read_values",
         "score",

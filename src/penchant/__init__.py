@@ -15,7 +15,9 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from penchant.data.cloze import read_cloze as read_cloze
+    from penchant.data.occurrences import read_occurrences as read_occurrences
     from penchant.data.pairs import read_pairs as read_pairs
+    from penchant.data.stimuli import read_stimuli as read_stimuli
     from penchant.data.survey import read_survey as read_survey
     from penchant.data.survey import synthetic_survey as synthetic_survey
     from penchant.data.values import read_values as read_values
@@ -33,10 +35,14 @@ if TYPE_CHECKING:
     from penchant.models.load import load as load
     from penchant.models.load import load_tokenizer as load_tokenizer
     from penchant.models.static import StaticVectors as StaticVectors
+    from penchant.probes.association import SEAT as SEAT
+    from penchant.probes.association import WEAT as WEAT
     from penchant.probes.audit import audit as audit
     from penchant.probes.base import Run as Run
+    from penchant.probes.ceat import CEAT as CEAT
     from penchant.probes.cloze import Cloze as Cloze
     from penchant.probes.compare import compare as compare
+    from penchant.probes.logprob_bias import LogProbBias as LogProbBias
     from penchant.probes.minimal_pairs import MinimalPairs as MinimalPairs
     from penchant.probes.values import Values as Values
     from penchant.records import Estimate as Estimate
@@ -47,7 +53,9 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "data.cloze": ("read_cloze",),
+    "data.occurrences": ("read_occurrences",),
     "data.pairs": ("read_pairs",),
+    "data.stimuli": ("read_stimuli",),
     "data.survey": ("read_survey", "synthetic_survey"),
     "data.values": ("read_values",),
     "engine.scorer": ("embed", "fill", "score"),
@@ -62,10 +70,13 @@ _HOMES = {
     ),
     "models.load": ("LanguageModel", "load", "load_tokenizer"),
     "models.static": ("StaticVectors",),
+    "probes.association": ("SEAT", "WEAT"),
     "probes.audit": ("audit",),
     "probes.base": ("Run",),
+    "probes.ceat": ("CEAT",),
     "probes.cloze": ("Cloze",),
     "probes.compare": ("compare",),
+    "probes.logprob_bias": ("LogProbBias",),
     "probes.minimal_pairs": ("MinimalPairs",),
     "probes.values": ("Values",),
     "records": ("Estimate", "Item", "Result", "Signature"),

@@ -271,8 +271,8 @@ def init(
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods")]) -> None:
-    """What there is: probes, kinds of models, kinds of data, scoring methods and normalisations."""
+def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|compat")]) -> None:
+    """What there is: probes, kinds of models, kinds of data, scoring methods, conventions of other tools."""
     from penchant.study.templates import catalogue
 
     known = catalogue()
@@ -286,11 +286,17 @@ def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|method
 @app.command()
 def schema(
     what: Annotated[
-        str, typer.Argument(metavar="[study|cloze|values]", help="A study file, a cloze test set or value statements.")
+        str,
+        typer.Argument(
+            metavar="[study|cloze|values|stimuli|occurrences]",
+            help="A study file, a cloze test set, value statements, stimuli or sentences of association tests.",
+        ),
     ] = "study",
 ) -> None:
     """The JSON schema of a study file, or of the files of a test set."""
     from penchant.data.cloze import schemas as cloze_schemas
+    from penchant.data.occurrences import schemas as occurrences_schemas
+    from penchant.data.stimuli import schemas as stimuli_schemas
     from penchant.data.survey import SurveyFile
     from penchant.data.values import schemas as values_schemas
     from penchant.study.spec import schema as study_schema
@@ -299,6 +305,8 @@ def schema(
         "study": study_schema,
         "cloze": cloze_schemas,
         "values": lambda: values_schemas() | {"survey": SurveyFile.model_json_schema()},
+        "stimuli": stimuli_schemas,
+        "occurrences": occurrences_schemas,
     }
     if what not in known:
         raise MethodError(f"there is no schema of '{what}'", hint=f"use one of {', '.join(known)}")

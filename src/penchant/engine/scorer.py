@@ -157,8 +157,10 @@ class Scorer:
     def _encode(self, texts: Iterable[tuple[str, str]], *, gaps: bool = False) -> Iterator[tuple[str, str, Encoding]]:
         stream = iter(texts)
         while part := list(islice(stream, 256)):
-            encodings = self.model.tokenizer.encode([text for text, _ in part])
-            for (text, where), encoding in zip(part, encodings, strict=True):
+            distinct = list(dict.fromkeys(text for text, _ in part))
+            encodings = dict(zip(distinct, self.model.tokenizer.encode(distinct), strict=True))
+            for text, where in part:
+                encoding = encodings[text]
                 self.model.tokenizer.require_sound(text, encoding, where, gaps=gaps)
                 if len(encoding.ids) > self.model.max_tokens:
                     raise too_long(self.model, encoding, where)

@@ -40,6 +40,8 @@ class Probe(BaseModel, ABC):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
     name: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
+    """The kinds of model it reads."""
 
     @abstractmethod
     def run(self, model: Model, run: Run | None = None) -> Result:

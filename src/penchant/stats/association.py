@@ -84,8 +84,7 @@ def permutation_test(
     older tools do; two-sided those at least as far from the mean of all partitions. Raises MethodError for an unknown
     alternative.
     """
-    if alternative not in ("two-sided", "upper"):
-        raise MethodError(f"unknown alternative '{alternative}'", hint="use two-sided or upper")
+    _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     n, m = len(first), len(second)
     if not n or not m:
@@ -107,6 +106,30 @@ def permutation_test(
     return Permutation((1 + extreme) / (1 + draws), draws, False, ties)
 
 
+def normal_test(x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-sided") -> float:
+    """The p-value of `permutation_test` were its distribution normal, with the mean and the variance that all
+    partitions have: for the sum of n out of n + m values, nm/(n + m) times their variance. NaN where nothing varies."""
+    _check(alternative)
+    first, second = as_values(x, where="X"), as_values(y, where="Y")
+    n, m = len(first), len(second)
+    if not n or not m:
+        return math.nan
+    both = np.concatenate([first, second])
+    sd = float((n * m / (n + m) * both.var(ddof=1)) ** 0.5)
+    if sd <= _TOLERANCE * max(1.0, float(np.abs(both).max())):
+        return math.nan
+    return _tail(float((first - both.mean()).sum()) / sd, alternative)
+
+
+def _tail(z: float, alternative: Alternative) -> float:
+    return float(2 * stats.norm.sf(abs(z)) if alternative == "two-sided" else stats.norm.sf(z))
+
+
+def _check(alternative: str) -> None:
+    if alternative not in ("two-sided", "upper"):
+        raise MethodError(f"unknown alternative '{alternative}'", hint="use two-sided or upper")
+
+
 def _all_sums(values: Array, n: int) -> Iterator[Array]:
     """Sums of every choice of n values, in blocks."""
     choices = combinations(range(len(values)), n)
@@ -125,7 +148,7 @@ def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Effect sizes combined as random effects. `p` is two-sided; it shrinks with the number of samples however alike
+    """Effect sizes combined as random effects. `p` shrinks with the number of samples however alike
     they are, because samples of one corpus are no independent studies. `tau` is the sd between samples beyond their own
     variances, `i2` its share of the whole, `low` and `high` where the effect of a further sample lies (`level`)."""
 
@@ -140,7 +163,9 @@ class Combined:
     n: int
 
 
-def combine(effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95) -> Combined:
+def combine(
+    effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95, alternative: Alternative = "two-sided"
+) -> Combined:
     """DerSimonian and Laird's combination of effect sizes with their variances.
 
     W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²);
@@ -149,6 +174,7 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95) ->
     DataError for unequal lengths or variances that are not positive.
     """
     check_level(level)
+    _check(alternative)
     es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")
     if len(es) != len(v):
         raise DataError(f"{len(es)} effect sizes and {len(v)} variances", where="combination")
@@ -165,7 +191,7 @@ def combine(effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95) ->
     tau2 = max(0.0, (q - (n - 1)) / c) if n > 1 else 0.0
     weight = 1 / (v + tau2)
     effect, se = float((weight * es).sum() / weight.sum()), float(weight.sum() ** -0.5)
-    p = float(2 * stats.norm.sf(abs(effect / se)))
-    i2 = max(0.0, (q - (n - 1)) / q) if q > 0 else 0.0
+    p = _tail(effect / se, alternative)
+    i2 = max(0.0, (q - (n - 1)) / q) if n > 1 and q > 0 else 0.0  # of one sample, q is rounding
     half = float(stats.t.ppf((1 + level) / 2, n - 2)) * (tau2 + se**2) ** 0.5 if n > 2 else math.nan
     return Combined(effect, se, p, q, tau2**0.5, i2, effect - half, effect + half, n)

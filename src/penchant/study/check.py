@@ -30,22 +30,23 @@ class Finding:
     detail: str
 
 
-def check(model: LanguageModel, texts: Iterable[tuple[str, str]] = ()) -> list[Finding]:
-    """Look at a model and, if given, at the (text, place) pairs it is to read.
+def check(model: LanguageModel, texts: Iterable[tuple[str, str]] = (), *, scores: bool = True) -> list[Finding]:
+    """Look at a model and, if given, at the (text, place) pairs it is to read. Without `scores` it is asked for vectors
+    only, for which it needs no head.
 
     A `fail` means that numbers from this model on these texts would be wrong; a `warn` that they need a word of
     explanation.
     """
-    findings = [_head(model), _gap(model), _beginning(model)]
+    findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings.extend(_texts(model, texts))
     if model.kind != "encoder" and not any(f.verdict == "fail" for f in findings):
         findings.append(_padding(model))
     return findings
 
 
-def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
+def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:
     """`check`, raising ModelError or DataError at the first failure."""
-    findings = check(model, texts)
+    findings = check(model, texts, scores=scores)
     for finding in findings:
         if finding.verdict == "fail":
             raise ModelError(

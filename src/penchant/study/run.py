@@ -29,7 +29,7 @@ from penchant.engine.scorer import language_model
 from penchant.errors import StudyError
 from penchant.files import sha256_file, write_json, write_parquet
 from penchant.models.load import LanguageModel, load
-from penchant.probes.base import Probe, Run
+from penchant.probes.base import Model, Probe, Run
 from penchant.probes.compare import compare
 from penchant.records import Outcome, Result
 from penchant.study.check import require_fit
@@ -59,15 +59,15 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
     """
     options = options or Options()
     folder = Path(out)
+    texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
     manifest = _Manifest.begin(folder, study, probes, options)
     outcome = Outcome([manifest.content])
     names = _folders(probes)
-    texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before a model is loaded
     manifest.note_data(probes, options.base)
     names_taken = {unit["model"]["name"]: key.split(" | ", 1)[1] for key, unit in manifest.content["units"].items()}
     for spec in study.models:
         waiting = [i for i, name in enumerate(names) if not manifest.finished(name, spec)]
-        for name in (name for i, name in enumerate(names) if i not in waiting):
+        for name in (name for i, name in enumerate(names) if i not in waiting and not manifest.skipped(names[i], spec)):
             outcome.results[name, spec] = Result.load(folder / manifest.place(name, spec))
         if not waiting:
             options.say(f"{spec}: finished before")
@@ -78,8 +78,15 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
             raise StudyError(
                 f"'{names_taken[model.name]}' and '{spec}' are both {model.name}", where="models", hint="remove one"
             )
+        fitting = [i for i in waiting if model.kind in probes[i].kinds]
+        if not any(model.kind in probe.kinds for probe in probes):
+            _refuse(model, texts[0])
         for i in waiting:
-            require_fit(model, texts[i])
+            if i not in fitting:
+                manifest.skip(names[i], spec, f"{model.name} ({model.kind})")
+                continue
+            if isinstance(model, LanguageModel):
+                require_fit(model, texts[i], scores="encoder" not in probes[i].kinds)
             run = Run(
                 options.cache,
                 options.batch_tokens,
@@ -91,8 +98,12 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
                 result.save(folder / names[i] / _safe(model.name))
             outcome.results[names[i], spec] = result
     for name in names:
+        if not any(place == name for place, _ in outcome.results):
+            raise StudyError(
+                f"no model of the study fits {name}", where="models", hint=f"it does not read {manifest.reasons(name)}"
+            )
         tables = []
-        for a, b in combinations(study.models, 2):
+        for a, b in combinations([spec for spec in study.models if (name, spec) in outcome.results], 2):
             try:
                 tables.append(compare(outcome.results[name, a], outcome.results[name, b]))
             except StudyError as error:  # such as a closed list for a causal model and the vocabulary for a masked one
@@ -100,20 +111,25 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
         if tables:
             outcome.comparisons[name] = pl.concat(tables)
             write_parquet(outcome.comparisons[name], folder / name / "comparison.parquet")
+    outcome.notes += manifest.left_out()
     manifest.end(outcome.notes)
     return outcome
 
 
-def _load(study: Study, spec: str) -> LanguageModel:
-    return language_model(
-        load(
-            spec,
-            dtype=study.dtype,
-            device=study.device,
-            trust_remote_code=study.trust_remote_code,
-            allow_pickle=study.allow_pickle,
-        )
+def _load(study: Study, spec: str) -> Model:
+    return load(
+        spec,
+        dtype=study.dtype,
+        device=study.device,
+        trust_remote_code=study.trust_remote_code,
+        allow_pickle=study.allow_pickle,
     )
+
+
+def _refuse(model: Model, texts: list[tuple[str, str]]) -> None:
+    """Raise the error that says why no probe of the study reads a model."""
+    require_fit(language_model(model), texts)
+    raise StudyError(f"no probe of the study reads models of its kind, {model.kind}", where=model.name)
 
 
 def _folders(probes: list[Probe]) -> list[str]:
@@ -173,6 +189,7 @@ class _Manifest:
             "hardware": _hardware(),
             "data": {},
             "units": {},
+            "skipped": {},
             "attempts": [],
         }
         return cls(path, content)
@@ -190,12 +207,29 @@ class _Manifest:
         self.write()
 
     def finished(self, name: str, spec: str) -> bool:
-        return f"{name} | {spec}" in self.content["units"]
+        return f"{name} | {spec}" in self.content["units"] or self.skipped(name, spec)
+
+    def skipped(self, name: str, spec: str) -> bool:
+        return f"{name} | {spec}" in self.content["skipped"]
+
+    def skip(self, name: str, spec: str, reason: str) -> None:
+        """Note that a probe does not read a model, and why."""
+        self.content["skipped"][f"{name} | {spec}"] = reason
+        self.write()
+
+    def reasons(self, name: str) -> str:
+        """Which models a probe does not read, and why."""
+        return ", ".join(why for key, why in self.content["skipped"].items() if key.split(" | ")[0] == name)
+
+    def left_out(self) -> list[str]:
+        """A note for each probe that does not read all models."""
+        names = dict.fromkeys(key.split(" | ")[0] for key in self.content["skipped"])
+        return [f"{name} does not read {self.reasons(name)}" for name in names]
 
     def place(self, name: str, spec: str) -> str:
         return str(self.content["units"][f"{name} | {spec}"]["directory"])
 
-    def unit(self, name: str, spec: str, model: LanguageModel, run: Run) -> _Unit:
+    def unit(self, name: str, spec: str, model: Model, run: Run) -> _Unit:
         """Note what one probe with one model took, once it is done."""
         return _Unit(self, name, spec, model, run)
 
@@ -212,7 +246,7 @@ class _Manifest:
 
 
 class _Unit:
-    def __init__(self, manifest: _Manifest, name: str, spec: str, model: LanguageModel, run: Run) -> None:
+    def __init__(self, manifest: _Manifest, name: str, spec: str, model: Model, run: Run) -> None:
         self._manifest, self._name, self._spec, self._model, self._run = manifest, name, spec, model, run
 
     def __enter__(self) -> None:
@@ -226,19 +260,24 @@ class _Unit:
             f"{self._name} | {self._spec}",
             {
                 "directory": f"{self._name}/{_safe(model.name)}",
-                "model": {
-                    "name": model.name,
-                    "kind": model.kind,
-                    "fingerprint": model.fingerprint,
-                    "dtype": model.dtype,
-                    "device": str(model.network.device),
-                    "gathers": model.network.gathers,
-                    "packs": bool(model.network.packs),
-                },
+                "model": _described(model),
                 "counts": self._run.counts.as_dict(),
                 "seconds": round(time.perf_counter() - self._began, 3),
             },
         )
+
+
+def _described(model: Model) -> dict[str, Any]:
+    common = {"name": model.name, "kind": model.kind, "fingerprint": model.fingerprint}
+    if not isinstance(model, LanguageModel):
+        return {**common, "dtype": "float32", "device": "none"}
+    return {
+        **common,
+        "dtype": model.dtype,
+        "device": str(model.network.device),
+        "gathers": model.network.gathers,
+        "packs": bool(model.network.packs),
+    }
 
 
 def _read(path: Path) -> dict[str, Any]:

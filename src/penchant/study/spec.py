@@ -9,12 +9,17 @@ import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from penchant.errors import StudyError, finding
+from penchant.probes.association import SEAT, WEAT
 from penchant.probes.base import Probe
+from penchant.probes.ceat import CEAT
 from penchant.probes.cloze import Cloze
+from penchant.probes.logprob_bias import LogProbBias
 from penchant.probes.minimal_pairs import MinimalPairs
 from penchant.probes.values import Values
 
-PROBES: dict[str, type[Probe]] = {probe.name: probe for probe in (MinimalPairs, Cloze, Values)}
+PROBES: dict[str, type[Probe]] = {
+    probe.name: probe for probe in (MinimalPairs, Cloze, Values, WEAT, SEAT, CEAT, LogProbBias)
+}
 
 
 def _once(names: list[str]) -> list[str]:
@@ -34,7 +39,8 @@ class Study(BaseModel):
     question: str = ""
     """What the study asks, in a line; shown at the head of the report."""
     models: Annotated[list[str], Field(min_length=1), AfterValidator(_once)]
-    """Hub names[@revision], directories, GGUF files, bundled: names."""
+    """Hub names[@revision], directories, GGUF files, bundled: names, files of word vectors. Each is read by the probes
+    that fit its kind."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
     seed: int = 0

@@ -11,6 +11,7 @@ from penchant.data.survey import synthetic_survey
 from penchant.engine.methods import METHODS
 from penchant.errors import MethodError, OutputError
 from penchant.files import write_text
+from penchant.probes.association import Association
 from penchant.study.spec import PROBES
 
 _STUDY = """\
@@ -116,7 +117,85 @@ groups: {column: group, levels: {feminine: feminine, masculine: masculine}}
 # missing: [NA, 99]
 """
 
+_ASSOCIATIONS = """\
+# Association tests and the log-probability bias score: penchant run associations.yaml -o results
+# Each probe reads the models that fit it: weat files of word vectors, seat and ceat any language model or encoder,
+# logprob-bias masked models.
+study: my-associations
+seed: 0
+models:
+  - bundled:modern          # a hub name, a directory, a GGUF file
+  # - vectors.txt           # word2vec or GloVe vectors, for weat
+probes:
+  # - weat: {data: .}
+  - seat: {data: .}         # this directory: set.yaml; or a bundled set: associations-en, associations-bn
+  - ceat:
+      data: .
+      sentences: sentences.txt    # one sentence a line, or a table with id, word, text, start, end
+      segments: [5, all]          # windows of 5 words around the word, and whole sentences
+      samples: [100]              # in earnest 1,000 or 5,000
+  - logprob-bias: {data: .}
+"""
+
+_ASSOCIATION_SET = """\
+# A set of stimuli. penchant schema stimuli tells every key.
+language: en
+lists:
+  trees: {label: trees, templates: thing, words: [oak, elm, willow, birch]}
+  tools: {label: tools, templates: thing, words: [hammer, saw, spade, axe]}
+  calm: {label: calm, templates: quality, words: [peace, rest, quiet, shade]}
+  effort: {label: effort, templates: quality, words: [work, noise, labour, trouble]}
+templates:                  # for seat: sentences that say little
+  thing: ["This is the {word}.", "Here is the {word}."]
+  quality: ["This is {word}.", "It is about {word}."]
+contexts:                   # for logprob-bias: structures in the order of their context
+  brings:
+    - {structure: S1, text: "The {target} brings {attribute}."}
+    - {structure: S2, text: "The {target} brings {attribute} every day."}
+suffixes:                   # for ceat: how words occur in running text
+  groups: {plural: [s]}
+  lists: {trees: plural, tools: plural}
+categories:
+  C1: {label: "trees and tools, calm and effort", X: trees, Y: tools, A: calm, B: effort, contexts: brings}
+"""
+
+_ASSOCIATION_SENTENCES = """\
+We sat in the shade of an old oak until evening.
+The oak by the gate lost its leaves in one night.
+Two elms stood beside the road to the mill.
+Under the elm there was peace at last.
+A willow leaned over the quiet water.
+The willows moved a little in the wind.
+The birch is the first tree to turn yellow.
+They planted a birch behind the school.
+He put the hammer back on its nail.
+The noise of hammers came from the yard.
+She took the saw and went to work.
+The saw was old but sharp.
+A spade stood in the wet earth.
+He leaned on his spade to rest.
+The axe fell with a dull sound.
+Nobody could lift the axe without trouble.
+There was peace in the house that night.
+After the rest they walked on in peace.
+The rest of the day was warm and still.
+A rest would do you good, she said.
+The quiet of the garden did him good.
+All was quiet behind the mill.
+The shade moved slowly over the grass.
+The work was done before noon.
+Hard work had made his hands rough.
+The noise went on until morning.
+There is labour in every loaf of bread.
+His labour was well paid.
+The trouble began with a letter.
+It was no trouble to anyone.
+"""
+
+_SHARED = {"set.yaml": _ASSOCIATION_SET, "sentences.txt": _ASSOCIATION_SENTENCES, "associations.yaml": _ASSOCIATIONS}
+
 _TEMPLATES = {
+    **dict.fromkeys(("weat", "seat", "ceat", "logprob-bias"), _SHARED),
     "cloze": {
         "cloze.yaml": _CLOZE,
         "set.yaml": _SET,
@@ -186,6 +265,16 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
                 "a cloze test set or a set of value statements (penchant schema cloze, values)",
             ),
             ("survey.yaml", "people's answers to value statements (penchant schema values)"),
+            (
+                "stimuli",
+                "for association tests: a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table with "
+                "category, set, word (penchant schema stimuli)",
+            ),
+            (
+                "sentences",
+                "for ceat: plain text with one sentence a line, or a table with id, word, text, start, end "
+                "(penchant schema occurrences)",
+            ),
         ],
         "methods": [
             *((method.name, f"{method.kind}: {method.summary}") for method in METHODS.values()),
@@ -195,10 +284,22 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
             ("mean", "normalisation: divided by the number of tokens |S|"),
             ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
         ],
+        "compat": [
+            (f"{name}: {preset}", ", ".join(f"{key} {_listed(value)}" for key, value in settings.items()))
+            for name, probe in PROBES.items()
+            if issubclass(probe, Association)
+            for preset, settings in probe.presets.items()
+        ],
     }
 
 
+def _listed(value: object) -> str:
+    return "+".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
 def _kind(name: str) -> str:
+    if name.startswith("associations-"):
+        return "set of stimuli for association tests"
     return "set of value statements" if (BUNDLED / name / "calibration.csv").is_file() else "cloze test set"
 
 

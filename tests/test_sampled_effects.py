@@ -1,0 +1,645 @@
+"""Effect sizes over tables and samples against plain loops, exact distributions of the bootstrap, and coverage."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.spatial import distance
+
+from penchant.errors import DataError, MethodError
+from penchant.stats import sampled_effects
+from penchant.stats.association import effect_size
+from penchant.stats.sampled_effects import (
+    Contextual,
+    Pool,
+    Sides,
+    contextual_effects,
+    contrasts,
+    effect_interval,
+    effects,
+    effects_without,
+    largest_effect,
+    resampled_contrasts,
+    resampled_effects,
+)
+
+Array = NDArray[np.float64]
+Grid = list[list[Fraction]]
+
+quick = settings(max_examples=80, deadline=None)
+ddofs = st.integers(0, 1)
+
+
+# Plain loops ------------------------------------------------------------------------------------------------
+
+
+def average(values: Sequence[Fraction]) -> Fraction:
+    return sum(values, Fraction(0)) / len(values)
+
+
+def plain_d(x: Sequence[Fraction], y: Sequence[Fraction], ddof: int = 1) -> float:
+    """Without rounding, so that what does not vary has a variance of exactly 0."""
+    both = [*x, *y]
+    squares = sum((s - average(both)) ** 2 for s in both)
+    if not x or not y or len(both) <= ddof or not squares:
+        return math.nan
+    return float(average(x) - average(y)) / math.sqrt(squares / (len(both) - ddof))
+
+
+def plain_s(row: Sequence[Fraction], sides: Sequence[int]) -> Fraction:
+    first, second = ([v for v, side in zip(row, sides, strict=True) if side == i] for i in (0, 1))
+    return average(first) - average(second)
+
+
+def plain_effect(table: Grid, rows: Sequence[int], columns: Sequence[int], ddof: int = 1) -> float:
+    """d of a table whose rows and columns belong to set 0 or 1; NaN where a set is empty."""
+    if not all({0, 1} <= set(sides) for sides in (rows, columns)):
+        return math.nan
+    s = [plain_s(row, columns) for row in table]
+    x, y = ([v for v, side in zip(s, rows, strict=True) if side == i] for i in (0, 1))
+    return plain_d(x, y, ddof)
+
+
+def fractions(table: Array) -> Grid:
+    return [[Fraction(float(v)) for v in row] for row in table]
+
+
+def of_index(table: Grid, rows: Sequence[int], columns: Sequence[int]) -> Grid:
+    return [[table[r][c] for c in columns] for r in rows]
+
+
+# Sides ------------------------------------------------------------------------------------------------------
+
+
+def test_sides_number_the_stimuli_of_each_set() -> None:
+    sides = Sides.of(["rose", "lily", "rose"], ["ant", "rose", "ant", "bee"])
+    assert sides.side.tolist() == [0, 0, 0, 1, 1, 1, 1]
+    assert sides.unit.tolist() == [0, 1, 0, 2, 3, 2, 4]  # a rose of the second set is another stimulus
+    assert sides.units(0).tolist() == [0, 1]
+    assert sides.units(1).tolist() == [2, 3, 4]
+    first, second = sides.means(np.array([1.0, 5, 3, 10, 4, 20, 7]))
+    assert first.tolist() == [2, 5]
+    assert second.tolist() == [15, 4, 7]
+    counts = np.array([[2.0], [0], [1], [1], [1]])
+    assert sides.weights(counts).ravel().tolist() == [2, 0, 2, 1, 1, 1, 1]
+
+
+names = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)
+
+
+@quick
+@given(names, names, st.randoms())
+def test_means_of_stimuli_one_by_one(first: list[str], second: list[str], random: Random) -> None:
+    values = [float(random.randint(-9, 9)) for _ in (*first, *second)]
+    found = Sides.of(first, second).means(np.array(values))
+    for part, own, start in ((found[0], first, 0), (found[1], second, len(first))):
+        asked = [
+            [v for name, v in zip(own, values[start : start + len(own)], strict=True) if name == each]
+            for each in dict.fromkeys(own)
+        ]
+        assert part.tolist() == pytest.approx([sum(vs) / len(vs) for vs in asked])
+
+
+# Tables -----------------------------------------------------------------------------------------------------
+
+counts = st.integers(1, 4)
+
+
+@st.composite
+def tables(draw: st.DrawFn, samples: int = 1) -> tuple[Array, list[str], list[str], list[str], list[str]]:
+    """Quarters of small numbers (samples, R, C), often with rows or columns that do not differ, and the names."""
+    own = [draw(names) for _ in range(4)]
+    x, y, a, b = own
+    numbers = st.lists(st.integers(-4, 4), min_size=1, max_size=3)
+    kinds = draw(st.lists(numbers, min_size=1, max_size=3))
+    random = draw(st.randoms(use_true_random=False))
+    table = [[[random.choice(random.choice(kinds)) / 4 for _ in [*a, *b]] for _ in [*x, *y]] for _ in range(samples)]
+    return np.array(table), x, y, a, b
+
+
+@quick
+@given(tables(samples=2), ddofs)
+def test_effects_of_tables_one_word_at_a_time(
+    given_: tuple[Array, list[str], list[str], list[str], list[str]], ddof: int
+) -> None:
+    table, x, y, a, b = given_
+    rows, columns = Sides.of(x, y), Sides.of(a, b)
+    s = contrasts(table, columns)
+    found = effects(s, rows, ddof=ddof)
+    assert found.shape == (2,)
+    for k in range(2):
+        exact = fractions(table[k])
+        assert s[k].tolist() == pytest.approx([float(plain_s(row, columns.side.tolist())) for row in exact])
+        expected = plain_effect(exact, rows.side.tolist(), columns.side.tolist(), ddof)
+        assert float(found[k]) == pytest.approx(expected, nan_ok=True)
+        assert effect_size(s[k][: len(x)], s[k][len(x) :], ddof=ddof) == pytest.approx(expected, nan_ok=True)
+    np.testing.assert_allclose(contrasts(table[0].astype(np.float32), columns), s[0])
+
+
+@quick
+@given(tables(), ddofs, st.randoms(use_true_random=False))
+def test_what_leaves_an_effect_size_as_it_is_and_what_turns_its_sign(
+    given_: tuple[Array, list[str], list[str], list[str], list[str]], ddof: int, random: Random
+) -> None:
+    (table,), x, y, a, b = given_
+
+    def d(rows: Sequence[int], columns: Sequence[int], down: Sides, across: Sides, of: Array = table) -> float:
+        return float(effects(contrasts(of[np.ix_(rows, columns)], across), down, ddof=ddof))
+
+    n, m = len(x), len(a)
+    down, across = Sides.of(x, y), Sides.of(a, b)
+    rows, columns = list(range(len(table))), list(range(table.shape[1]))
+    own = d(rows, columns, down, across)
+    shuffled = [random.sample(part, len(part)) for part in (rows[:n], rows[n:], columns[:m], columns[m:])]
+    same = d(shuffled[0] + shuffled[1], shuffled[2] + shuffled[3], down, across)
+    assert same == pytest.approx(own, nan_ok=True, abs=1e-9)
+    assert d(rows[n:] + rows[:n], columns, Sides.of(y, x), across) == pytest.approx(-own, nan_ok=True, abs=1e-9)
+    assert d(rows, columns[m:] + columns[:m], down, Sides.of(b, a)) == pytest.approx(-own, nan_ok=True, abs=1e-9)
+    assert d(rows, columns, down, across, 3 * table) == pytest.approx(own, nan_ok=True, abs=1e-9)
+    assert d(rows, columns, down, across, -table) == pytest.approx(-own, nan_ok=True, abs=1e-9)
+    # What a target or an attribute has in common with all others says nothing.
+    moved = table + np.array([[random.randint(-3, 3)] for _ in rows])
+    assert d(rows, columns, down, across, moved) == pytest.approx(own, nan_ok=True, abs=1e-9)
+    moved = table + np.array([random.randint(-3, 3) for _ in columns])
+    assert d(rows, columns, down, across, moved) == pytest.approx(own, nan_ok=True, abs=1e-9)
+
+
+def test_effect_sizes_of_one_stimulus_a_set() -> None:
+    """s = 1 and 0: the sd is ½√2 with n − 1 and ½ with n. With ddof 1 every effect of two rows is ±√2."""
+    rows = columns = Sides.of("x", "y")
+    table = np.array([[0.7, -0.3], [0.2, 0.2]])
+    assert contrasts(table, columns).tolist() == pytest.approx([1, 0])
+    assert float(effects(contrasts(table, columns), rows)) == pytest.approx(math.sqrt(2))
+    assert float(effects(contrasts(table, columns), rows, ddof=0)) == pytest.approx(2)
+    assert math.isnan(effects(contrasts(np.array([[0.7, 0.4], [0.5, 0.2]]), columns), rows))  # but for rounding
+
+
+@quick
+@given(tables(), ddofs)
+@example((np.array([[[0.0] * 4] * 3 + [[0.25, 0, 0.25, 0]]]), ["a"], ["a", "a", "b"], ["a"], ["a", "a", "a"]), 0)
+def test_effects_without_a_stimulus_are_those_of_the_smaller_table(
+    given_: tuple[Array, list[str], list[str], list[str], list[str]], ddof: int
+) -> None:
+    (table,), x, y, a, b = given_
+    rows, columns = Sides.of(x, y), Sides.of(a, b)
+    exact, down, across = fractions(table), rows.side.tolist(), columns.side.tolist()
+    by_row, by_column = effects_without(table, rows, columns, ddof=ddof)
+    assert by_row.shape == (len(down),) and by_column.shape == (len(across),)
+    every_row, every_column = range(len(down)), range(len(across))
+    for i in every_row:
+        kept = [r for r in every_row if rows.unit[r] != rows.unit[i]]
+        part = of_index(exact, kept, every_column)
+        expected = plain_effect(part, [down[r] for r in kept], across, ddof)
+        assert by_row[i] == pytest.approx(expected, nan_ok=True, abs=1e-9)
+    for i in every_column:
+        kept = [c for c in every_column if columns.unit[c] != columns.unit[i]]
+        part = of_index(exact, every_row, kept)
+        expected = plain_effect(part, down, [across[c] for c in kept], ddof)
+        assert by_column[i] == pytest.approx(expected, nan_ok=True, abs=1e-9)
+
+
+# Resampling: every draw there is, with its probability --------------------------------------------------------
+
+
+def index_draws(sides: Sides, *, paired: bool = False) -> Iterator[tuple[list[int], list[int]]]:
+    """Every equally likely draw of stimuli with replacement within each set: the rows drawn and their sets."""
+    own = [sides.units(side).tolist() for side in (0, 1)]
+    places: list[Sequence[Sequence[int]]] = [
+        list(itertools.product(range(len(units)), repeat=len(units))) for units in own
+    ]
+    both = ((one, one) for one in places[0]) if paired else itertools.product(*places)
+    for chosen in both:
+        rows, side = [], []
+        for i in (0, 1):
+            for place in chosen[i]:
+                members = np.flatnonzero(sides.unit == own[i][place]).tolist()
+                rows += members
+                side += [i] * len(members)
+        yield rows, side
+
+
+def likeness(found: Sequence[object], expected: Counter[object]) -> float:
+    """The p-value of Pearson's χ² of what was found against the draws there are; 0 for what cannot occur."""
+    seen = Counter(found)
+    if set(seen) - set(expected):
+        return 0.0
+    if len(expected) == 1:
+        return 1.0
+    total = sum(expected.values())
+    kinds = list(expected)
+    shares = [expected[kind] / total * len(found) for kind in kinds]
+    assert min(shares) >= 5
+    return float(stats.chisquare([seen[kind] for kind in kinds], shares).pvalue)
+
+
+def rounded(value: float) -> float | str:
+    return "NaN" if math.isnan(value) else round(value, 6) + 0.0
+
+
+def dice(*shape: int) -> Array:
+    return np.random.default_rng(20).integers(-8, 9, shape) / 4
+
+
+SMALL: list[tuple[str, Sides, Sides, int, bool]] = [
+    ("one table", Sides.of("pq", "rs"), Sides.of("ab", "cd"), 1, False),
+    ("two tables", Sides.of("pq", "rs"), Sides.of("ab", "c"), 2, False),
+    ("pairs", Sides.of("pq", "rs"), Sides.of("abc", "def"), 1, True),
+    ("three tables of one column a set", Sides.of("pq", "rs"), Sides.of("a", "c"), 3, True),
+    ("several rows a stimulus", Sides.of("ppq", "rsrr"), Sides.of("aab", "cd"), 1, False),
+    ("one stimulus a set", Sides.of("pp", "r"), Sides.of("a", "b"), 2, False),
+]
+small = pytest.mark.parametrize(
+    ("rows", "columns", "k", "paired"), [each[1:] for each in SMALL], ids=[e[0] for e in SMALL]
+)
+
+
+@small
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_resampled_effects_have_the_distribution_of_all_index_draws(
+    rows: Sides, columns: Sides, k: int, paired: bool, ddof: int
+) -> None:
+    table = dice(k, len(rows.side), len(columns.side))
+    exact = [fractions(part) for part in table]
+    expected: Counter[object] = Counter()
+    for (down, side), (across, other) in itertools.product(index_draws(rows), index_draws(columns, paired=paired)):
+        each = [plain_effect(of_index(part, down, across), side, other, ddof) for part in exact]
+        for drawn in itertools.product(range(k), repeat=k):
+            expected[rounded(math.fsum(each[i] for i in drawn) / k)] += 1
+    found = resampled_effects(table, rows, columns, seed=4, resamples=20_000, ddof=ddof, paired=paired)
+    assert likeness([rounded(v) for v in found.tolist()], expected) > 0.001
+
+
+@small
+def test_resampled_contrasts_have_the_distribution_of_all_index_draws(
+    rows: Sides, columns: Sides, k: int, paired: bool
+) -> None:
+    table = dice(len(rows.side), len(columns.side))
+    exact = fractions(table)
+    expected: Counter[object] = Counter()
+    for (down, side), (across, other) in itertools.product(index_draws(rows), index_draws(columns, paired=paired)):
+        s = [plain_s(row, other) for row in of_index(exact, down, across)]
+        means = [average([v for v, own in zip(s, side, strict=True) if own == i]) for i in (0, 1)]
+        expected[tuple(rounded(float(mean)) for mean in means)] += 1
+    (first,), (second,) = resampled_contrasts(table[None], rows, columns, seed=4, resamples=30_000, paired=paired)
+    found = [(rounded(x), rounded(y)) for x, y in zip(first.tolist(), second.tolist(), strict=True)]
+    assert likeness(found, expected) > 0.001
+
+
+def simulated_draws(table: Array, rows: Sides, columns: Sides, seed: int, resamples: int, paired: bool) -> Array:
+    """One resample after the other, by drawing indices."""
+    rng = np.random.default_rng(seed)
+    k = len(table)
+
+    def drawn(sides: Sides, together: bool) -> list[Array]:
+        places = [rng.integers(0, len(sides.units(i)), len(sides.units(i))) for i in (0, 1)]
+        if together:
+            places[1] = places[0]
+        return [np.concatenate([np.flatnonzero(sides.unit == sides.units(i)[p]) for p in places[i]]) for i in (0, 1)]
+
+    found = []
+    for _ in range(resamples):
+        (x, y), (a, b) = drawn(rows, False), drawn(columns, paired)
+        each = []
+        for part in table[rng.integers(0, k, k)]:
+            s, t = (part[np.ix_(own, a)].mean(axis=1) - part[np.ix_(own, b)].mean(axis=1) for own in (x, y))
+            each.append((s.mean() - t.mean()) / np.concatenate([s, t]).std(ddof=1))
+        found.append(np.mean(each))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_resampled_effects_agree_with_draws_of_indices(paired: bool) -> None:
+    """A share q of the one's draws lies below the other's q-quantile, within 4 of its standard errors."""
+    rows, columns = Sides.of([*"ppqqrstu"], [*"vwxxxyz"]), Sides.of([*"aabcdef"], [*"gghijkl"])
+    rng = np.random.default_rng(8)
+    table = rng.normal(size=(1, len(rows.side), len(columns.side))) + rng.normal(size=(3, len(rows.side), 1)) / 2
+    # What X rather than Y has to do with a pair; drawn as pairs, its two columns cancel.
+    table += np.where(rows.side == 0, 1, -1)[:, None] * np.tile(np.linspace(-1, 1, 7), 2)
+    many, few = 40_000, 6_000
+    found = resampled_effects(table, rows, columns, seed=1, resamples=many, paired=paired)
+    direct = simulated_draws(table, rows, columns, 2, few, paired)
+    for q in (0.025, 0.1, 0.25, 0.5, 0.75, 0.9, 0.975):
+        share = float(np.mean(direct < np.quantile(found, q)))
+        assert abs(share - q) < 4 * math.sqrt(q * (1 - q) * (1 / many + 1 / few)), q
+    other = resampled_effects(table, rows, columns, seed=1, resamples=many, paired=not paired)
+    assert stats.ks_2samp(direct, other).pvalue < 1e-6  # so that the draws above could have told the two apart
+
+
+def test_resampling_by_blocks_and_seeds(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows, columns = Sides.of("pqr", "stu"), Sides.of("abc", "def")
+    table = np.random.default_rng(3).normal(size=(2, 6, 6))
+    once = resampled_effects(table, rows, columns, seed=1, resamples=400)
+    np.testing.assert_array_equal(once, resampled_effects(table, rows, columns, seed=1, resamples=400))
+    assert (once != resampled_effects(table, rows, columns, seed=2, resamples=400)).any()
+    whole = resampled_effects(table, rows, columns, seed=1, resamples=20_000)
+    monkeypatch.setattr(sampled_effects, "_BLOCK", 2 * 6 * 7)  # seven resamples at a time, and a last block of one
+    parts = resampled_effects(table, rows, columns, seed=1, resamples=20_000 - 20_000 % 7 + 1)
+    assert stats.ks_2samp(whole, parts).pvalue > 0.001
+    assert len(np.unique(parts)) > 1000  # the blocks are not copies of one another
+
+
+def test_what_cannot_be_resampled_is_refused() -> None:
+    rows, columns, table = Sides.of("pq", "rs"), Sides.of("abc", "cd"), dice(1, 4, 5)
+    for resamples in (0, -1):
+        with pytest.raises(MethodError, match="at least one resample"):
+            resampled_effects(table, rows, columns, seed=0, resamples=resamples)
+        with pytest.raises(MethodError, match="at least one resample"):
+            resampled_contrasts(table, rows, columns, seed=0, resamples=resamples)
+    with pytest.raises(DataError, match="3 and 2 stimuli cannot be pairs"):
+        resampled_effects(table, rows, columns, seed=0, resamples=9, paired=True)
+
+
+# Intervals ----------------------------------------------------------------------------------------------------
+
+
+@quick
+@given(names, names, ddofs, st.integers(0, 1000))
+def test_an_effect_size_is_a_correlation_times_the_largest(
+    first: list[str], second: list[str], ddof: int, seed: int
+) -> None:
+    rows, s = Sides.of(first, second), np.random.default_rng(seed).normal(size=len(first) + len(second))
+    apart = np.where(rows.side == 0, 0.3, -0.1)
+    most = largest_effect(rows, ddof=ddof)
+    assert float(effects(apart, rows, ddof=ddof)) == pytest.approx(most)
+    r = float(stats.pearsonr(s, apart).statistic)
+    assert float(effects(s, rows, ddof=ddof)) == pytest.approx(r * most)
+    if len(first) == len(second):
+        n = 2 * len(first)
+        assert most == pytest.approx(2 * math.sqrt((n - ddof) / n))
+
+
+def test_the_interval_of_draws_that_are_normal_on_the_scale_of_z() -> None:
+    """Draws around artanh(d/2) = 0.5 of a value of 0.6, with an sd of 0.2: the bias of −0.1 is taken off."""
+    grid = stats.norm.ppf((np.arange(200_000) + 0.5) / 200_000)
+    draws = 2 * np.tanh(0.5 + 0.2 * grid)
+    for n, level in ((4, 0.95), (9, 0.8), (60, 0.99)):
+        half = 0.2 * float(stats.norm.ppf((1 + level) / 2)) * math.sqrt(n / (n - 1))
+        expected = (2 * math.tanh(0.7 - half), 2 * math.tanh(0.7 + half))
+        found = effect_interval(2 * math.tanh(0.6), draws, n, level, 2)
+        assert found == pytest.approx(expected, abs=0.002)
+        turned = effect_interval(-2 * math.tanh(0.6), -draws, n, level, 2)
+        assert turned == pytest.approx((-found[1], -found[0]))
+
+
+def test_intervals_at_the_bounds_and_without_draws() -> None:
+    draws = np.linspace(-0.5, 1.9, 100)
+    assert np.isnan(effect_interval(0.7, draws, 1, 0.95, 1.9)).all()  # one stimulus
+    assert np.isnan(effect_interval(0.7, draws[:0], 8, 0.95, 1.9)).all()
+    assert np.isnan(effect_interval(0.7, np.array([0.1, math.nan, 0.3]), 8, 0.95, 1.9)).all()
+    with pytest.raises(MethodError, match="confidence level"):
+        effect_interval(0.7, draws, 8, 95, 1.9)
+    # Draws of two stimuli a set often lie at a bound, and rounding may take them over it.
+    split = np.repeat([1.9000000001, -1.9, 0.3, 0.7], 25)
+    low, high = effect_interval(0.7, split, 2, 0.95, 1.9)
+    assert (low, high) == pytest.approx((-1.9, 1.9), abs=1e-3)
+    assert -1.9 <= low < high <= 1.9
+    low, high = effect_interval(1.9, split, 2, 0.95, 1.9)
+    assert -1.9 <= low < high == pytest.approx(1.9)
+
+
+def sets_of_words(rng: np.random.Generator, sizes: Sequence[int], apart: Sequence[float]) -> list[Array]:
+    """Unit vectors around the means of four sets: what all have in common, and what tells X from Y and A from B."""
+    found = []
+    for size, own in zip(sizes, apart, strict=True):
+        mean = np.concatenate([[0.6, own], np.zeros(48)])
+        vectors = mean + rng.normal(0, 1 / math.sqrt(50), (size, 50))
+        found.append(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("apart", "d"), [(0.0, 0.0), (0.0817, 1.0)])
+def test_coverage(apart: float, d: float) -> None:
+    """Of the 95 % intervals of 500 samples of 12 and 12 targets and 24 and 24 attributes; d is that of very many."""
+    places = (apart, -apart, 0.5, -0.5)
+    x, y, a, b = sets_of_words(np.random.default_rng(1), [200_000] * 4, places)
+    s, t = (own @ (a.mean(axis=0) - b.mean(axis=0)) for own in (x, y))
+    assert float((s.mean() - t.mean()) / np.concatenate([s, t]).std()) == pytest.approx(d, abs=0.02)
+    rows, columns = Sides.of(range(12), range(12)), Sides.of(range(24), range(24))
+    inside, widths = [], []
+    for seed in range(500):
+        x, y, a, b = sets_of_words(np.random.default_rng([2, seed]), (12, 12, 24, 24), places)
+        table = (np.concatenate([x, y]) @ np.concatenate([a, b]).T)[None]
+        value = float(effects(contrasts(table, columns), rows).mean())
+        draws = resampled_effects(table, rows, columns, seed=seed, resamples=1000)
+        low, high = effect_interval(value, draws, 12, 0.95, largest_effect(rows))
+        inside.append(low <= d <= high)
+        widths.append(high - low)
+    print(f"d = {d}: coverage {np.mean(inside):.3f}, width {np.mean(widths):.2f}")  # noqa: T201
+    assert 0.92 <= np.mean(inside) <= 0.98
+
+
+# Contextual vectors -----------------------------------------------------------------------------------------
+
+Picked = tuple[NDArray[np.floating], NDArray[np.intp]]
+Sets = tuple[list[Picked], list[Picked], list[Picked], list[Picked]]
+
+
+def sample(sets: Sets, *, ddof: int = 1, keep: int = 200) -> Contextual:
+    x, y, a, b = ([Pool(lambda own=own: own, picks) for own, picks in part] for part in sets)  # type: ignore[misc]
+    return contextual_effects((x, y), (a, b), ddof=ddof, keep=keep)
+
+
+def agrees(found: Contextual, sets: Sets, *, ddof: int = 1, keep: int = 200) -> None:
+    """One sample, one word and one cosine at a time, in float64. Single precision allows a few parts in ten million of
+    a cosine, hence as much, over the sd, of an effect size."""
+    x, y, a, b = sets
+    n = len(x[0][1])
+    each = np.empty((n, len(x) + len(y)))
+    for i in range(n):
+        vectors = [[np.asarray(own[picks[i]], dtype=np.float64) for own, picks in part] for part in sets]
+        targets, attributes = vectors[0] + vectors[1], vectors[2] + vectors[3]
+        cosines = np.array([[1 - float(distance.cosine(t, w)) for w in attributes] for t in targets])
+        s = np.array([row[: len(a)].mean() - row[len(a) :].mean() for row in cosines])
+        each[i] = s
+        if i < keep:
+            np.testing.assert_allclose(found.cosines[i], cosines, atol=3e-6)
+        if len(s) <= ddof:
+            assert math.isnan(found.variances[i]) and math.isnan(found.effects[i])
+            continue
+        variance = s.var(ddof=ddof)
+        assert found.variances[i] == pytest.approx(variance, rel=1e-5, abs=1e-5 * math.sqrt(variance) + 1e-12)
+        if variance < 1e-13:
+            assert math.isnan(found.effects[i])
+        else:
+            d = (s[: len(x)].mean() - s[len(x) :].mean()) / math.sqrt(variance)
+            assert found.effects[i] == pytest.approx(d, abs=3e-6 / math.sqrt(variance) + 1e-6)
+    np.testing.assert_allclose(found.s, each.mean(axis=0), atol=3e-6)
+    assert found.cosines.shape == (min(keep, n), len(x) + len(y), len(a) + len(b))
+    assert found.cosines.dtype == np.float32
+
+
+def made(
+    seed: int,
+    n: int,
+    *,
+    sizes: Sequence[int] = (3, 2, 2, 4),
+    pools: Callable[[np.random.Generator], int] = lambda rng: int(rng.integers(1, 9)),
+    width: int = 5,
+    dtype: type[np.floating] = np.float32,
+) -> Sets:
+    """Pools around a mean of their own, of different sizes, and picks with repetition, in no order."""
+    rng = np.random.default_rng(seed)
+
+    def pool() -> Picked:
+        rows = pools(rng)
+        vectors = rng.normal(size=width) + rng.normal(0, 0.7, (rows, width))
+        return vectors.astype(dtype), rng.integers(0, rows, n)
+
+    x, y, a, b = ([pool() for _ in range(size)] for size in sizes)
+    return x, y, a, b
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("n", [1, 2, 127, 128, 129, 255, 256, 257, 600])
+def test_samples_one_word_at_a_time(n: int, dtype: type[np.floating]) -> None:
+    sets = made(n, n, dtype=dtype)
+    agrees(sample(sets), sets)
+
+
+@pytest.mark.parametrize("rows", [255, 256, 257, 700])
+def test_pools_larger_than_a_block(rows: int) -> None:
+    """One after the other, of different sizes, so that each is read from memory that others have used."""
+    sizes = iter([3, rows, 1, 2 * rows, 5, rows, 2])
+    sets = made(rows, 40, sizes=(2, 2, 1, 2), pools=lambda rng: next(sizes), dtype=np.float16)
+    agrees(sample(sets), sets)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.integers(0, 10_000),
+    st.integers(1, 5),
+    st.tuples(counts, counts, counts, counts),
+    st.integers(1, 4),
+    ddofs,
+    st.integers(1, 7),
+    st.sampled_from([np.float16, np.float32, np.float64]),
+)
+@example(0, 1, (1, 1, 1, 1), 1, 1, 1, np.float16)
+def test_samples_of_any_shape(
+    seed: int,
+    n: int,
+    sizes: tuple[int, int, int, int],
+    width: int,
+    ddof: int,
+    keep: int,
+    dtype: type[np.floating],
+) -> None:
+    sets = made(seed, n, sizes=sizes, width=width, dtype=dtype)
+    agrees(sample(sets, ddof=ddof, keep=keep), sets, ddof=ddof, keep=keep)
+
+
+def identical(one: Contextual, other: Contextual) -> None:
+    for name in ("effects", "variances", "s", "cosines"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+
+
+def mapped(sets: Sets, change: Callable[[NDArray[np.floating]], NDArray[np.floating]], of: Sequence[int]) -> Sets:
+    x, y, a, b = ([(change(own) if i in of else own, picks) for own, picks in part] for i, part in enumerate(sets))
+    return x, y, a, b
+
+
+def test_the_same_numbers_in_another_format_give_the_same_bits() -> None:
+    sets = made(3, 300, dtype=np.float16)
+    one = sample(sets)
+    identical(one, sample(mapped(sets, lambda v: v.astype(np.float32), range(4))))
+    identical(one, sample(mapped(sets, lambda v: v.astype(np.float64), range(4))))
+    # A view of one layer of several, as they lie in the store.
+    layered = mapped(sets, lambda v: np.stack([v + np.float16(1), v, -v], axis=1)[:, 1], range(4))
+    assert not layered[0][0][0].flags.c_contiguous
+    identical(one, sample(layered))
+    # Powers of two change no digit.
+    identical(one, sample(mapped(sets, lambda v: v * np.float16(4), range(4))))
+    read_only = mapped(sets, lambda v: np.frombuffer(v.tobytes(), v.dtype).reshape(v.shape), range(4))
+    identical(one, sample(read_only))
+
+
+@quick
+@given(st.integers(0, 10_000), st.floats(1e-6, 1e6), st.randoms(use_true_random=False))
+def test_what_leaves_samples_as_they_are_and_what_turns_their_sign(seed: int, factor: float, random: Random) -> None:
+    sets = made(seed, 7, width=6)
+    x, y, a, b = sets
+    one = sample(sets)
+    steady = 3e-6 / np.sqrt(one.variances) + 1e-6
+
+    def same(other: Contextual, sign: float = 1) -> None:
+        assert (np.abs(other.effects - sign * one.effects) < steady).all()
+        np.testing.assert_allclose(other.variances, one.variances, rtol=1e-5, atol=1e-7)
+
+    for of in ((0,), (1, 2), (0, 1, 2, 3)):
+        same(sample(mapped(sets, lambda v: v * np.float32(factor), of)))
+    shuffled = [random.sample(part, len(part)) for part in sets]
+    same(sample((shuffled[0], shuffled[1], shuffled[2], shuffled[3])))
+    same(sample((y, x, a, b)), -1)
+    same(sample((x, y, b, a)), -1)
+    same(sample((y, x, b, a)))
+    same(sample(mapped(sets, np.negative, (0, 1))), -1)
+    same(sample(mapped(sets, np.negative, (2, 3))), -1)
+    same(sample(mapped(sets, np.negative, (0, 1, 2, 3))))
+    # Every stimulus twice: the same means, and the sd over n − 1 of 2n.
+    twice = sample((x * 2, y * 2, a * 2, b * 2), ddof=0)
+    once = sample(sets, ddof=0)
+    assert (np.abs(twice.effects - once.effects) < 2 * steady).all()
+    # A sample takes its own picks and no others.
+    order = np.array(random.sample(range(7), 7))
+    x, y, a, b = ([(own, picks[order]) for own, picks in part] for part in sets)
+    assert sample((x, y, a, b)).effects.tolist() == one.effects[order].tolist()
+
+
+def test_where_associations_vary_by_no_more_than_rounding_there_is_no_effect_size() -> None:
+    """Also where equal directions come with different lengths, or A and B hold the same vectors in another order: what
+    single precision leaves of a difference is no association."""
+    sets = made(5, 300, sizes=(3, 2, 3, 3), width=64)
+    x, y, a, b = sets
+    scale = np.random.default_rng(0).uniform(0.1, 10, 5).astype(np.float32)
+    own, picks = x[0]
+    equal = [(own * factor, picks) for factor in scale]
+    for case in ((x[:1] * 3, x[:1] * 2, a, b), (equal[:3], equal[3:], a, b), (x, y, a, [a[2], a[0], a[1]])):
+        found = sample(case)
+        assert np.isnan(found.effects).all()
+        assert (found.variances < 1e-12).all()
+    # A small difference that is in the vectors is still found.
+    near = [(own + np.float32(1e-3) * other, picks) for other, _ in (*x, *y) for other in [np.resize(other, own.shape)]]
+    case = (near[:3], near[3:], a, b)
+    assert not np.isnan(sample(case).effects).any()
+    agrees(sample(case), case)
+
+
+def test_vectors_without_direction_are_refused() -> None:
+    for dtype in (np.float16, np.float32, np.float64):
+        for bad in (0.0, -0.0, math.nan, math.inf, -math.inf):
+            for at in (0, 299):
+                sets = made(6, 400, sizes=(1, 1, 2, 1), dtype=dtype)
+                vectors, picks = sets[2][1]
+                vectors[picks[at]] = 0
+                vectors[picks[at], 1] = bad
+                with pytest.raises(DataError, match="a contextual vector has no direction"):
+                    sample(sets)
+    # The largest and the smallest numbers of float16 have one.
+    sets = made(6, 3, dtype=np.float16)
+    sets[0][0][0][:] = 65504
+    sets[2][1][0][:] = np.float16(6e-8)
+    agrees(sample(sets), sets)
+
+
+def test_float16_is_widened_exactly() -> None:
+    """Every finite bit pattern: numbers, subnormals and both zeros, in blocks of rows and as a view with gaps."""
+    bits = np.arange(65_536, dtype=np.uint32).astype(np.uint16)
+    half = bits.view(np.float16)
+    half = half[np.isfinite(half)]
+    assert len(half) == 65_536 - 2 * 1024
+    for given_ in (half.reshape(-1, 64), np.repeat(half, 2).reshape(-1, 64, 2)[..., 0]):
+        out = np.full(given_.shape, np.nan, np.float32)
+        sampled_effects._widen(given_, out)
+        np.testing.assert_array_equal(out.view(np.uint32), given_.astype(np.float32).view(np.uint32))
