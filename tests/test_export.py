@@ -351,9 +351,9 @@ COMMANDS = {
     "textperiodcentered": "·",
     "textonehalf": "½",
 }
-MATHS = {"-": "−", "\\pm": "±", "\\times": "×", "\\leq": "≤", "\\geq": "≥"}
+MATHS = {"-": "−", "\\pm": "±", "\\times": "×", "\\leq": "≤", "\\geq": "≥", "\\cup": "∪", "\\surd": "√"}
 MATHS |= dict(zip(("\\alpha", "\\beta", "\\gamma", "\\delta", "\\kappa", "\\rho", "\\sigma"), "αβγδκρσ", strict=True))
-MATHS |= {"\\Delta": "Δ", "\\Sigma": "Σ"}
+MATHS |= {"\\tau": "τ", "\\chi": "χ", "\\Delta": "Δ", "\\Sigma": "Σ", "\\Phi": "Φ"}
 ATOM = re.compile(
     r"\\(?P<command>[a-z]+)\{\}|\\(?P<sign>[{}&%$#_])|\$(?P<maths>[^$]+)\$|(?P<apart>\\kern0pt(?=[-,\\]))|(?P<tie>~)"
     r'|(?P<plain>[^\\{}&%$#_~^|<>"`])'
@@ -383,7 +383,7 @@ def printed(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in ("Cc", "Cs") else c for c in chars)
 
 
-HARD = list("\\{}&%$#_~^|<>\"'`-,[]*!? \n\t\x00\x7f\u00a0") + list("−–βδΔσρακ½±·…≤≥“”‘’«»†×—Σγ") + list("aZ0λόéবা")
+HARD = list("\\{}&%$#_~^|<>\"'`-,[]*!? \n\t\x00\x7f\u00a0") + list("−–βδΔσρακ½±·…≤≥“”‘’«»†×—ΣγτχΦ∪√") + list("aZ0λόéবা")
 
 
 @given(st.text(st.one_of(st.sampled_from(HARD), st.characters()), max_size=30))

@@ -90,6 +90,7 @@ def test_public_names() -> None:
         "Cloze",
         "DataError",
         "Estimate",
+        "FairPairs",
         "Item",
         "LanguageModel",
         "LogProbBias",

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from penchant.probes.ceat import CEAT as CEAT
     from penchant.probes.cloze import Cloze as Cloze
     from penchant.probes.compare import compare as compare
+    from penchant.probes.fair_pairs import FairPairs as FairPairs
     from penchant.probes.logprob_bias import LogProbBias as LogProbBias
     from penchant.probes.minimal_pairs import MinimalPairs as MinimalPairs
     from penchant.probes.values import Values as Values
@@ -76,6 +77,7 @@ _HOMES = {
     "probes.ceat": ("CEAT",),
     "probes.cloze": ("Cloze",),
     "probes.compare": ("compare",),
+    "probes.fair_pairs": ("FairPairs",),
     "probes.logprob_bias": ("LogProbBias",),
     "probes.minimal_pairs": ("MinimalPairs",),
     "probes.values": ("Values",),

@@ -45,19 +45,18 @@ def report(
 
 def show(outcome: Outcome, *, estimates: bool = True) -> None:
     """Print the tables of a study (all but the details), or only those of differences; then what to mind."""
-    from penchant.report.sections import SECTIONS
+    from penchant.report.sections import placed
 
-    sections = outcome.sections()
+    sections = list(placed(outcome))
     with to_stdout():
         first = True
-        for place, results in sections.items():
-            section = SECTIONS[results[0].signature["probe"]]
-            tables = section.tables(results) if estimates else []
-            if place in outcome.comparisons:
-                tables += section.compared(outcome.comparisons[place])
+        for each in sections:
+            tables = each.section.tables(each.results) if estimates else []
+            if each.place in outcome.comparisons:
+                tables += each.section.compared(outcome.comparisons[each.place])
             for table in tables:
                 if not table.detail:
-                    head = f"{place}: " if len(sections) > 1 else ""
+                    head = f"{each.place}: " if len(sections) > 1 else ""
                     write(("" if first else "\n") + head + str(table))
                     first = False
     for result in outcome.results.values():

@@ -12,6 +12,7 @@ from penchant.records import Result
 
 _BY_PROBE: Mapping[str, Callable[[Result, Result], pl.DataFrame]] = {
     "minimal-pairs": pair_summary.compare,
+    "fair-pairs": pair_summary.compare,
     "cloze": cloze_summary.compare,
     "values": values_summary.compare,
     **dict.fromkeys(("weat", "seat", "ceat", "logprob-bias"), association_compare.compare),

@@ -16,7 +16,7 @@ from penchant.files import write_bytes, write_text
 from penchant.records import Outcome, Result
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import MARK, REFERENCES, cited, keys
-from penchant.report.sections import SECTIONS, Section
+from penchant.report.sections import Placed, placed
 from penchant.report.tables import Cell, Number, P, Table
 
 File = tuple[str, str | bytes]
@@ -41,23 +41,21 @@ def export(outcome: Outcome, to: str, folder: str | Path) -> list[Path]:
     return written
 
 
-def _sections(outcome: Outcome) -> Iterator[tuple[str, Section, list[Result]]]:
-    for place, results in outcome.sections().items():
-        yield place, SECTIONS[results[0].signature["probe"]], results
-
-
-def _tables(outcome: Outcome, place: str, section: Section, results: list[Result]) -> list[Table]:
-    compared = section.compared(outcome.comparisons[place]) if place in outcome.comparisons else []
-    return [*section.tables(results), *compared]
+def _tables(outcome: Outcome, each: Placed) -> list[Table]:
+    compared = each.section.compared(outcome.comparisons[each.place]) if each.place in outcome.comparisons else []
+    return [*each.section.tables(each.results), *compared]
 
 
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 
 def _csv(outcome: Outcome) -> Iterator[File]:
-    for place, section, results in _sections(outcome):
-        for table in _tables(outcome, place, section, results):
+    for each in placed(outcome):
+        place, results = each.place, each.results
+        for table in _tables(outcome, each):
             yield f"{place}-{table.name}.csv", _text(_frame(table))
+        if each.section.items is None:
+            continue
         yield f"{place}-summary.csv", _text(_by_model([(r, r.summary) for r in results]))
         if place in outcome.comparisons:
             yield f"{place}-comparison.csv", _text(outcome.comparisons[place])
@@ -164,12 +162,11 @@ INPUTS
 def _latex(outcome: Outcome) -> Iterator[File]:
     files: dict[str, str] = {}
     paragraphs: dict[str, list[str]] = {}
-    for place, section, results in _sections(outcome):
-        for table in _tables(outcome, place, section, results):
-            name = f"{place}-{table.name}"
+    for each in placed(outcome):
+        for table in _tables(outcome, each):
+            name = f"{each.place}-{table.name}"
             files[name] = latex_table(table, f"tab:{name}")
-        title = section.title if section.title not in paragraphs else f"{section.title} ({place})"
-        paragraphs[title] = section.methods(results)
+        paragraphs[each.title] = each.section.methods(each.results)
     for name, text in files.items():
         yield f"{name}.tex", text
     methods = "\n\n".join(
@@ -210,9 +207,9 @@ def _scripts(texts: Iterable[str]) -> list[str]:
 
 def _figures(outcome: Outcome) -> Iterator[File]:
     taken: set[str] = set()
-    for place, section, results in _sections(outcome):
-        for figure in section.figures(results):
-            name = _free(f"{place}-{figure.name}", taken)
+    for each in placed(outcome):
+        for figure in each.section.figures(each.results):
+            name = _free(f"{each.place}-{figure.name}", taken)
             yield f"{name}.svg", figure.svg()
             yield f"{name}.png", figure.png()
 

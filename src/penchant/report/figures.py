@@ -41,15 +41,23 @@ class Figure:
         """The drawing, the same everywhere: no script, no font file."""
         import vl_convert
 
-        return str(vl_convert.vegalite_to_svg(json.dumps(self.spec())))
+        return str(vl_convert.vegalite_to_svg(self._still()))
 
     def png(self, scale: float = 2) -> bytes:
         """The drawing in pixels, `scale` of them to a point."""
         import vl_convert
 
-        return bytes(vl_convert.vegalite_to_png(json.dumps(self.spec()), scale=scale))
+        return bytes(vl_convert.vegalite_to_png(self._still(), scale=scale))
+
+    def _still(self) -> str:
+        spec = self.spec()
+        return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": _FONT}})
 
 
+_FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
+"""Fonts that are as wide as what the renderer lays labels out by, so that none is cut off where a file is opened."""
+_PADDING = 20
+"""Points around a drawing, for labels in another font where those are not there."""
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """What an SVG cannot hold, such as a control character that a model predicts: the renderer dies of it."""
 

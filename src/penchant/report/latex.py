@@ -49,6 +49,8 @@ _SIGNS = {
     "−": "$-$",
     "≤": r"$\leq$",
     "≥": r"$\geq$",
+    "∪": r"$\cup$",
+    "√": r"$\surd$",
 }
 _GREEK = {
     "α": r"$\alpha$",
@@ -58,8 +60,11 @@ _GREEK = {
     "κ": r"$\kappa$",
     "ρ": r"$\rho$",
     "σ": r"$\sigma$",
+    "τ": r"$\tau$",
+    "χ": r"$\chi$",
     "Δ": r"$\Delta$",
     "Σ": r"$\Sigma$",
+    "Φ": r"$\Phi$",
 }
 """Symbols, which few text fonts of TeX have. In a word with other Greek letters they are letters too, and left."""
 

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from penchant.records import Outcome, Result
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
-from penchant.report.sections import SECTIONS
+from penchant.report.sections import SECTIONS, placed
 from penchant.report.views import Signatures, environment, section_view
 
 FIRST = 10
@@ -25,15 +25,16 @@ def charts(result: Result) -> dict[str, Any]:
 
 def html(result: Result) -> str:
     """Tables, charts and the first items of a result, as one piece of HTML."""
-    probe = result.signature["probe"]
+    probe, model = result.signature["probe"], result.signature["model"]
     signatures = Signatures()
-    own = section_view(0, probe, [result], Outcome([]), signatures)
+    (alone,) = placed(Outcome([], {(probe, model): result}))
+    own = section_view("s0", alone, Outcome([]), signatures)
     for view in own["tables"]:
         view["cites"] = False
     for figure in own["figures"]:
         figure["picture"] = _picture(figure.pop("drawing"))
     own["first"] = _first(own.pop("table"))
-    context = {"part": own, "model": result.signature["model"], "signatures": signatures.texts}
+    context = {"part": own, "model": model, "signatures": signatures.texts}
     return environment().get_template("notebook.html").render(context)
 
 

@@ -17,9 +17,10 @@ from penchant import __version__
 from penchant.errors import OutputError
 from penchant.files import write_text
 from penchant.records import Outcome
-from penchant.report.blocks import block, pack
+from penchant.report.blocks import Packed, block, pack
 from penchant.report.figures import INK
 from penchant.report.references import REFERENCES, cited
+from penchant.report.sections import ACROSS, placed
 from penchant.report.views import ASSETS, Signatures, environment, section_view
 
 LIMIT = 4_900_000
@@ -58,10 +59,8 @@ def _sweep(folder: Path, kept: Mapping[str, str]) -> None:
 def page(outcome: Outcome, folder: str) -> tuple[str, dict[str, str], list[str]]:
     """The page, the blocks to be left beside it in `folder` by name, and what it leaves out or beside, in words."""
     signatures = Signatures()
-    parts = [
-        section_view(number, place, results, outcome, signatures)
-        for number, (place, results) in enumerate(outcome.sections().items())
-    ]
+    names = {place: f"s{number}" for number, place in enumerate(outcome.sections())} | {ACROSS: ACROSS}
+    parts = [section_view(names[each.place], each, outcome, signatures) for each in placed(outcome)]
     specs: list[dict[str, Any]] = []
     for part in parts:
         for figure in part["figures"]:
@@ -86,7 +85,7 @@ def page(outcome: Outcome, folder: str) -> tuple[str, dict[str, str], list[str]]
         "library": _library(),
         "weight": "Nothing is fetched from a network.",
     }
-    beside, said = _settle(parts, blocks, context, folder)
+    beside, said = _settle([part for part in parts if part["listing"]], blocks, context, folder)
     return environment().get_template("page.html").render(context, blocks=blocks.items()), beside, said
 
 
@@ -100,8 +99,12 @@ def _settle(
         parts
     )
     room = LIMIT - bare
-    packed = [pack(part["table"], part["listing"]["id"], max(1, room // len(parts))) for part in parts]
-    room -= sum(len(p.table) for p in packed)
+    found: dict[str, Packed] = {}
+    for left, part in zip(range(len(parts), 0, -1), sorted(parts, key=_items), strict=True):
+        name = part["listing"]["id"]
+        found[name] = pack(part["table"], name, max(1, room // left))  # what the smaller ones leave is the larger ones'
+        room -= len(found[name].table)
+    packed = [found[part["listing"]["id"]] for part in parts]
     beside: dict[str, str] = {}
     said = []
     for part, own in zip(parts, packed, strict=True):
@@ -129,6 +132,10 @@ def _settle(
     if not beside:
         context["weight"] = "One file; nothing is fetched from a network."
     return beside, said
+
+
+def _items(part: dict[str, Any]) -> int:
+    return len(part["table"].columns[0].values)
 
 
 def _themed(part: Any) -> Any:

@@ -22,7 +22,7 @@ class Number:
     """A number as it is shown: `form` says how, the interval and the count `n` follow where there are any.
 
     `low` and `high` without a `value` show as a range. `note` is what a reader must know of this number; tables show it
-    as a footnote.
+    as a footnote. `star` follows the value, such as "*" for what a test found.
     """
 
     value: float = math.nan
@@ -31,9 +31,10 @@ class Number:
     n: int | None = None
     form: str = ".2f"
     note: str = ""
+    star: str = ""
 
     def __str__(self) -> str:
-        parts = [] if math.isnan(self.value) else [f"{self.value:{self.form}}"]
+        parts = [] if math.isnan(self.value) else [f"{self.value:{self.form}}{self.star}"]
         if not math.isnan(self.low):
             parts.append(f"[{self.low:{self.form}}, {self.high:{self.form}}]")
         if self.n is not None:

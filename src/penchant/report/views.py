@@ -13,7 +13,7 @@ from penchant.records import Outcome, Result
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.references import REFERENCES
-from penchant.report.sections import SECTIONS
+from penchant.report.sections import Placed
 from penchant.report.tables import Cell, Number, P, Table
 
 ASSETS = Path(__file__).parent / "assets"
@@ -35,36 +35,34 @@ class Signatures:
         return self._numbers[text]
 
 
-def section_view(
-    number: int, place: str, results: list[Result], outcome: Outcome, signatures: Signatures
-) -> dict[str, Any]:
-    """What the template needs of one probe directory."""
-    probe = results[0].signature["probe"]
-    section = SECTIONS[probe]
-    known = len(signatures.texts)
+def section_view(name: str, placed: Placed, outcome: Outcome, signatures: Signatures) -> dict[str, Any]:
+    """What the template needs of one section; `name` is its id in the page."""
+    section, results = placed.section, placed.results
     found = section.tables(results)
-    between = section.compared(outcome.comparisons[place]) if place in outcome.comparisons else []
-    views = {table.name: _view(table, f"s{number}-{table.name}", signatures) for table in (*found, *between)}
-    items = section.items(results)
+    between = section.compared(outcome.comparisons[placed.place]) if placed.place in outcome.comparisons else []
+    views = {table.name: _view(table, f"{name}-{table.name}", signatures) for table in (*found, *between)}
+    items = section.items(results) if section.items else None
     methods = section.methods(results)
+    cited = (row["signature"] for view in views.values() for row in view["rows"] if row["signature"] is not None)
     return {
-        "id": f"s{number}",
-        "title": section.title + (f" ({place})" if place != probe else ""),
+        "id": name,
+        "title": placed.title,
         "question": section.question,
-        "cautions": cautions(results),
+        "cautions": cautions(results) if items else [],
         "tables": [views[table.name] for table in found],
         "compared": [views[table.name] for table in between],
-        "figures": [_figure(figure, f"s{number}", items) for figure in section.figures(results)],
+        "figures": [_figure(figure, name, items) for figure in section.figures(results)],
         "table": items,
-        "listing": {
-            "id": f"items-{number}",
+        "listing": items
+        and {
+            "id": f"items-{name.removeprefix('s')}",
             "noun": items.noun,
             "title": f"The {items.noun} ({len(items.columns[0].values):,})",
         },
         "cited": methods,
         "limits": section.limits(results),
         "methods": [list(_prose(paragraph)) for paragraph in methods],
-        "signatures": range(known, len(signatures.texts)),
+        "signatures": sorted(set(cited)),
     }
 
 
@@ -72,7 +70,7 @@ def cautions(results: Sequence[Result]) -> list[str]:
     """What a reader must know, each once, with the models it is about."""
     found: dict[str, list[str]] = {}
     for result in results:
-        for caution in result.cautions:
+        for caution in dict.fromkeys(result.cautions):
             found.setdefault(caution, []).append(result.signature["model"])
     return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in found.items()]
 
@@ -113,8 +111,8 @@ def _signed(text: str, cell: Cell) -> str:
     return re.sub(r"-(?=\d)", "−", text) if isinstance(cell, Number | P) else text
 
 
-def _figure(figure: Figure, section: str, items: ItemTable) -> dict[str, Any]:
-    known = {"item", *(column.title for column in items.columns)}
+def _figure(figure: Figure, section: str, items: ItemTable | None) -> dict[str, Any]:
+    known = {"item", *(column.title for column in items.columns)} if items else set()
     return {
         "id": f"{section}-figure-{figure.name}",
         "title": figure.title,

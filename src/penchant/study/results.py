@@ -15,7 +15,7 @@ from penchant.probes.compare import compare
 from penchant.records import Outcome, Result
 from penchant.study.spec import PROBES
 
-FREE = {"model", "bos", "dtype"}
+FREE = {"model", "bos", "dtype", "case"}
 """What may differ between two models' results that are set side by side: the models themselves."""
 
 

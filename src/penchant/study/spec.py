@@ -13,12 +13,13 @@ from penchant.probes.association import SEAT, WEAT
 from penchant.probes.base import Probe
 from penchant.probes.ceat import CEAT
 from penchant.probes.cloze import Cloze
+from penchant.probes.fair_pairs import FairPairs
 from penchant.probes.logprob_bias import LogProbBias
 from penchant.probes.minimal_pairs import MinimalPairs
 from penchant.probes.values import Values
 
 PROBES: dict[str, type[Probe]] = {
-    probe.name: probe for probe in (MinimalPairs, Cloze, Values, WEAT, SEAT, CEAT, LogProbBias)
+    probe.name: probe for probe in (MinimalPairs, FairPairs, Cloze, Values, WEAT, SEAT, CEAT, LogProbBias)
 }
 
 

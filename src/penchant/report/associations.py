@@ -1,0 +1,121 @@
+"""Association tests as tables, figures, items and words. Rendering only: every number comes from a result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.probes.association_compare import DIFFERENCE
+from penchant.records import Result, Signature
+from penchant.report.association_charts import figures as figures
+from penchant.report.association_details import details, sets
+from penchant.report.association_frames import (
+    SIGNIFICANT,
+    context_name,
+    context_title,
+    headline,
+    levels,
+    only,
+    ordered,
+    probe,
+    several,
+    stacked,
+    where,
+)
+from penchant.report.association_items import items as items
+from penchant.report.association_words import limits as limits
+from penchant.report.association_words import methods as methods
+from penchant.report.association_words import reading
+from penchant.report.tables import Cell, Number, P, Row, Table, estimate
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """Effect sizes by category and model; then what each instrument has besides, in detail."""
+    name = probe(results)
+    whole = stacked(results, headline(name))
+    title = f"{'Combined effect sizes' if name == 'ceat' else 'Effect sizes'} by category"
+    found = [_effects(name, whole, ", ".join([title, *where(whole, name, "sampling", "samples")]), results)]
+    if several(whole, "layer"):
+        made = long(name, whole, "effects-all", f"{title}: everything that was measured")
+        found.append(replace(made, detail=True))
+    return [table for table in (found[0], sets(results), *found[1:], *details(results)) if table.rows]
+
+
+def _effects(name: str, whole: pl.DataFrame, title: str, results: Sequence[Result]) -> Table:
+    """The headline: with a column for each context where there are several."""
+    main = only(whole, "sampling", "samples")
+    if len(levels(whole, "context")) == 1:
+        return replace(long(name, main, "effects", title), note=reading(results))
+    note = f"{reading(results)} * p after adjustment below {SIGNIFICANT:g}."
+    return replace(_wide(name, main, "effects", title), note=note)
+
+
+def compared(comparison: pl.DataFrame) -> list[Table]:
+    """Differences of effect sizes between every two models by category."""
+    frame = comparison.filter(pl.col("measure") == DIFFERENCE)
+    whole = ordered((str(pair[0]), own) for pair, own in frame.group_by("comparison", maintain_order=True))
+    name = Signature.parse(whole["signature"][0])["probe"]
+    bounds = (
+        "Intervals are put together from those of the two, as if independent."
+        if name == "ceat"
+        else "Intervals resample the stimuli of both at once."
+    )
+    note = (
+        f"d of the first model minus that of the second. {bounds} There is no test; the intervals are not adjusted for "
+        "their number."
+    )
+    make = _wide if len(levels(whole, "context")) > 1 else long
+    title = "Differences of effect sizes between models"
+    titled = ", ".join([title, *where(whole, name, "sampling", "samples")])
+    main = only(whole, "sampling", "samples")
+    found = [replace(make(name, main, "differences", titled, who="difference"), note=note)]
+    if len(main) < len(whole):
+        made = long(name, whole, "differences-all", f"{title}: everything", who="difference")
+        found.append(replace(made, note=note, detail=True))
+    return found
+
+
+def _columns(frame: pl.DataFrame, who: str) -> tuple[list[str], list[str]]:
+    """The columns that say what a row is about, and what they are called."""
+    fields = ["category", *(["label"] if any(frame["label"]) else []), "who"]
+    return fields, [{"who": who, "label": "stimuli"}.get(field, field) for field in fields]
+
+
+def long(name: str, frame: pl.DataFrame, table: str, title: str, *, who: str = "model") -> Table:
+    """A row an estimate, a column for every factor that varies."""
+    fields, heads = _columns(frame, who)
+    factors = several(frame)
+    tested = bool(frame["p"].is_not_nan().any())
+    form = ".2f" if who == "model" else "+.2f"
+    rows = []
+    for row in frame.iter_rows(named=True):
+        cells: list[Cell] = [*(row[field] for field in (*fields, *factors)), row["n"], estimate(row, form)]
+        rows.append(Row((*cells, *((P(row["p"]), P(row["p_holm"])) if tested else ())), row["signature"]))
+    heads += [context_name(name) if factor == "context" else factor for factor in factors]
+    columns = (*heads, "n", "d" if who == "model" else "difference of d", *(("p", "p (Holm)") if tested else ()))
+    return Table(table, title, columns, tuple(rows))
+
+
+def _wide(name: str, frame: pl.DataFrame, table: str, title: str, *, who: str = "model") -> Table:
+    """A row a category and model (and layer), a column a context."""
+    fields, heads = _columns(frame, who)
+    factors = several(frame, "context")
+    contexts = levels(frame, "context")
+    found: dict[tuple[str, ...], dict[str, dict[str, Any]]] = {}
+    for row in frame.iter_rows(named=True):
+        found.setdefault(tuple(row[field] for field in (*fields, *factors)), {})[row["context"]] = row
+    form = ".2f" if who == "model" else "+.2f"
+    rows = []
+    for key, own in found.items():
+        cells = [starred(own[context], form) if context in own else Number() for context in contexts]
+        rows.append(Row((*key, *cells), next(iter(own.values()))["signature"]))
+    columns = (*heads, *factors, *(context_title(name, context) for context in contexts))
+    return Table(table, title, columns, tuple(rows))
+
+
+def starred(row: Mapping[str, Any], form: str = ".2f") -> Number:
+    """An estimate with a star where its adjusted p-value is small."""
+    return replace(estimate(row, form), star="*" if row["p_holm"] < SIGNIFICANT else "")

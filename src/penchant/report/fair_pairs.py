@@ -1,0 +1,151 @@
+"""Fair against original minimal pairs as tables, figures and words. Rendering only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.probes.fair_pairs import FAIR, GAIN, ORIGINAL
+from penchant.records import Result
+from penchant.report import pairs
+from penchant.report.figures import COLOURS, Figure
+from penchant.report.items import ItemTable
+from penchant.report.tables import P, Row, Table, estimate, models
+
+_SETS = (ORIGINAL, FAIR)
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """Accuracy on both sets with the models' ranks, the same by paradigm, and all that is said of minimal pairs."""
+    within = [replace(table, detail=True) for table in pairs.tables(_sets(results))]
+    return [_ranked(results), _by_paradigm(results), *within]
+
+
+def _sets(results: Sequence[Result]) -> list[Result]:
+    """The results without the differences between the sets."""
+    return [replace(r, summary=r.summary.filter(pl.col("dataset").is_in(_SETS))) for r in results]
+
+
+def _rows(result: Result, measure: str, scope: str) -> pl.DataFrame:
+    return result.summary.filter(
+        (pl.col("measure") == measure) & (pl.col("scope") == scope) & (pl.col("split") == "all")
+    )
+
+
+def _ranked(results: Sequence[Result]) -> Table:
+    found: dict[tuple[str, str], dict[str, dict[str, Any]]] = {}
+    for result in results:
+        for row in _rows(result, "accuracy", "overall").iter_rows(named=True):
+            found.setdefault((row["normalise"], result.signature["model"]), {})[row["dataset"]] = row
+        for row in _rows(result, GAIN, "overall").iter_rows(named=True):
+            found.setdefault((row["normalise"], result.signature["model"]), {})[GAIN] = row
+    rows = []
+    for how in dict.fromkeys(how for how, _ in found):
+        own = {model: sets for (score, model), sets in found.items() if score == how}
+        ranks = {name: _ranks({model: sets[name]["value"] for model, sets in own.items()}) for name in _SETS}
+        for model, sets in own.items():
+            cells: list[Any] = [how, model]
+            for name in _SETS:
+                cells += [estimate(sets[name], ".1f", scale=100, count=True), ranks[name][model]]
+            gain = sets[GAIN]
+            cells += [estimate(gain, "+.1f", scale=100, count=True), P(gain["p"])]
+            rows.append(Row(tuple(cells), gain["signature"]))
+    note = (
+        "[intervals], (pairs); fair − original in percentage points, within the paradigms of both sets. Ranks are by "
+        "accuracy, best first, and as uncertain as the accuracies; differences between models have intervals and tests "
+        "of their own below."
+    )
+    columns = ("score", "model", "original", "rank", "fair", "rank ", "fair − original", "p")
+    return Table("fair-and-original", "Accuracy in percent on original and fair pairs", columns, tuple(rows), note)
+
+
+def _ranks(values: dict[str, float]) -> dict[str, int]:
+    return {model: 1 + sum(other > value for other in values.values()) for model, value in values.items()}
+
+
+def _by_paradigm(results: Sequence[Result]) -> Table:
+    rows = []
+    for result in results:
+        sets = {
+            (row["normalise"], row["group"], row["dataset"]): row
+            for row in _rows(result, "accuracy", "paradigm").iter_rows(named=True)
+        }
+        for row in _rows(result, GAIN, "paradigm").iter_rows(named=True):
+            key = row["normalise"], row["group"]
+            accuracies = (estimate(sets[*key, name], ".1f", scale=100, count=True) for name in _SETS)
+            gain = estimate(row, "+.1f", scale=100)
+            cells = (row["group"], row["normalise"], result.signature["model"], *accuracies)
+            rows.append(Row((*cells, gain, P(row["p"]), P(row["p_holm"])), row["signature"]))
+    columns = ("paradigm", "score", "model", "original", "fair", "fair − original", "p", "p (Holm)")
+    note = "[intervals], (pairs). Newcombe's interval and Fisher's test; Holm over the paradigms of a model and score."
+    title = "Accuracy in percent on original and fair pairs by paradigm"
+    return Table("fair-by-paradigm", title, columns, tuple(rows), note, detail=True)
+
+
+def compared(table: pl.DataFrame) -> list[Table]:
+    """Differences between models on each of the two sets."""
+    return pairs.compared(table)
+
+
+def figures(results: Sequence[Result]) -> list[Figure]:
+    """A line from the accuracy on original pairs to that on fair ones for every model, a panel for each score."""
+    import altair as alt
+
+    rows = [
+        {
+            "model": result.signature["model"],
+            "score": row["normalise"],
+            "set": row["dataset"],
+            **{key: None if row[key] != row[key] else 100 * row[key] for key in ("value", "low", "high")},
+        }
+        for result in results
+        for row in _rows(result, "accuracy", "overall").iter_rows(named=True)
+    ]
+    names = models(results)
+    base = alt.Chart(pl.DataFrame(rows, infer_schema_length=None)).encode(
+        x=alt.X("set:N", sort=list(_SETS), title=None, axis=alt.Axis(labelAngle=0), scale=alt.Scale(padding=0.5)),
+        color=alt.Color("model:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS)), title="model"),
+    )
+    y = alt.Y("value:Q", title="accuracy, percent", scale=alt.Scale(zero=False))
+    line = base.mark_line(strokeWidth=2).encode(y=y)
+    bars = base.mark_rule(strokeWidth=1.5).encode(y=alt.Y("low:Q", title="accuracy, percent"), y2="high:Q")
+    tooltip = ["model:N", "set:N", alt.Tooltip("value:Q", format=".1f"), alt.Tooltip("low:Q", format=".1f")]
+    points = base.mark_point(filled=True, size=60, opacity=1).encode(
+        y=y,
+        shape=alt.Shape("model:N", sort=names, legend=None),
+        tooltip=[*tooltip, alt.Tooltip("high:Q", format=".1f")],
+    )
+    chart = (
+        alt.layer(bars, line, points).properties(width=170, height=240).facet(column=alt.Column("score:N", title=None))
+    )
+    text = "Each model's accuracy on the original and on the fair pairs with its interval; crossing lines change ranks."
+    own = Figure("fair", "Accuracy on original and fair pairs", text, chart, "fair-and-original")
+    return [own, *(replace(figure, name=f"pairs-{figure.name}") for figure in pairs.figures(_sets(results)))]
+
+
+def items(results: Sequence[Result]) -> ItemTable:
+    """Every pair of both sets."""
+    return pairs.items(results)
+
+
+def methods(results: Sequence[Result]) -> list[str]:
+    """What was done, with citations."""
+    return [
+        "Two sets of minimal pairs were scored, an original one and a fair one, in which both sentences of every "
+        "pair have the same number of tokens under the tokenizers the set was made for [@ueda2024]. Their accuracies "
+        "are compared within paradigms, because the two need not have them in the same shares: Mantel–Haenszel "
+        "weights over paradigms, Newcombe's interval and Fisher's exact test within one.",
+        *pairs.methods(_sets(results)),
+    ]
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the numbers can and cannot mean."""
+    return [
+        "A difference between the two sets is due to token length only as far as the sets are alike otherwise: pairs "
+        "generated anew have other words, and pairs kept because they are equal are a selection.",
+        *pairs.limits(_sets(results)),
+    ]
