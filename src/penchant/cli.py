@@ -16,6 +16,7 @@ import typer
 
 from penchant import __version__
 from penchant.commands.export import export
+from penchant.commands.pairs import pairs
 from penchant.commands.ratings import ratings
 from penchant.commands.report import report
 from penchant.console import (
@@ -207,6 +208,7 @@ def fill(
 
 
 app.add_typer(ratings, name="ratings")
+app.add_typer(pairs, name="pairs")
 app.command()(report)
 app.command()(export)
 
@@ -271,7 +273,7 @@ def init(
 
 
 @app.command("list")
-def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|compat")]) -> None:
+def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|grammars|compat")]) -> None:
     """What there is: probes, kinds of models, kinds of data, scoring methods, conventions of other tools."""
     from penchant.study.templates import catalogue
 
@@ -288,13 +290,14 @@ def schema(
     what: Annotated[
         str,
         typer.Argument(
-            metavar="[study|cloze|values|stimuli|occurrences]",
-            help="A study file, a cloze test set, value statements, stimuli or sentences of association tests.",
+            metavar="[study|cloze|values|stimuli|occurrences|grammar]",
+            help="A study file, a cloze test set, value statements, stimuli, sentences, a grammar of pairs.",
         ),
     ] = "study",
 ) -> None:
     """The JSON schema of a study file, or of the files of a test set."""
     from penchant.data.cloze import schemas as cloze_schemas
+    from penchant.data.grammar_file import GrammarFile
     from penchant.data.occurrences import schemas as occurrences_schemas
     from penchant.data.stimuli import schemas as stimuli_schemas
     from penchant.data.survey import SurveyFile
@@ -307,6 +310,7 @@ def schema(
         "values": lambda: values_schemas() | {"survey": SurveyFile.model_json_schema()},
         "stimuli": stimuli_schemas,
         "occurrences": occurrences_schemas,
+        "grammar": GrammarFile.model_json_schema,
     }
     if what not in known:
         raise MethodError(f"there is no schema of '{what}'", hint=f"use one of {', '.join(known)}")

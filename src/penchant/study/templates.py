@@ -6,6 +6,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from penchant.data.cloze import SET_FILE
+from penchant.data.grammar import bundled_grammars, find_grammar
+from penchant.data.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.data.registry import BUNDLED, bundled_data
 from penchant.data.survey import synthetic_survey
 from penchant.engine.methods import METHODS
@@ -283,6 +285,11 @@ def catalogue() -> dict[str, list[tuple[str, str]]]:
             ("none", "normalisation: the sum over tokens, as it is"),
             ("mean", "normalisation: divided by the number of tokens |S|"),
             ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
+        ],
+        "grammars": [
+            (f"{name}: {paradigm}", f"{rules.linguistics_term} ({rules.field})")
+            for name in bundled_grammars()
+            for paradigm, rules in read_grammar_file(find_grammar(name) / GRAMMAR_FILE)[0].paradigms.items()
         ],
         "compat": [
             (f"{name}: {preset}", ", ".join(f"{key} {_listed(value)}" for key, value in settings.items()))
