@@ -147,6 +147,11 @@ def test_where_is_asked_of_the_word(tmp_path: Path) -> None:
     assert first(found) == {"Teacher", "Rice"}
 
 
+def test_where_may_ask_for_a_chosen_value(tmp_path: Path) -> None:
+    slots = "{n: {category: noun, choose: {number: [singular, plural]}, where: human=yes^number=plural;kind=food}}"
+    assert first(small(tmp_path, slots, "{n:number}")) == {"Teachers", "Children", "Rice"}
+
+
 def test_a_value_is_chosen_where_the_form_is_there(tmp_path: Path) -> None:
     slots = "{n: {category: noun, where: kind=thing, choose: {number: [singular, plural]}}}"
     assert first(small(tmp_path, slots, "{n:number}")) == {"Axe", "Axes", "Scissors", "Rice"}
@@ -190,6 +195,15 @@ def test_a_word_fits_what_another_asks_for(tmp_path: Path) -> None:
     """
     food, others = {"Rice"}, {"Owls", "Cacti", "Axes", "Scissors"}
     assert first(small(tmp_path, slots, "{n:number}")) == food | others  # those that number=plural^human!=yes admits
+
+
+def test_a_word_fits_all_that_others_ask_for(tmp_path: Path) -> None:
+    slots = """
+        v: {category: verb, where: lemma=break}
+        w: {category: verb, where: lemma=turn}
+        n: {category: noun, choose: {number: [singular]}, fits: [v.object, w.subject]}
+    """
+    assert first(small(tmp_path, slots, "{n:number}")) == {"Axe"}  # a tool, and no plant
 
 
 def test_a_word_asks_for_what_another_is(tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ class Rule:
         """The word with the values it shares with the others; None where it disagrees or lacks a form."""
         given = dict(option.given)
         for feature, other in agreed:
-            common = unify(given.get(feature, option.values.get(feature, ())), other)
+            common = unify(option.values.get(feature, ()), other)
             if common is None:
                 return None
             given[feature] = common
