@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 import polars as pl
 from pydantic import Field, PrivateAttr
 
 from penchant.engine.scorer import Counts
-from penchant.probes.base import Model, Probe, Run
-from penchant.probes.minimal_pairs import MinimalPairs, Normalisation
+from penchant.probes.base import Model, Run
+from penchant.probes.minimal_pairs import MinimalPairs, PairProbe
 from penchant.probes.pair_summary import FEW_PARADIGMS, credits
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import holm
@@ -28,7 +28,7 @@ ORIGINAL, FAIR = "original", "fair"
 GAIN = "accuracy on fair − original pairs"
 
 
-class FairPairs(Probe):
+class FairPairs(PairProbe):
     """Accuracy on an original set of minimal pairs and on a fair one.
 
     `run` gives items (one row a pair, `dataset` saying which set it is of) and a summary: all that `MinimalPairs` says
@@ -41,15 +41,6 @@ class FairPairs(Probe):
     """Files or directories of pairs as they are."""
     fair: str | Annotated[list[str], Field(min_length=1)]
     """Pairs of equal token length, such as `penchant pairs` makes."""
-    method: str | None = None
-    """How a sentence is scored (`penchant list methods`); default lp for causal, pll for masked models."""
-    normalise: Normalisation | list[Normalisation] | None = None
-    """Which normalisations to report, all from one scoring pass; default all that apply to the method."""
-    acceptable: Literal["sent_more", "sent_less"] = "sent_more"
-    """CrowS-Pairs: the sentence that plays the acceptable one."""
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    resamples: Annotated[int, Field(ge=100)] = 10_000
-    seed: int = 0
 
     _parts: dict[str, MinimalPairs] = PrivateAttr(default_factory=dict)
 

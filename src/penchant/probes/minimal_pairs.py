@@ -26,17 +26,9 @@ from penchant.records import Item, Result, Signature
 Normalisation = Literal["none", "mean", "pen"]
 
 
-class MinimalPairs(Probe):
-    """Accuracy on minimal pairs with the token-length bias laid open.
+class PairProbe(Probe):
+    """How pairs are scored and estimates made, whatever the sets of pairs."""
 
-    `run` gives items (one row a pair) and a summary: accuracy by paradigm, phenomenon and data set, for all pairs and
-    by token-length split, gaps to A=U with tests, accuracy by |A|−|U|, and the length-adjusted accuracy.
-    """
-
-    name: ClassVar[str] = "minimal-pairs"
-
-    data: str | Annotated[list[str], Field(min_length=1)]
-    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, found by content."""
     method: str | None = None
     """How a sentence is scored (`penchant list methods`); default lp for causal, pll for masked models."""
     normalise: Normalisation | list[Normalisation] | None = None
@@ -48,6 +40,19 @@ class MinimalPairs(Probe):
     resamples: Annotated[int, Field(ge=100)] = 10_000
     """Bootstrap resamples and randomisation draws."""
     seed: int = 0
+
+
+class MinimalPairs(PairProbe):
+    """Accuracy on minimal pairs with the token-length bias laid open.
+
+    `run` gives items (one row a pair) and a summary: accuracy by paradigm, phenomenon and data set, for all pairs and
+    by token-length split, gaps to A=U with tests, accuracy by |A|−|U|, and the length-adjusted accuracy.
+    """
+
+    name: ClassVar[str] = "minimal-pairs"
+
+    data: str | Annotated[list[str], Field(min_length=1)]
+    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, found by content."""
 
     _read: dict[tuple[Path, ...], list[PairSet]] = PrivateAttr(default_factory=dict)
 

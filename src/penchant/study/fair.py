@@ -99,9 +99,8 @@ def generated(
 
 def _blimp_rows(grammar: Grammar, name: str, found: Generated, counters: Counters) -> Iterator[dict[str, Any]]:
     paradigm = grammar.paradigms[name]
-    good = counters.lengths([pair.good for pair in found.pairs])
-    bad = counters.lengths([pair.bad for pair in found.pairs])
     for i, pair in enumerate(found.pairs):
+        tokens = dict(zip(counters.by_name, pair.lengths, strict=True))  # of either sentence
         yield {
             "sentence_good": pair.good,
             "sentence_bad": pair.bad,
@@ -113,8 +112,8 @@ def _blimp_rows(grammar: Grammar, name: str, found: Generated, counters: Counter
             "two_prefix_method": False,
             "lexically_identical": sorted(pair.good.lower().split()) == sorted(pair.bad.lower().split()),
             "pairID": str(i),
-            "tokens_good": {label: lengths[i] for label, lengths in good.items()},
-            "tokens_bad": {label: lengths[i] for label, lengths in bad.items()},
+            "tokens_good": tokens,
+            "tokens_bad": tokens,
         }
 
 
