@@ -17,6 +17,7 @@ from transformers import AutoTokenizer
 from answers import Answer, refused
 from paths import SHARED, needs_shared
 from penchant import FairPairs, MinimalPairs, load, read_pairs
+from penchant.report.fair_pairs import _open_ranks
 from penchant.study.results import read_outcome
 
 Program = Callable[..., Answer]
@@ -295,3 +296,24 @@ def test_the_papers_experiment_from_its_study_file(
         assert str(rank) in line
     code, _, err = penchant("export", out, "--to", "csv", "-o", tmp_path / "tables")
     assert code == 0, err
+
+
+def test_ranks_stay_open_where_intervals_hold_0() -> None:
+    def row(pair: str, low: float, high: float, name: str) -> dict[str, object]:
+        own = {"comparison": pair, "dataset": name, "normalise": "none", "scope": "overall", "split": "all"}
+        own["signature"] = f"{pair} {name}"
+        return {**own, "low": low, "high": high}
+
+    pairs_of = {"original": [(0.1, 0.3), (0.2, 0.4), (-0.1, 0.1)], "fair": [(-0.3, -0.1), (-0.1, 0.1), (0.1, 0.2)]}
+    table = pl.DataFrame(
+        [
+            row(pair, *bounds, name)
+            for name, found in pairs_of.items()
+            for pair, bounds in zip(("a − b", "a − c", "b − c"), found, strict=True)
+        ]
+    )
+    (shown,) = _open_ranks(table)
+    cells = {row.cells[1]: [str(cell) for cell in row.cells[2:]] for row in shown.rows}
+    assert [row.signature for row in shown.rows] == ["a − b original", "a − b original", "a − c original"]
+    # original: a leads both, b and c are not told apart; fair: b leads a and c, a and c are not told apart.
+    assert cells == {"a": ["[1, 1]", "[2, 3]"], "b": ["[2, 3]", "[1, 1]"], "c": ["[2, 3]", "[2, 3]"]}

@@ -13,7 +13,7 @@ from penchant.records import Result
 from penchant.report import pairs
 from penchant.report.figures import COLOURS, Figure
 from penchant.report.items import ItemTable
-from penchant.report.tables import P, Row, Table, estimate, models
+from penchant.report.tables import Number, P, Row, Table, estimate, models
 
 _SETS = (ORIGINAL, FAIR)
 
@@ -86,8 +86,40 @@ def _by_paradigm(results: Sequence[Result]) -> Table:
 
 
 def compared(table: pl.DataFrame) -> list[Table]:
-    """Differences between models on each of the two sets."""
-    return pairs.compared(table)
+    """The ranks that the differences between models leave open on each of the two sets, then the differences."""
+    return [*_open_ranks(table), *pairs.compared(table)]
+
+
+def _open_ranks(table: pl.DataFrame) -> list[Table]:
+    """Best and worst rank of every model: an interval of a difference that lies wholly above or below 0 puts one of the
+    two before the other."""
+    rows = table.filter((pl.col("scope") == "overall") & (pl.col("split") == "all"))
+    found: dict[tuple[str, str], dict[str, list[int]]] = {}
+    recipes: dict[tuple[str, str], str] = {}
+    for row in rows.iter_rows(named=True):
+        own = found.setdefault((row["normalise"], row["dataset"]), {})
+        for sign, model in zip((1, -1), row["comparison"].split(" − "), strict=True):
+            recipes.setdefault((row["normalise"], model), row["signature"])  # of its first difference
+            ahead, behind = own.setdefault(model, [0, 0])
+            low, high = (row["low"], row["high"]) if sign > 0 else (-row["high"], -row["low"])
+            own[model] = [ahead + (high < 0), behind + (low > 0)]
+    ranges = {
+        (how, model, name): Number(low=1 + ahead, high=len(own) - behind, form="d")
+        for (how, name), own in found.items()
+        for model, (ahead, behind) in own.items()
+    }
+    shown = [
+        Row((how, model, *(ranges[how, model, name] for name in _SETS)), recipes[how, model])
+        for how, model in dict.fromkeys((how, model) for how, model, _ in ranges)
+        if all((how, model, name) in ranges for name in _SETS)
+    ]
+    note = (
+        "From the intervals of the differences below: a rank is open unless such an interval excludes it. Each "
+        "difference has its own level; over many models the ranges are too narrow together."
+    )
+    title = "Ranks that the differences leave open"
+    columns = ("score", "model", "original", "fair")
+    return [Table("open-ranks", title, columns, tuple(shown), note)] if shown else []
 
 
 def figures(results: Sequence[Result]) -> list[Figure]:
