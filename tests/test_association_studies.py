@@ -14,7 +14,7 @@ from answers import Answer
 from bengali_models import bengali_model, bengali_vectors
 from paths import SHARED, package_file
 from penchant import read_stimuli
-from penchant.data.matching import normalise
+from penchant.data.normalisation import normalise
 from penchant.data.registry import find_data
 from penchant.study.results import read_outcome
 

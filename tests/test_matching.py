@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED
-from penchant.data.matching import Match, Matcher, count_words, normalise, window, word_spans
+from penchant.data.matching import Match, Matcher, count_words, window, word_spans
+from penchant.data.normalisation import normalise
 from penchant.errors import DataError
 
 BANGLA = SHARED / "bangla"

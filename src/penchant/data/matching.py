@@ -7,12 +7,12 @@ they see the end of a word before every vowel sign of Bengali.
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import regex
 
+from penchant.data.normalisation import normalise
 from penchant.errors import DataError
 
 WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
@@ -42,6 +42,10 @@ class Matcher:
                 if surface[0].islower():
                     self._initial.add(normalise(surface[0].upper() + surface[1:]), word)
         self._order = {word: number for number, word in enumerate(forms)}
+
+    def surfaces(self) -> list[str]:
+        """All forms, with those that the beginning of a sentence makes of them."""
+        return list(dict.fromkeys((*self._exact.words, *self._initial.words)))
 
     def find(self, text: str) -> list[Match]:
         """Every form that stands in a text as whole words, by start, end, and the order of the words.
@@ -102,10 +106,10 @@ class _Forms:
                     yield begin, end, word
 
 
-def normalise(text: str) -> str:
-    """The text in NFC, in which texts and forms are compared. Not every letter becomes one character: য় ড় ঢ় of Bengali
-    are always two."""
-    return unicodedata.normalize("NFC", text)
+def words(text: str) -> list[str]:
+    """The maximal runs of letters, marks and digits of a text in NFC."""
+    found: list[str] = _RUN.findall(text)
+    return found
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:
