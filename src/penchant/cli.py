@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from penchant import __version__
+from penchant.commands.corpus import corpus
 from penchant.commands.export import export
 from penchant.commands.pairs import pairs
 from penchant.commands.ratings import ratings
 from penchant.commands.report import report
+from penchant.commands.vectors import vectors
 from penchant.console import (
     WRITERS,
+    FormatOption,
     ReaderGoneError,
     bars,
     lines,
@@ -36,6 +39,9 @@ from penchant.errors import MethodError, PenchantError
 if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
     from penchant.models.static import StaticVectors
+
+_INTERRUPTED = 130
+"""The exit code of a program that was interrupted."""
 
 app = typer.Typer(
     name="penchant",
@@ -65,7 +71,6 @@ DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or 
 DeviceOption = Annotated[str | None, typer.Option("--device", help="A torch device such as cpu or cuda:1.")]
 TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code that comes with the checkpoint.")]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Admit weights that are not safetensors.")]
-FormatOption = Annotated[str, typer.Option("--format", help="table, tsv or jsonl.")]
 
 
 @app.callback(invoke_without_command=True)
@@ -209,6 +214,8 @@ def fill(
 
 app.add_typer(ratings, name="ratings")
 app.add_typer(pairs, name="pairs")
+app.add_typer(corpus, name="corpus")
+app.add_typer(vectors, name="vectors")
 app.command()(report)
 app.command()(export)
 
@@ -323,11 +330,13 @@ def main() -> NoReturn:
     try:
         code = app(standalone_mode=False)
         sys.stdout.flush()
+        if code == _INTERRUPTED:  # the command parser makes an exit of it
+            raise KeyboardInterrupt
     except PenchantError as error:
         code = _fail(error, debug)
     except KeyboardInterrupt:
         say("penchant: interrupted; finished work is kept")
-        code = 130
+        code = _INTERRUPTED
     except ReaderGoneError:
         code = 0
     except Exception as error:  # whatever is left is a fault of ours, or a usage error of the command parser

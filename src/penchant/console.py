@@ -12,7 +12,9 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from penchant.errors import DataError, MethodError, OutputError
 
@@ -20,6 +22,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from penchant.engine.scorer import Scorer, SentenceScore
+
+
+FORMATS = ("table", "tsv", "jsonl")
+FormatOption = Annotated[str, typer.Option("--format", help="table, tsv or jsonl.")]
 
 
 class ReaderGoneError(Exception):
@@ -92,18 +98,23 @@ WRITERS: dict[str, Callable[[Iterator[SentenceScore], str], None]] = {
 }
 
 
+def check_format(format: str) -> None:
+    """Raises MethodError for what `print_frame` does not know."""
+    if format not in FORMATS:
+        raise MethodError(f"unknown format '{format}'", hint=f"use {', '.join(FORMATS)}")
+
+
 def print_frame(frame: pl.DataFrame, format: str) -> None:
     from penchant.report.tables import aligned
 
+    check_format(format)
     with to_stdout():
         if format == "table":
             write(aligned(frame))
         elif format == "tsv":
             sys.stdout.write(frame.write_csv(separator="\t"))
-        elif format == "jsonl":
-            sys.stdout.write(frame.write_ndjson())
         else:
-            raise MethodError(f"unknown format '{format}'", hint="use table, tsv or jsonl")
+            sys.stdout.write(frame.write_ndjson())
 
 
 def write(text: str) -> None:
@@ -131,19 +142,25 @@ def to_stdout() -> Iterator[None]:
         ) from error
 
 
+def _tell_nobody(done: float, total: float) -> None:
+    """Progress where nobody looks."""
+
+
 @contextmanager
-def bars() -> Iterator[Callable[[str], Callable[[float, int], None]]]:
-    """Progress on stderr with rate and time left, only when it is a terminal."""
+def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], None]]]:
+    """Progress on stderr with rate (of `unit`) and time left, only when it is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda label: lambda done, total: None
+        yield lambda label: _tell_nobody
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
+    own = f" {unit}" if unit else ""
+
     class Rate(ProgressColumn):
         def render(self, task: Task) -> Text:
-            return Text(f"{task.speed:.1f}/s" if task.speed else "–/s")
+            return Text(f"{task.speed:.1f}{own}/s" if task.speed else f"–{own}/s")
 
     columns = (
         TextColumn("{task.description}"),
@@ -155,10 +172,10 @@ def bars() -> Iterator[Callable[[str], Callable[[float, int], None]]]:
     # Left to itself rich takes over standard output too, and sends results to the terminal instead of the file.
     with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False) as progress:
 
-        def start(label: str) -> Callable[[float, int], None]:
+        def start(label: str) -> Callable[[float, float], None]:
             task = progress.add_task(label, total=None)
 
-            def advance(done: float, total: int) -> None:
+            def advance(done: float, total: float) -> None:
                 progress.update(task, advance=done, total=total or None)
 
             return advance

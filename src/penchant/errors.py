@@ -31,10 +31,20 @@ class PenchantError(Exception):
         self.hint = hint
         super().__init__(message, where, hint)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """So that an error of another process arrives as it was."""
+        return _again, (type(self), self.args, self.__dict__)
+
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
         return " ".join(line.split())
+
+
+def _again(kind: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(state)
+    return error
 
 
 class DataError(PenchantError):

@@ -12,9 +12,11 @@ import hashlib
 import io
 import json
 import os
+import re
 import secrets
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from penchant.errors import DataError, OutputError
 
@@ -35,32 +37,35 @@ _HINTS = {
 
 def write_bytes(data: bytes, path: str | Path) -> None:
     """Write `data`, making the directories above. Raises OutputError and leaves nothing half-written."""
+    with replacing(path) as stream:
+        stream.write(data)
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[BinaryIO]:
+    """A temporary file in the target's directory to be filled; afterwards it is made sure of on the disk and renamed.
+    Directories above are made. Raises OutputError and leaves nothing half-written."""
     target = Path(path)
     try:
         # Through a symbolic link, as open() would: the link stays and what it points to is replaced.
         real = Path(os.path.realpath(target))
         real.parent.mkdir(parents=True, exist_ok=True)
-        _replace(data, real)
+        temporary = real.with_name(f".{secrets.token_hex(8)}.tmp")
+        try:
+            with temporary.open("xb") as stream:
+                yield stream
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(real)
+        except BaseException:  # also when interrupted
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            raise
     except OSError as error:
         why = error.strerror or str(error)
         raise OutputError(
             f"cannot be written: {why}", where=str(target), hint=_HINTS.get(error.errno or 0, "")
         ) from error
-
-
-def _replace(data: bytes, target: Path) -> None:
-    """Fill a temporary file in the target's directory, make sure of it on the disk, and rename it."""
-    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.replace(target)
-    except BaseException:  # also when interrupted
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
 
 
 def write_text(text: str, path: str | Path) -> None:
@@ -81,11 +86,16 @@ def write_json(obj: object, path: str | Path) -> None:
     write_bytes((text + "\n").encode("utf-8", "backslashreplace"), path)
 
 
-def write_parquet(frame: pl.DataFrame, path: str | Path) -> None:
+def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: dict[str, str] | None = None) -> None:
     """Write a table as Parquet. Raises OutputError."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer)
+    frame.write_parquet(buffer, metadata=metadata)
     write_bytes(buffer.getvalue(), path)
+
+
+def safe(name: str) -> str:
+    """A name as a file may have it: what is neither letter, digit nor one of _.@+- becomes _."""
+    return re.sub(r"[^\w.@+-]", "_", name)
 
 
 def sha256_file(path: str | Path) -> str:

@@ -18,11 +18,12 @@ import polars as pl
 from pydantic import BaseModel, Field, StrictStr
 
 from penchant.data.documents import Text
-from penchant.data.matching import Matcher, count_words, normalise, window
+from penchant.data.matching import Matcher, count_words, window
+from penchant.data.normalisation import normalise
 from penchant.data.tables import read_models
 from penchant.errors import DataError, MethodError
 
-SCHEMA: Mapping[str, type[pl.DataType]] = {
+SCHEMA: Mapping[str, Any] = {
     "id": pl.String,
     "word": pl.String,
     "text": pl.String,
@@ -33,6 +34,8 @@ SCHEMA: Mapping[str, type[pl.DataType]] = {
     "source": pl.String,
 }
 """id of the sentence, the stimulus, the sentence, start and end of the form, the form, words in the sentence, file."""
+KEY = "penchant"
+"""Where a table that was extracted from a corpus has its record, in the metadata of Parquet."""
 TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
 """The endings of tables; a file of any other is plain text."""
 
@@ -68,6 +71,9 @@ def read_occurrences(path: str | Path | Sequence[str | Path], forms: Mapping[str
     used once. All texts come back in NFC. Raises DataError naming file and line.
     """
     files = [Path(path)] if isinstance(path, str | Path) else [Path(each) for each in path]
+    extracted = _extracted(files, forms)
+    if extracted is not None:
+        return extracted
     texts = [file for file in files if file.suffix.lower() not in TABLES]
     _refuse_same_names(texts)
     matcher = Matcher(forms)
@@ -85,6 +91,32 @@ def read_occurrences(path: str | Path | Sequence[str | Path], forms: Mapping[str
             seen.add((name, word, start))
             records.append(record)
     return pl.DataFrame(records, schema=SCHEMA, orient="row")
+
+
+def _extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame | None:
+    """The occurrences of tables that `extraction.extract` wrote, all rows at once. None where one is something else, or
+    has something wrong with it, which reading row by row will tell."""
+    frames = []
+    for file in files:
+        try:
+            if file.suffix.lower() != ".parquet" or KEY not in pl.read_parquet_metadata(file):
+                return None
+            frames.append(pl.read_parquet(file, columns=list(SCHEMA), glob=False).cast(pl.Schema(SCHEMA)))
+        except (OSError, pl.exceptions.PolarsError):
+            return None
+    names = {normalise(word): word for word in forms}
+    found = pl.concat(frames).filter(pl.col("word").is_in(list(names)))
+    place = (pl.col("start") >= 0) & (pl.col("start") < pl.col("end"))
+    held = pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start")) == pl.col("matched")
+    texts = found.unique(["id", "text"]).select("id", "text")
+    sound = (
+        found.select((place & held).all()).item()
+        and texts.select((pl.col("text").str.normalize("NFC") == pl.col("text")).all()).item()
+        and texts["id"].is_unique().all()
+        and found.select(pl.struct("id", "word", "start").is_unique().all()).item()
+        and not found.null_count().sum_horizontal().item()
+    )
+    return found.with_columns(pl.col("word").replace_strict(names, return_dtype=pl.String)) if sound else None
 
 
 def _refuse_same_names(files: Sequence[Path]) -> None:
