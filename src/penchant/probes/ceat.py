@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PrivateAttr, model_validator
 from scipy import stats
 
-from penchant.data.matching import normalise
+from penchant.data.normalisation import normalise
 from penchant.data.occurrences import Segment, cut, read_occurrences, segments
 from penchant.data.registry import find_data
 from penchant.data.stimuli import Category
@@ -69,9 +69,10 @@ class CEAT(Association):
         "paper": {"ddof": 1, "samples": [5_000, 1_000], "sampling": ["fixed", "random"]},
     }
 
-    sentences: str | list[str]
+    sentences: str | list[str] | None = None
     """Sentences: a table with id, word, text, start, end (see `penchant schema occurrences`), or plain text with one
-    sentence a line, in which words are searched with their suffixes."""
+    sentence a line, in which words are searched with their suffixes. Default: those that a study draws from its corpus.
+    """
     segments: Annotated[tuple[int | str, ...], Field(min_length=1)] = (9, 25, 75, ">75")
     """L: a window of L words around the word; ">L": whole sentences of more than L words; "all": whole sentences."""
     mode: Literal["window", "bin"] = "window"
@@ -101,6 +102,8 @@ class CEAT(Association):
 
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
         """The files of sentences."""
+        if self.sentences is None:
+            raise MethodError("ceat has no sentences", hint="name a table or a text with sentences=")
         names = [self.sentences] if isinstance(self.sentences, str) else self.sentences
         return tuple(find_data(name, base=base) for name in names)
 
@@ -115,7 +118,9 @@ class CEAT(Association):
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """None that a model must be able to read whole: what it cannot read is left out and counted."""
-        self.occurrences(base)
+        self.chosen(base)
+        if self.sentences is not None:
+            self.occurrences(base)
         return []
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:

@@ -13,7 +13,6 @@ import importlib.metadata
 import json
 import os
 import platform
-import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,16 +26,17 @@ import polars as pl
 from penchant import __version__
 from penchant.engine.scorer import language_model
 from penchant.errors import StudyError
-from penchant.files import sha256_file, write_json, write_parquet
+from penchant.files import safe, sha256_file, write_json, write_parquet
 from penchant.models.load import LanguageModel, load
 from penchant.probes.base import Model, Probe, Run
 from penchant.probes.compare import compare
 from penchant.records import Outcome, Result
 from penchant.study.check import require_fit
+from penchant.study.from_text import Preparation, Prepared
 from penchant.study.spec import Study
 
 PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
-Progress = Callable[[float, int], None]
+Progress = Callable[[float, float], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,14 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
     options = options or Options()
     folder = Path(out)
     texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
+    if study.corpus is not None:
+        study.corpus.files(options.base)
     manifest = _Manifest.begin(folder, study, probes, options)
     outcome = Outcome([manifest.content])
+    prepared = _prepared(study, probes, folder, options)
+    probes = prepared.probes
+    outcome.notes += prepared.notes
+    manifest.content["prepared"] = prepared.records
     names = _folders(probes)
     manifest.note_data(probes, options.base)
     names_taken = {unit["model"]["name"]: key.split(" | ", 1)[1] for key, unit in manifest.content["units"].items()}
@@ -73,7 +79,7 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
             options.say(f"{spec}: finished before")
             continue
         options.say(f"{spec}: loading")
-        model = _load(study, spec)
+        model = _load(study, prepared.models.get(spec, spec))
         if names_taken.setdefault(model.name, spec) != spec:
             raise StudyError(
                 f"'{names_taken[model.name]}' and '{spec}' are both {model.name}", where="models", hint="remove one"
@@ -95,7 +101,7 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
             )
             with manifest.unit(names[i], spec, model, run):
                 result = probes[i].run(model, run)
-                result.save(folder / names[i] / _safe(model.name))
+                result.save(folder / names[i] / safe(model.name))
             outcome.results[names[i], spec] = result
     for name in names:
         if not any(place == name for place, _ in outcome.results):
@@ -114,6 +120,15 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
     outcome.notes += manifest.left_out()
     manifest.end(outcome.notes)
     return outcome
+
+
+def _prepared(study: Study, probes: list[Probe], folder: Path, options: Options) -> Prepared:
+    """The probes and models, with what must be made of the study's text."""
+    if study.corpus is None:
+        return Prepared(probes)
+    return Preparation(
+        study.corpus, study.vectors, study.models, folder, options.base, study.seed, options.say, options.progress
+    ).make(probes)
 
 
 def _load(study: Study, spec: str) -> Model:
@@ -140,10 +155,6 @@ def _folders(probes: list[Probe]) -> list[str]:
         seen[probe.name] = seen.get(probe.name, 0) + 1
         names.append(probe.name if seen[probe.name] == 1 else f"{probe.name}-{seen[probe.name]}")
     return names
-
-
-def _safe(name: str) -> str:
-    return re.sub(r"[^\w.@+-]", "_", name)
 
 
 class _Manifest:
@@ -259,7 +270,7 @@ class _Unit:
         self._manifest.done(
             f"{self._name} | {self._spec}",
             {
-                "directory": f"{self._name}/{_safe(model.name)}",
+                "directory": f"{self._name}/{safe(model.name)}",
                 "model": _described(model),
                 "counts": self._run.counts.as_dict(),
                 "seconds": round(time.perf_counter() - self._began, 3),

@@ -17,6 +17,7 @@ from penchant.probes.fair_pairs import FairPairs
 from penchant.probes.logprob_bias import LogProbBias
 from penchant.probes.minimal_pairs import MinimalPairs
 from penchant.probes.values import Values
+from penchant.study.from_text import Corpus, Vectors, problem
 
 PROBES: dict[str, type[Probe]] = {
     probe.name: probe for probe in (MinimalPairs, FairPairs, Cloze, Values, WEAT, SEAT, CEAT, LogProbBias)
@@ -44,6 +45,10 @@ class Study(BaseModel):
     that fit its kind."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
+    corpus: Corpus | None = None
+    """Running text from which sentences are drawn for probes that name none, and on which vectors are trained."""
+    vectors: dict[str, Vectors] = {}
+    """Word vectors to train on the corpus, by name; the models list them as trained:NAME."""
     seed: int = 0
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     device: str | None = None
@@ -52,7 +57,10 @@ class Study(BaseModel):
 
     def instruments(self) -> list[Probe]:
         """The probes, validated. Raises ValidationError with the place inside the study."""
-        found = []
+        wrong = problem(self.corpus, self.vectors, self.models)
+        if wrong:
+            raise _PlacedError(("models",), wrong)
+        found: list[Probe] = []
         for i, entry in enumerate(self.probes):
             if len(entry) != 1:
                 raise _PlacedError(("probes", i), f"each probe is one 'name: {{parameters}}', got {len(entry)} names")
@@ -64,6 +72,8 @@ class Study(BaseModel):
             except ValidationError as error:
                 first = error.errors()[0]
                 raise _PlacedError(("probes", i, name, *first["loc"]), finding(first)) from error
+            if isinstance(found[-1], CEAT) and found[-1].sentences is None and self.corpus is None:
+                raise _PlacedError(("probes", i, name), "sentences are missing — name them, or the study's corpus")
         return found
 
 

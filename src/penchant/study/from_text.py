@@ -1,0 +1,207 @@
+"""A study that begins with running text: sentences for its probes and vectors for its models are made first.
+
+What is made stands in the study's directory, and is made again only when it is not there or was made otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from penchant import __version__
+from penchant.data.extracted import notes, read_record
+from penchant.data.extraction import extract
+from penchant.data.finding import Duplicates, Extraction, extraction
+from penchant.data.occurrences import segments
+from penchant.data.text_files import Layout, TextFile, find_texts
+from penchant.data.tokens import tokens
+from penchant.data.workers import worthwhile
+from penchant.files import safe, sha256_file
+from penchant.probes.association import Association
+from penchant.probes.base import Probe
+from penchant.probes.ceat import CEAT
+from penchant.study.training import method, read_card, still_true, train
+
+TRAINED = "trained:"
+"""What the name of a model begins with that the study trains."""
+Progress = Callable[[str], Callable[[float, float], None]]
+
+
+class Corpus(BaseModel):
+    """Running text, and how sentences are drawn from it for probes that name none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    text: str | list[str]
+    """Files, patterns, directories, URLs; plain text, JSON lines, Parquet, compressed or not."""
+    language: str | None = None
+    """Whose rules divide sentences. Default: the language of the stimuli."""
+    layout: Layout = "paragraphs"
+    field: str = "text"
+    per_word: Annotated[int, Field(ge=1)] = 10_000
+    """The most occurrences of a word that are kept, in each segment."""
+    minimum: Annotated[int, Field(ge=0)] = 1
+    segments: list[int | str] | None = None
+    """Lengths of sentences that are sampled apart. Default: the bounds of the probe's own segments."""
+    duplicates: Duplicates = "near"
+    seed: Annotated[int, Field(ge=0)] | None = None
+    """Default: the study's."""
+
+    def files(self, base: Sequence[Path]) -> list[TextFile]:
+        """The text's files. Raises DataError."""
+        return find_texts([self.text] if isinstance(self.text, str) else self.text, base)
+
+
+class Vectors(BaseModel):
+    """Word vectors trained on the study's text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    method: Literal["word2vec", "glove"]
+    size: Annotated[int, Field(ge=1)] = 100
+    window: Annotated[int, Field(ge=1)] | None = None
+    min_count: Annotated[int, Field(ge=1)] | None = None
+    epochs: Annotated[int, Field(ge=1)] | None = None
+    seed: Annotated[int, Field(ge=0)] | None = None
+    lower: bool = True
+    forms: bool = False
+    """Take every form of the stimuli for the stimulus."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The study's probes with sentences of their own, the files of trained models by name, the records of what was
+    made, and what must be told of it."""
+
+    probes: list[Probe]
+    models: dict[str, str] = field(default_factory=dict)
+    records: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What is to be made for a study, and where. `models` are all the study names, `base` where data are looked up."""
+
+    corpus: Corpus
+    vectors: Mapping[str, Vectors]
+    models: Sequence[str]
+    folder: Path
+    base: Sequence[Path]
+    seed: int
+    say: Callable[[str], None]
+    progress: Progress
+
+    def make(self, probes: Sequence[Probe]) -> Prepared:
+        """Sentences for the probes that name none, and vectors. Raises DataError, MethodError and OutputError."""
+        files = self.corpus.files(self.base)
+        done = Prepared(list(probes))
+        made: dict[str, Path] = {}
+        for number, probe in enumerate(probes):
+            if isinstance(probe, CEAT) and probe.sentences is None:
+                path = self._sentences(probe, files, made, done)
+                done.probes[number] = probe.model_copy(update={"sentences": str(path.absolute())})
+        wanted = [name.removeprefix(TRAINED) for name in self.models if name.startswith(TRAINED)]
+        for name in wanted:
+            path = self.folder / "vectors" / f"{name}.txt"
+            done.records[f"vectors/{path.name}"] = self._vectors(self.vectors[name], probes, files, path)
+            done.models[TRAINED + name] = str(path)
+        return done
+
+    def _sentences(self, probe: CEAT, files: Sequence[TextFile], made: dict[str, Path], done: Prepared) -> Path:
+        wanted = self._wanted(probe)
+        key = json.dumps(wanted.recipe(), ensure_ascii=False)
+        if key in made:
+            return made[key]
+        stem = safe(probe.stimuli(self.base).name)
+        path = self.folder / "corpus" / (f"{stem}-{len(made) + 1}.parquet" if made else f"{stem}.parquet")
+        made[key] = path
+        record = read_record(path) if path.exists() else None
+        if record is None or json.dumps(record["recipe"], ensure_ascii=False) != key or not _same(record, files):
+            self.say(f"{path.name}: reading {len(files):,} files of text")
+            tell = self.progress("sentences (MB)")
+            record = extract(
+                wanted,
+                files,
+                path,
+                workers=worthwhile(files),
+                resume=True,
+                progress=lambda more, total: tell(more / 1e6, total / 1e6),
+            )
+        done.records[f"corpus/{path.name}"] = {
+            name: record[name] for name in ("version", "texts") if name in record
+        } | {"sha256": sha256_file(path)}
+        done.notes += [f"{path.name}: {note}" for note in notes(record)]
+        return path
+
+    def _wanted(self, probe: CEAT) -> Extraction:
+        corpus = self.corpus
+        words = [word for category in probe.chosen(self.base) for own in category.lists() for word in own.words]
+        own = segments(probe.segments, probe.mode)
+        bounds = sorted({one.length or one.high or one.low - 1 for one in own} - {0})
+        default: list[int | str] = [*bounds, f">{bounds[-1]}"] if bounds else ["all"]
+        return extraction(
+            probe.stimuli(self.base),
+            words=words,
+            segments=default if corpus.segments is None else corpus.segments,
+            language=corpus.language,
+            layout=corpus.layout,
+            field=corpus.field,
+            per_word=corpus.per_word,
+            minimum=corpus.minimum,
+            duplicates=corpus.duplicates,
+            seed=self.seed if corpus.seed is None else corpus.seed,
+        )
+
+    def _vectors(self, own: Vectors, probes: Sequence[Probe], files: Sequence[TextFile], path: Path) -> dict[str, Any]:
+        sets = [probe.stimuli(self.base) for probe in probes if isinstance(probe, Association)]
+        stimuli = next(iter(sets), None)
+        how = method(
+            own.method,
+            size=own.size,
+            window=own.window,
+            min_count=own.min_count,
+            epochs=own.epochs,
+            seed=self.seed if own.seed is None else own.seed,
+        )
+        settings = tokens(
+            stimuli,
+            forms=own.forms,
+            language=self.corpus.language,
+            layout=self.corpus.layout,
+            field=self.corpus.field,
+            lower=own.lower,
+        )
+        record = read_card(path)
+        if record is None or not still_true(record, how, settings, path) or not _same(record, files):
+            self.say(f"{path.name}: training")
+            record = train(
+                how, settings, files, path, stimuli=stimuli, workers=worthwhile(files), progress=self.progress
+            )
+        return {name: record[name] for name in ("version", "method", "parameters", "texts", "sha256", "vocabulary")}
+
+
+def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
+    """Whether this version made something from these files as they are now; of URLs only the size is looked at."""
+    if record["version"] != __version__ or len(record["texts"]) != len(files):
+        return False
+    return all(
+        (told["name"], told["size"]) == (file.name, file.size)
+        and ("://" in file.place or told["sha256"] == sha256_file(file.place))
+        for told, file in zip(record["texts"], files, strict=True)
+    )
+
+
+def problem(corpus: Corpus | None, vectors: Mapping[str, Vectors], models: Sequence[str]) -> str:
+    """What is wrong with a study's models, as far as it trains them; "" where nothing is."""
+    for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
+        if name not in vectors:
+            return f"no vectors are called '{name}' — {', '.join(vectors) or 'none'} stand under vectors"
+        if corpus is None:
+            return f"'{TRAINED}{name}' needs text to be trained on — name it under corpus"
+    return ""
