@@ -86,10 +86,10 @@ def write_json(obj: object, path: str | Path) -> None:
     write_bytes((text + "\n").encode("utf-8", "backslashreplace"), path)
 
 
-def write_parquet(frame: pl.DataFrame, path: str | Path, metadata: dict[str, str] | None = None) -> None:
-    """Write a table as Parquet. Raises OutputError."""
+def write_parquet(frame: pl.DataFrame, path: str | Path, row_group_size: int | None = None) -> None:
+    """Write a table as Parquet, in groups of so many rows. Raises OutputError."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, metadata=metadata)
+    frame.write_parquet(buffer, row_group_size=row_group_size)
     write_bytes(buffer.getvalue(), path)
 
 

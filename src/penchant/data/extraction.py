@@ -29,15 +29,18 @@ from penchant.data.sampling import Smallest
 from penchant.data.text_files import Reader, TextFile, refuse_unreadable
 from penchant.data.workers import in_order
 from penchant.errors import DataError, MethodError, OutputError
-from penchant.files import replacing, write_parquet
+from penchant.files import replacing, write_json, write_parquet
 
-EVERY = 1 << 26
+EVERY = 1 << 25
 """Bytes of text after which what was found is written down."""
 _SPARE = 2
 """How many more occurrences than wanted are held ready, so that nearly equal ones can be left out."""
 _FEWEST = 64
 """Occurrences held ready at least, for the number of distinct ones to be estimated."""
-_ROWS = 1 << 18
+_ROWS = 1 << 15
+"""Rows of samples held at once."""
+_GROUP = 1 << 12
+"""Rows of the parts that are read together or passed over."""
 _PART: dict[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
 
 Progress = Callable[[float, float], None]
@@ -121,40 +124,47 @@ class _State:
 
 
 class _Store:
-    """A folder of tables, each with the rows found since the last and the state after them in its metadata."""
+    """A folder of tables of what was found, and beside them how far the reading had come after the last."""
 
     def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
         self.folder = folder
         self.identity = identity
-        self.parts = sorted(folder.glob("part-*.parquet"))
-        if self.parts and not resume:
+        self.parts: list[Path] = []
+        if self._record.exists() and not resume:
             hint = "go on with --resume, or delete it to begin anew"
             raise MethodError("holds what an earlier run has found", where=str(folder), hint=hint)
 
+    @property
+    def _record(self) -> Path:
+        return self.folder / "state.json"
+
+    def _part(self, number: int) -> Path:
+        return self.folder / f"part-{number:06}.parquet"
+
     def restore(self, samples: Smallest) -> _State:
         """The state after the last part; the samples take in what was found."""
-        if not self.parts:
+        if not self._record.exists():
             return _State()
         try:
-            told = json.loads(pl.read_parquet_metadata(self.parts[-1])[KEY])
+            told = json.loads(self._record.read_text("utf-8"))
+            self.parts = [self._part(number) for number in range(told["parts"])]  # a later one was not finished
             found = pl.scan_parquet(self.parts, glob=False).select("cell", "priority").collect()
         except (OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
-            raise DataError("cannot be read; delete the folder", where=str(self.parts[-1])) from error
+            raise DataError("cannot be read; delete the folder", where=str(self.folder)) from error
         if json.dumps(told["identity"]) != json.dumps(self.identity):  # the order of words counts, too
             what = "belongs to an extraction of other texts or with other settings"
             raise MethodError(what, where=str(self.folder), hint="delete it, or repeat the earlier command")
         for (cell,), own in found.group_by("cell"):
             samples.extend(int(str(cell)), own["priority"].to_numpy())
-        given = told["state"]
-        return _State(given["file"], given["blocks"], tuple(given["hashes"]), Tally.from_json(given["tally"]))
+        return _State(told["file"], told["blocks"], tuple(told["hashes"]), Tally.from_json(told["tally"]))
 
     def write(self, rows: Sequence[tuple[Any, ...]], state: _State) -> None:
-        path = self.folder / f"part-{len(self.parts):06}.parquet"
-        where = {"file": state.file, "blocks": state.blocks, "hashes": state.hashes, "tally": state.tally.to_json()}
-        told = {"identity": self.identity, "state": where}
-        frame = pl.DataFrame(rows, schema=_PART, orient="row")
-        write_parquet(frame, path, metadata={KEY: json.dumps(told, ensure_ascii=False)})
-        self.parts.append(path)
+        """Write what was found since the last part; it counts once the state is written, too."""
+        self.parts.append(self._part(len(self.parts)))
+        frame = pl.DataFrame(rows, schema=_PART, orient="row").sort("cell", "priority")
+        write_parquet(frame, self.parts[-1], row_group_size=_GROUP)
+        told = {"file": state.file, "blocks": state.blocks, "hashes": state.hashes, "tally": state.tally.to_json()}
+        write_json({"identity": self.identity, "parts": len(self.parts), **told}, self._record)
 
     def words(self, samples: Smallest, cells: range, bins: int) -> Iterator[pl.DataFrame]:
         """The rows of the samples of some cells, word by word, in the order of their priorities."""
@@ -165,11 +175,12 @@ class _Store:
         )
         found = (
             pl.scan_parquet(self.parts, glob=False)
+            .filter(pl.col("cell").is_between(cells.start, cells.stop - 1))  # which passes over groups of rows
             .join(limits.lazy(), on="cell")
             .filter(pl.col("priority") <= pl.col("last"))
             .drop("last")
             .collect(engine="streaming")
-            .sort("priority", "cell")
+            .sort(pl.col("cell") // bins, "priority", "cell")
         )
         for _, own in found.group_by(pl.col("cell") // bins, maintain_order=True):
             yield own
@@ -224,7 +235,8 @@ def _finish(
     }
     table = pl.scan_parquet(written, glob=False) if written else pl.LazyFrame(schema=dict(SCHEMA))
     with replacing(target) as stream:
-        table.sink_parquet(stream, metadata={KEY: json.dumps(record, ensure_ascii=False)}, engine="streaming")
+        told = json.dumps(record, ensure_ascii=False)
+        table.sink_parquet(stream, metadata={KEY: told}, engine="streaming", row_group_size=1 << 14)
     return record
 
 
@@ -254,4 +266,4 @@ def _chosen(found: pl.DataFrame, wanted: Extraction, kept: NDArray[np.int64], ne
         kept[cell] += room and new[sentence]
         near[cell] += room and not new[sentence]
         mask.append(room and new[sentence])
-    return found.filter(pl.Series(mask, dtype=pl.Boolean))
+    return found[np.flatnonzero(mask)]

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Literal, NamedTuple, get_args
 
 from penchant.data.matching import Match, Matcher, count_words
@@ -167,16 +168,18 @@ class Finder:
         tally = Tally(skipped=lines.skipped, records=lines.records)
         rows: list[Row] = []
         texts = lines.text.split("\n")
-        for line in scanner.lines(lines.text):
+        places = zip(*(own.tolist() for own in scanner.find(lines.text)), strict=True)
+        for line, hits in groupby(places, key=lambda place: place[1]):
             record = lines.numbers[line]
-            place = f"{task.file.name}:{record}"
+            name = f"{task.file.name}:{record}"
             if line and lines.numbers[line - 1] == record:
-                place += f".{line - bisect.bisect_left(lines.numbers, record) + 1}"
-            for number, sentence in enumerate(split(texts[line]), 1):
-                matches = matcher.find(sentence)
+                name += f".{line - bisect.bisect_left(lines.numbers, record) + 1}"
+            forms = [(scanner.forms[form], begin, end) for form, _, begin, end in hits]
+            for number, sentence, own in _by_sentence(texts[line], split(texts[line]), forms):
+                matches = matcher.among(sentence, own)
                 if matches:
-                    own = place if wanted.layout == "sentences" else f"{place}:{number}"
-                    rows += self._occurrences(sentence, matches, own, tally, task.limits)
+                    place = name if wanted.layout == "sentences" else f"{name}:{number}"
+                    rows += self._occurrences(sentence, matches, place, tally, task.limits)
         size = len(block.data) if isinstance(block.data, bytes) else len(lines.text)
         return Found(block._replace(data=b""), size, tally, rows, lines.bad)
 
@@ -191,10 +194,10 @@ class Finder:
         self, sentence: str, matches: Sequence[Match], record: str, tally: Tally, limits: Sequence[int]
     ) -> Iterator[Row]:
         """Those of one sentence; all are counted."""
-        wanted = self.wanted
+        wanted, bins = self.wanted, self.wanted.bins
         tally.sentences += 1
         words = count_words(sentence)
-        at = next((n for n, own in enumerate(wanted.bins) if words >= own.low and words <= (own.high or words)), None)
+        at = next((n for n, own in enumerate(bins) if own.low <= words <= (own.high or words)), None)
         if at is None or len(sentence) > LONGEST:
             tally.too_long += 1
             return
@@ -205,12 +208,35 @@ class Finder:
                 told = " ".join(sentence.split())
             case "keep":
                 told = record
-        before: Counter[str] = Counter()
+        before: dict[str, int] = {}
         for word, start, end in matches:
             matched = sentence[start:end]
-            tally.forms[word, matched, wanted.bins[at].name] += 1
-            own = priority(wanted.seed, word, str(before[word]), told)
-            before[word] += 1
-            cell = self._numbers[word] * len(wanted.bins) + at
+            tally.forms[word, matched, bins[at].name] += 1
+            nth = before[word] = before.get(word, -1) + 1
+            own = priority(wanted.seed, word, str(nth), told)
+            cell = self._numbers[word] * len(bins) + at
             if own < limits[cell]:
                 yield Row(cell, own, record, word, sentence, start, end, matched, words)
+
+
+_Place = tuple[str, int, int]
+
+
+def _by_sentence(
+    line: str, sentences: Sequence[str], places: Sequence[_Place]
+) -> Iterator[tuple[int, str, list[_Place]]]:
+    """Number, text and forms of each sentence of a line that holds any, with the forms' places in it."""
+    at = n = 0
+    for number, sentence in enumerate(sentences, 1):
+        begin = line.index(sentence, at)  # only white space comes before it
+        at = begin + len(sentence)
+        own = []
+        while n < len(places) and places[n][1] < at:
+            form, start, end = places[n]
+            if start >= begin and end <= at:
+                own.append((form, start - begin, end - begin))
+            n += 1
+        if own:
+            yield number, sentence, own
+        if n == len(places):
+            return

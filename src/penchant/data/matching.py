@@ -65,6 +65,22 @@ class Matcher:
                 found += self._at(text, run.start(), run[0], self._exact)
         return found
 
+    def among(self, text: str, places: Iterable[tuple[str, int, int]]) -> list[Match]:
+        """What `find` finds, where it is known which of the `surfaces` stand in the text as whole words, and where:
+        surface, start and end, by rising start and end."""
+        ends: dict[tuple[int, str], int] = {}
+        for surface, start, end in places:
+            for word in self._exact.words.get(surface, ()):
+                ends[start, word] = end  # of several the last, which is the longest
+            if surface in self._initial.words and _RUN.search(text, 0, start) is None:
+                for word in self._initial.words[surface]:
+                    ends[start, word] = end
+        found = [Match(word, start, end) for (start, word), end in ends.items()]
+        return sorted(found, key=self._place) if len(found) > 1 else found
+
+    def _place(self, match: Match) -> tuple[int, int, int]:
+        return match.start, match.end, self._order[match.word]
+
     def _at(self, text: str, start: int, run: str, *tables: _Forms) -> list[Match]:
         """The longest form of each word at each start, of the forms whose first run of word characters is `run`."""
         ends: dict[tuple[int, str], int] = {}
@@ -72,7 +88,7 @@ class Matcher:
             for begin, end, word in table.at(text, start, run):
                 ends[begin, word] = max(end, ends.get((begin, word), end))
         found = [Match(word, begin, end) for (begin, word), end in ends.items()]
-        return sorted(found, key=lambda match: (match.start, match.end, self._order[match.word]))
+        return sorted(found, key=self._place)
 
 
 class _Forms:
@@ -127,11 +143,13 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 def count_words(text: str) -> int:
     """The number of words, as `word_spans` has them: a dash or danda on its own is none."""
-    return sum(map(_is_word, text.split()))
+    chunks = text.split()
+    odd = [chunk for chunk in chunks if not chunk[0].isalnum()]
+    return len(chunks) - len(odd) + sum(map(_is_word, odd))
 
 
 def _is_word(chunk: str) -> bool:
-    return chunk[0].isalnum() or _RUN.search(chunk) is not None  # the first, which nearly always answers, is faster
+    return chunk[0].isalnum() or _RUN.search(chunk) is not None  # the first nearly always answers, and is faster
 
 
 def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int] | None:

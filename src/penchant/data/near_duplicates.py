@@ -73,9 +73,8 @@ class NearDuplicates:
         self._minhash: Any = RMinHash
         self._index: Any = RMinHashLSH(threshold, self._hashes, bands)
         self._kept: list[str] = []
-        self._sizes: list[int] = []
         self._texts: set[str] = set()
-        self._masks: dict[int, int] = {}
+        self._known: dict[int, tuple[int, int]] = {}
 
     def __len__(self) -> int:
         """How many sentences were kept."""
@@ -89,13 +88,11 @@ class NearDuplicates:
         found = shingles(folded)
         sketch = self._minhash(self._hashes, _SEED)
         sketch.update(found)
-        own = set(found)
         candidates = self._index.query(sketch)
-        if candidates and self._has_similar(own, candidates):
+        if candidates and self._has_similar(set(found), candidates):
             return False
         self._index.insert(len(self._kept), sketch)
         self._kept.append(folded)
-        self._sizes.append(len(own))
         self._texts.add(folded)
         return True
 
@@ -108,12 +105,11 @@ class NearDuplicates:
         size, mask = len(own), _mask(own)
         shared = size - mask.bit_count()
         for key in candidates:
-            other = self._sizes[key]
-            if min(size, other) / max(size, other) < self.threshold:
-                continue
-            if key not in self._masks:
-                self._masks[key] = _mask(set(shingles(self._kept[key])))
-            common = min((mask & self._masks[key]).bit_count() + shared, size, other)
+            if key not in self._known:
+                kept = set(shingles(self._kept[key]))
+                self._known[key] = len(kept), _mask(kept)
+            other, theirs = self._known[key]
+            common = min((mask & theirs).bit_count() + shared, size, other)
             if common / (size + other - common) < self.threshold:
                 continue
             # Only the text is held: its shingles take twenty times the memory.

@@ -57,7 +57,7 @@ class _Found:
 
 def _look(text: str) -> _Found | None:
     """None for a text with so many suspects that they are not worth telling apart."""
-    codes = _codes(text)
+    codes = code_points(text)
     table = _tables().parts
     parts = np.empty(len(codes), np.uint8)
     never, near = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
@@ -74,7 +74,7 @@ def _look(text: str) -> _Found | None:
     return _Found(codes, parts, np.concatenate(never), np.concatenate(near))
 
 
-def _codes(text: str) -> _Codes:
+def code_points(text: str) -> _Codes:
     """The code points of a text, surrogates that stand alone included."""
     data = text.encode("utf-16-le", "surrogatepass")
     if len(data) == 2 * len(text):

@@ -37,9 +37,10 @@ class Smallest:
         if own >= self.limits[cell] or own in self._new[cell]:
             return False
         kept = self._kept[cell]
-        at = int(np.searchsorted(kept, np.uint64(own)))
-        if at < len(kept) and int(kept[at]) == own:
-            return False
+        if len(kept):
+            at = int(np.searchsorted(kept, np.uint64(own)))
+            if at < len(kept) and int(kept[at]) == own:
+                return False
         self._new[cell].add(own)
         if len(self._new[cell]) > max(64, self.k // 4):
             self._merge(cell)

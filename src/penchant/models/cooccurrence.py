@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import MethodError
 from penchant.models.token_file import Corpus, missing
 
 _AT_ONCE = 1 << 23
@@ -37,23 +37,18 @@ class _Table(NamedTuple):
 
 
 def cooccurrences(corpus: Corpus, window: int) -> Cooccurrences:
-    """Count the co-occurrences in a corpus.
-
-    Raises DataError where no two words stand together, MethodError where numba is missing or the window is too wide.
-    """
+    """Count the co-occurrences in a corpus. Raises MethodError where numba is missing or the window is too wide."""
     shares: list[list[_Table]] = []
     bounds = np.empty(0, np.int64)
     for codes, sums in _tables(corpus, window):
         if not shares:
-            bounds = np.unique(codes[np.arange(1, _SHARES) * len(codes) // _SHARES])
-            shares = [[] for _ in range(len(bounds) + 1)]
+            bounds = codes[np.arange(1, _SHARES) * len(codes) // _SHARES]
+            shares = [[] for _ in range(_SHARES)]
         ends = [0, *np.searchsorted(codes, bounds).tolist(), len(codes)]
         for share, start, end in zip(shares, ends[:-1], ends[1:], strict=True):
             share.append(_Table(codes[start:end].copy(), sums[start:end].copy()))
             while len(share) > 1 and 2 * len(share[-1].codes) >= len(share[-2].codes):
                 share.append(_merged(share.pop(), share.pop()))
-    if not shares:
-        raise DataError("no sentence holds two words of the vocabulary", hint="give more text or a lower min_count")
     return _joined(shares, len(corpus.words))
 
 
@@ -62,7 +57,7 @@ def _tables(corpus: Corpus, window: int) -> Iterator[_Table]:
     ids, size = corpus.ids, len(corpus.words)
     reach = min(window, int(corpus.lengths.max(initial=0)) - 1)
     bits = max(reach - 1, 0).bit_length()
-    if size**2 << bits > np.iinfo(np.int64).max:
+    if size**2 << bits > 1 << 63:
         raise MethodError(f"window {window} is too wide for {size} words", hint="give a narrower one")
     sentence = np.repeat(np.arange(len(corpus.lengths), dtype=np.int32), corpus.lengths)
     weights = 1 / np.arange(1, (1 << bits) + 1)

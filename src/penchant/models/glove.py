@@ -21,20 +21,22 @@ from penchant.models.token_file import Trained, missing, read_tokens, refuse_bel
 _AT_ONCE = 1 << 20
 """Visits between two reports of progress; under a second."""
 _LINE = 16
+_BITS = 8
+"""The heaps of `kernels.shuffle`, as a power of two."""
 
 
 @dataclass(frozen=True, slots=True)
 class GloVe:
-    """Training with AdaGrad as in the published program (`glove.c`, versions 1.0 to 1.2), whose defaults these are but
-    for the size (there 50) and the window (there 15, in the paper 10).
+    """Training with AdaGrad as in the program its authors published (`glove.c`), whose defaults these are but for the
+    size (there 50), the window (there 15, in the paper 10) and min_count (there 1).
 
-    What paper and programs leave open or do differently:
+    What the paper leaves open, or one of the program's versions does differently:
 
     - Vectors and biases begin at (u − ½)/(size + 1), u uniform on [0, 1); the program counts the bias as a dimension.
     - Sums of squared gradients begin at 1. The gradient is that of J/2 times the rate, also where it is added to the
-      sums. Later versions leave the rate out of the biases' steps and clip gradients at 100; neither is done here.
-    - (i, j) and (j, i) are two entries, each visited once an epoch, one after the other. The order is drawn afresh for
-      every epoch; the program shuffles once.
+      sums. Later versions of the program leave the rate out of the steps of biases and clip gradients at 100.
+    - (i, j) and (j, i) are two entries. Each is visited once an epoch, on a single thread, in an order drawn afresh for
+      every epoch; the program shuffles once and lets threads overtake each other.
     - The result is w_i + w̃_i. Parameters are single precision, counts double; the program has double throughout.
 
     `seed` settles beginnings and orders. The same seed gives the same vectors, bit by bit, on one kind of processor;
@@ -77,7 +79,7 @@ class GloVe:
         rows = self._beginning(len(corpus.words), rng)
         losses = []
         for epoch in range(1, self.epochs + 1):
-            shuffle(pairs, order, rng.integers(1 << 64, dtype=np.uint64))
+            shuffle(pairs, order, rng.integers(1 << 64, dtype=np.uint64), _BITS)
             cost = 0.0
             for start in range(0, len(order), _AT_ONCE):
                 part = order[start : start + _AT_ONCE]

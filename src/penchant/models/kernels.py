@@ -125,31 +125,33 @@ def _mixed(state: Any) -> Any:
     return state ^ (state >> np.uint64(31))
 
 
-@_compiled("void(int32[:, ::1], uint32[::1], uint64)")
-def shuffle(pairs: NDArray[np.int32], order: NDArray[np.uint32], state: np.uint64) -> None:
+@_compiled("void(int32[:, ::1], uint32[::1], uint64, int64)")
+def shuffle(pairs: NDArray[np.int32], order: NDArray[np.uint32], state: np.uint64, bits: int) -> None:
     """Fill `order` with an order of visits for `descend`, each equally likely: 2e and 2e + 1 for each of the `pairs`,
     but 2e alone where both are the same word.
 
-    The visits are dealt out to 256 heaps, small enough for the processor's cache, and each heap is shuffled (Rao 1961,
-    Sandelius 1962); a shuffle of all at once takes ten times as long.
+    The visits are dealt out to 2^bits heaps (`bits` at least 1), small enough for the processor's cache, and each heap
+    is shuffled (Rao 1961, Sandelius 1962); a shuffle of all at once takes ten times as long.
     """
-    ends = np.zeros(257, np.int64)
+    heaps = 1 << bits
+    low = np.uint64(64 - bits)
+    ends = np.zeros(heaps + 1, np.int64)
     begin = state
     for e in range(len(pairs)):
         for _ in range(1 + (pairs[e, 0] != pairs[e, 1])):
             state += _STEP
-            ends[(_mixed(state) >> np.uint64(56)) + np.uint64(1)] += 1
-    for heap in range(256):
+            ends[(_mixed(state) >> low) + np.uint64(1)] += 1
+    for heap in range(heaps):
         ends[heap + 1] += ends[heap]
-    free = ends[:256].copy()
+    free = ends[:heaps].copy()
     state = begin
     for e in range(len(pairs)):
         for mirrored in range(1 + (pairs[e, 0] != pairs[e, 1])):
             state += _STEP
-            heap = _mixed(state) >> np.uint64(56)
-            order[free[heap]] = 2 * e + mirrored
-            free[heap] += 1
-    for heap in range(256):
+            own_heap = _mixed(state) >> low
+            order[free[own_heap]] = 2 * e + mirrored
+            free[own_heap] += 1
+    for heap in range(heaps):
         own = order[ends[heap] : ends[heap + 1]]
         for left in range(len(own), 1, -1):
             state += _STEP

@@ -17,6 +17,7 @@ from penchant.errors import DataError, MethodError
 
 Integers = NDArray[np.int32]
 
+_MORE = "give more text or a lower min_count"
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -62,8 +63,8 @@ class Trained:
 def read_tokens(path: str | Path, min_count: int = 1) -> Corpus:
     """Read a token file; the vocabulary is what occurs `min_count` times.
 
-    Holds four bytes a token and the distinct tokens, never the text. Raises DataError with the place, and where fewer
-    than two words are left.
+    Holds four bytes a token and the distinct tokens, never the text. Raises DataError with the place, and where no
+    sentence has two words that are left.
     """
     file = Path(path)
     found: defaultdict[str, int] = defaultdict()
@@ -91,18 +92,21 @@ def _corpus(file: Path, found: list[str], ids: Integers, lengths: Integers, min_
         raise DataError(
             f"no word {often}, and vectors need two words" if found else "holds no token",
             file=file,
-            hint="give more text or a lower min_count" if found else "one sentence a line, spaces between tokens",
+            hint=_MORE if found else "one sentence a line, spaces between tokens",
         )
     renumbered = np.full(len(found), -1, np.int32)
     renumbered[order] = np.arange(len(order), dtype=np.int32)
     kept = renumbered[ids]
     inside = kept >= 0
     sentence = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)[inside]
+    kept_lengths = np.bincount(sentence, minlength=len(lengths)).astype(np.int32)
+    if kept_lengths.max() < 2:
+        raise DataError("no sentence holds two words of the vocabulary", file=file, hint=_MORE)
     return Corpus(
         words=tuple(found[number] for number in order),
         counts=counts[order].astype(np.int64),
         ids=kept[inside],
-        lengths=np.bincount(sentence, minlength=len(lengths)).astype(np.int32),
+        lengths=kept_lengths,
         tokens=len(ids),
         sentences=len(lengths),
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import MethodError
 from penchant.models.token_file import Corpus, Integers, Trained, missing, read_tokens, refuse_below
 
 _LONGEST = 10_000
@@ -66,10 +66,6 @@ class Word2Vec:
                 progress(1 / self.epochs)
 
         corpus = read_tokens(tokens, self.min_count)
-        if corpus.lengths.max(initial=0) < 2:
-            raise DataError(
-                "no sentence holds two words of the vocabulary", file=tokens, hint="give more text or a lower min_count"
-            )
         model = Gensim(
             vector_size=self.size,
             window=self.window,
