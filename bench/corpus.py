@@ -12,10 +12,10 @@ with --resume. All tables must be equal, byte by byte. Time is that of the whole
 resident sizes of its processes, looked at every 50 ms (pages they share count more than once). Where the machine does
 other things too, seconds of processor time tell more than seconds.
 
-The plain search is what a script does: a regular expression for each word, every one over every line in NFC, and
-nothing but counts of it. It goes on for `--seconds`; on what it got through, the program must count the same. The
-ratio is of MB a second of processor time, with one worker. Prints a markdown table; ends with exit code 1 where tables
-or counts differ.
+Three plain searches stand beside it, each for a third of `--seconds`, and on what each got through the program must
+count the same: the brute-force reference of the tests (a regular expression for each word over each sentence), the same
+with `re` and with `regex` over whole lines, which do nothing but count. Ratios are of MB a second of processor time,
+with one worker. Prints a markdown table; ends with exit code 1 where tables or counts differ.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -30,7 +31,7 @@ import tempfile
 import time
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,11 +40,16 @@ import psutil
 import regex
 import yaml
 from numpy.typing import NDArray
+from sentencex import segment
 
 from penchant.data.extracted import read_record
 from penchant.data.matching import WORD
 from penchant.data.registry import find_data
 from penchant.data.stimuli import StimulusSet, read_stimuli
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+
+from brute_extraction import Searcher
 
 SEED = 0
 FILES = 4
@@ -197,20 +203,30 @@ def measure(folder: Path, work: Path, given: argparse.Namespace) -> dict[str, An
         raise SystemExit("the run ended before it was killed: make --size larger")
     resumed = run([texts], stimuli, work / "resumed.parquet", given.workers, "--resume")
     same = {tables[1].read_bytes()} >= {table.read_bytes() for table in (*tables.values(), work / "resumed.parquet")}
-    search, part, counts = plain(texts, stimuli, given.seconds)
-    (work / "slice.txt").write_bytes(part)
-    run([work / "slice.txt"], stimuli, work / "slice.parquet", 1)
-    told = read_record(work / "slice.parquet")["tally"]["forms"]
-    ours = Counter({(word, form): n for word, form, _, n in told})
+    searches = []
+    for name, find in plain(stimuli).items():
+        search, part, counts = timed(find, texts, given.seconds / 3)
+        (work / "slice.txt").write_bytes(part)
+        run([work / "slice.txt"], stimuli, work / "slice.parquet", 1)
+        told = read_record(work / "slice.parquet")["tally"]["forms"]
+        ours = Counter({(word, form): n for word, form, _, n in told})
+        searches.append(
+            {
+                "name": name,
+                **search,
+                "occurrences": counts.total(),
+                "same_counts": ours == counts and ours.total() > 0,
+                "ratio": (size / runs[1]["processor"]) / (len(part) / search["processor"]),
+                "load": os.getloadavg(),
+            }
+        )
     return {
         "runs": [{"workers": workers, **own} for workers, own in runs.items()],
         "killed": killed,
         "resumed": resumed,
         "same_tables": same,
-        "plain": {**search, "occurrences": counts.total(), "load": os.getloadavg()},
-        "ours_occurrences": ours.total(),
-        "same_counts": ours == counts and ours.total() > 0,
-        "ratio": (size / runs[1]["processor"]) / (len(part) / search["processor"]),
+        "searches": searches,
+        "same_counts": all(own["same_counts"] for own in searches),
     }
 
 
@@ -263,22 +279,47 @@ def resident(process: psutil.Process) -> int:
         return 0
 
 
-def plain(texts: Path, stimuli: Path, limit: float) -> tuple[dict[str, Any], bytes, Counter[tuple[str, str]]]:
-    """A regular expression for each word, over line after line until the time is up: what it took, the text searched,
-    how often each form of each word stands there."""
+Find = Callable[[str], Iterable[tuple[str, str]]]
+"""Word and form of every occurrence in a line in NFC."""
+
+
+def plain(stimuli: Path) -> dict[str, Find]:
+    """Three ways to look for words one after the other."""
     given = read_stimuli([stimuli])
-    patterns = {}
-    for word in given.words():
-        forms = "|".join(map(regex.escape, sorted(given.forms(word), key=len, reverse=True)))
-        patterns[unicodedata.normalize("NFC", word)] = regex.compile(f"(?<![{WORD}])(?:{forms})(?![{WORD}])")
+    forms = {unicodedata.normalize("NFC", word): given.forms(word) for word in given.words()}
+    every = " ".join(form for own in forms.values() for form in own)
+    searcher = Searcher(forms, every)
+
+    def reference(line: str) -> Iterator[tuple[str, str]]:
+        for sentence in segment("bn", line):
+            for word, start, end in searcher.find(sentence):
+                yield word, sentence[start:end]
+
+    def alternatives(word: str) -> str:
+        return "|".join(map(regex.escape, sorted(forms[word], key=len, reverse=True)))
+
+    bengali = "\u0980-\u09ff\u200c\u200d"
+    standard = {word: re.compile(f"(?<![{bengali}])(?:{alternatives(word)})(?![{bengali}])") for word in forms}
+    faster = {word: regex.compile(f"(?<![{WORD}])(?:{alternatives(word)})(?![{WORD}])") for word in forms}
+
+    def by(patterns: Mapping[str, Any]) -> Find:
+        return lambda line: [(word, hit[0]) for word, own in patterns.items() for hit in own.finditer(line)]
+
+    return {
+        "the tests' reference": reference,
+        "re, a pattern a word": by(standard),
+        "regex, a pattern a word": by(faster),
+    }
+
+
+def timed(find: Find, texts: Path, limit: float) -> tuple[dict[str, Any], bytes, Counter[tuple[str, str]]]:
+    """Search line after line until the time is up: what it took, the text searched, how often each form of each word
+    stands there."""
     counts: Counter[tuple[str, str]] = Counter()
     taken = []
     start, before = time.perf_counter(), time.process_time()
     for line in (line for file in sorted(texts.iterdir()) for line in file.open("rb")):
-        text = unicodedata.normalize("NFC", line.decode())
-        for word, pattern in patterns.items():
-            for found in pattern.finditer(text):
-                counts[word, found[0]] += 1
+        counts.update(find(unicodedata.normalize("NFC", line.decode())))
         taken.append(line)
         if time.perf_counter() - start > limit:
             break
@@ -291,7 +332,7 @@ def plain(texts: Path, stimuli: Path, limit: float) -> tuple[dict[str, Any], byt
 
 
 def show(found: dict[str, Any]) -> None:
-    search, killed, resumed = (found[name] for name in ("plain", "killed", "resumed"))
+    killed, resumed = (found[name] for name in ("killed", "resumed"))
     size = found["runs"][0]["bytes"] / 1e6
     print(f"{size:,.0f} MB, {found['words']} stimuli; made in {found['made']:.0f} s\n")
     print(
@@ -300,13 +341,18 @@ def show(found: dict[str, Any]) -> None:
     for own in found["runs"]:
         workers = own["workers"]
         row(f"penchant, {workers} worker{'s' * (workers > 1)}", own, workers, f"{own['mib']:,.0f}")
-    row("a regular expression a word", search, 1, "")
-    print(f"\nratio {found['ratio']:.1f}")
-    agree = "the same" if found["same_counts"] else "DIFFERENT"
-    print(f"counts of the two on {search['bytes'] / 1e6:.1f} MB: {agree} ({search['occurrences']:,} occurrences)")
+    for own in found["searches"]:
+        row(own["name"], own, 1, "")
+    print()
+    for own in found["searches"]:
+        agree = "the same" if own["same_counts"] else "DIFFERENT"
+        print(
+            f"ratio to {own['name']}: {own['ratio']:.1f}; counts of the two on {own['bytes'] / 1e6:.1f} MB: {agree} "
+            f"({own['occurrences']:,} occurrences)"
+        )
     agree = "the same bytes" if found["same_tables"] else "DIFFERENT"
     print(f"killed after {killed['seconds']:.0f} s, resumed in {resumed['seconds']:.0f} s; all tables: {agree}")
-    loads = [own["load"][0] for own in (*found["runs"], search)]
+    loads = [own["load"][0] for own in (*found["runs"], *found["searches"])]
     print(f"load of the machine: {', '.join(f'{load:.1f}' for load in loads)}")
 
 

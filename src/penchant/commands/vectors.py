@@ -29,6 +29,9 @@ def train(
     window: Annotated[int | None, typer.Option(min=1, help="Words on each side. Default: 5, glove 10.")] = None,
     min_count: Annotated[int | None, typer.Option(min=1, help="Rarer words have no vector. Default: 5.")] = None,
     epochs: Annotated[int | None, typer.Option(min=1, help="Default: 5, glove 25.")] = None,
+    x_max: Annotated[
+        float | None, typer.Option(min=0, help="GloVe: co-occurrences from which on all weigh alike. Default: 100.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same vectors.")] = 0,
     language: Language = None,
     layout: LayoutOption = "paragraphs",
@@ -53,7 +56,7 @@ def train(
     from penchant.study.training import train as trained
 
     stimuli = read_stimuli([find_data(one) for one in data]) if data else None
-    how = trainer(method, size=size, window=window, min_count=min_count, epochs=epochs, seed=seed)
+    how = trainer(method, size=size, window=window, min_count=min_count, epochs=epochs, x_max=x_max, seed=seed)
     settings = tokens(
         stimuli, forms=stimuli is not None, language=language, layout=check_layout(layout), field=field, lower=not cased
     )

@@ -232,9 +232,9 @@ def _with_words(stream: BinaryIO, file: Path) -> _Collected:
 
 
 def _is_binary(rest: bytes) -> bool:
-    """Whether what follows the header is bytes of numbers: in text, plain characters only come after the word."""
-    lines = [line for line in rest.split(b"\n") if line]
-    odd = sum(_NOT_PLAIN.search(line.partition(b" ")[2]) is not None for line in lines)
+    """Whether what follows the header is bytes of numbers: in text, plain characters, and some, come after the word."""
+    lines = [line.partition(b" ")[2] for line in rest.split(b"\n") if line]
+    odd = sum(not numbers or _NOT_PLAIN.search(numbers) is not None for numbers in lines)
     return 2 * odd > len(lines)
 
 

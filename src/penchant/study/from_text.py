@@ -67,6 +67,8 @@ class Vectors(BaseModel):
     window: Annotated[int, Field(ge=1)] | None = None
     min_count: Annotated[int, Field(ge=1)] | None = None
     epochs: Annotated[int, Field(ge=1)] | None = None
+    x_max: Annotated[float, Field(gt=0)] | None = None
+    """GloVe: co-occurrences from which on all weigh alike. Default: 100; some 10 for less than ten million words."""
     seed: Annotated[int, Field(ge=0)] | None = None
     lower: bool = True
     forms: bool = False
@@ -167,6 +169,7 @@ class Preparation:
             window=own.window,
             min_count=own.min_count,
             epochs=own.epochs,
+            x_max=own.x_max,
             seed=self.seed if own.seed is None else own.seed,
         )
         settings = tokens(
