@@ -114,7 +114,7 @@ def stand_ins(folder: Path) -> list[Path]:
     stimuli = read_stimuli(find_data("associations-bn"))
     shown = [context.text for category in stimuli.categories for context in category.contexts]
     training = [*text, *(form for word in stimuli.words() for form in stimuli.forms(word)), *shown]
-    (folder / "bangla2b-sentences.txt").write_text("\n".join(text) + "\n", "utf-8")
+    (folder / "bangla2b.txt").write_text("\n".join(text) + "\n", "utf-8")
     words = [[*line.split(), *stimuli.words()[i % 50 :: 50]] for i, line in enumerate(text)]
     return [
         bengali_vectors(words, folder / "word2vec.txt"),

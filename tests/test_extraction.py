@@ -380,6 +380,15 @@ def test_sentences_of_a_paragraph(tmp_path: Path) -> None:
     assert len(rows) == 5 and all(row[2] == row[2].strip() for row in rows)
 
 
+def test_a_form_does_not_run_over_the_end_of_a_sentence(tmp_path: Path) -> None:
+    forms = {"over": ["rose. New", "one. A rose"], "rose": ["rose"]}
+    text = "A rose. New one. A rose."
+    rows, _ = run(tmp_path, text, forms, duplicates="keep", language="en")
+    assert sorted(row[:4] for row in rows) == [("a.txt:1:1", "rose", "A rose.", 2), ("a.txt:1:3", "rose", "A rose.", 2)]
+    rows, _ = run(tmp_path, text, forms, duplicates="keep", layout="sentences")
+    assert sorted(row[1:4:2] for row in rows) == [("over", 2), ("over", 12), ("rose", 2), ("rose", 19)]
+
+
 def test_a_paragraph_over_several_lines(tmp_path: Path) -> None:
     text = "\nA rose is\na rose. New\n  York\n\nroses\r\n\r\nand a\nrose"
     forms = ROSE | {"New York": ["New York"]}

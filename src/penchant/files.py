@@ -16,7 +16,7 @@ import re
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from penchant.errors import DataError, OutputError
 
@@ -86,10 +86,17 @@ def write_json(obj: object, path: str | Path) -> None:
     write_bytes((text + "\n").encode("utf-8", "backslashreplace"), path)
 
 
-def write_parquet(frame: pl.DataFrame, path: str | Path, row_group_size: int | None = None) -> None:
-    """Write a table as Parquet, in groups of so many rows. Raises OutputError."""
+def write_parquet(
+    frame: pl.DataFrame,
+    path: str | Path,
+    *,
+    row_group_size: int | None = None,
+    compression: Literal["zstd", "lz4"] = "zstd",
+) -> None:
+    """Write a table as Parquet, in groups of so many rows; lz4 is for what is soon read and removed. Raises
+    OutputError."""
     buffer = io.BytesIO()
-    frame.write_parquet(buffer, row_group_size=row_group_size)
+    frame.write_parquet(buffer, row_group_size=row_group_size, compression=compression)
     write_bytes(buffer.getvalue(), path)
 
 

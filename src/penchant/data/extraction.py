@@ -27,7 +27,7 @@ from penchant.data.near_duplicates import NearDuplicates
 from penchant.data.occurrences import KEY, SCHEMA
 from penchant.data.sampling import Smallest
 from penchant.data.text_files import Reader, TextFile, refuse_unreadable
-from penchant.data.workers import in_order
+from penchant.data.workers import in_order, uncollected
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.files import replacing, write_json, write_parquet
 
@@ -46,6 +46,7 @@ _PART: dict[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
 Progress = Callable[[float, float], None]
 
 
+@uncollected()
 def extract(
     wanted: Extraction,
     files: Sequence[TextFile],
@@ -162,7 +163,7 @@ class _Store:
         """Write what was found since the last part; it counts once the state is written, too."""
         self.parts.append(self._part(len(self.parts)))
         frame = pl.DataFrame(rows, schema=_PART, orient="row").sort("cell", "priority")
-        write_parquet(frame, self.parts[-1], row_group_size=_GROUP)
+        write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="lz4")
         told = {"file": state.file, "blocks": state.blocks, "hashes": state.hashes, "tally": state.tally.to_json()}
         write_json({"identity": self.identity, "parts": len(self.parts), **told}, self._record)
 
@@ -211,7 +212,8 @@ def _finish(
         chosen = [_chosen(own, wanted, kept, near) for own in store.words(samples, group, bins)]
         if chosen:
             written.append(store.folder / f"sample-{len(written):06}.parquet")
-            write_parquet(pl.concat(chosen).sort("cell", "priority").select(*SCHEMA), written[-1])
+            drawn = pl.concat(chosen).sort("cell", "priority").select(*SCHEMA)
+            write_parquet(drawn, written[-1], compression="lz4")
     occurrences: Counter[tuple[str, str]] = Counter()
     for (word, _, segment), n in tally.forms.items():
         occurrences[word, segment] += n
@@ -259,7 +261,7 @@ def _chosen(found: pl.DataFrame, wanted: Extraction, kept: NDArray[np.int64], ne
     seen = NearDuplicates() if wanted.duplicates == "near" else None
     mask = []
     new: dict[str, bool] = {}  # by sentence, in which a word may stand more than once
-    for cell, sentence, text in found.select("cell", "id", "text").iter_rows():
+    for cell, sentence, text in zip(*(found[name].to_list() for name in ("cell", "id", "text")), strict=True):
         room = bool(kept[cell] < wanted.per_word)
         if room and sentence not in new:
             new[sentence] = seen is None or seen.add(text)

@@ -7,11 +7,14 @@ Jaccard similarity from some threshold on (Broder 1997). Which to compare is fou
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from typing import Any
 
+import numpy as np
 import regex
+from numpy.typing import NDArray
 
 from penchant.data.matching import WORD
 from penchant.errors import MethodError
@@ -20,7 +23,7 @@ SHINGLE = 5
 """Characters of a shingle."""
 RECALL = 0.995
 """The share of pairs exactly at the threshold that the bands bring together; it grows quickly above the threshold."""
-_HASHES = 128  # at most so many of a sentence
+_HASHES = 72  # at most so many of a sentence
 _SEED = 20
 _BITS = 4096  # of a mask; a sentence has some hundred shingles
 _NUMBERS = re.compile("0[0 ]*0")
@@ -41,12 +44,22 @@ class _Folded(dict[int, str]):
 
 
 _FOLDED = _Folded()
+_MANY = 0xFFFF
+
+
+@functools.cache
+def _table() -> NDArray[np.uint16]:
+    """What the characters of the basic plane are folded to, or _MANY where that is not one character of it."""
+    folded = [_FOLDED[code] if not 0xD800 <= code < 0xE000 else "" for code in range(0x10000)]
+    return np.array([ord(own) if len(own) == 1 else _MANY for own in folded], np.uint16)
 
 
 def fold(text: str) -> str:
     """The words of a text by single spaces, without case; numbers, and several with nothing but signs between them,
     become one 0. So texts that differ only in case, punctuation, spacing or numbers fold alike."""
-    folded = " ".join(text.translate(_FOLDED).split())
+    found = _table().take(np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2"))
+    plain = text.translate(_FOLDED) if found.max(initial=0) == _MANY else found.tobytes().decode("utf-16-le")
+    folded = " ".join(plain.split())
     return _NUMBERS.sub("0", folded) if "0" in folded else folded
 
 
@@ -135,7 +148,7 @@ def shingles(folded: str) -> list[str]:
 def bands_and_rows(threshold: float) -> tuple[int, int]:
     """Bands b of r hashes of which at least one agrees with probability 1 − (1 − threshold^r)^b ≥ `RECALL`.
 
-    The longest bands, which bring the fewest unlike sentences together, that need at most 128 hashes.
+    The longest bands, which bring the fewest unlike sentences together, that need at most `_HASHES` hashes.
     """
     if threshold == 1:
         return 1, _HASHES

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import os
 import signal
@@ -57,6 +58,18 @@ def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int
 
 
 @contextmanager
+def uncollected() -> Iterator[None]:
+    """No search for cycles of references: many small objects that hold none cost it a tenth of the time."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+@contextmanager
 def _undisturbed() -> Iterator[None]:
     """Interrupts wait, also those of the processes that are started here: these are the parent's to deal with."""
     if not hasattr(signal, "pthread_sigmask"):
@@ -80,6 +93,7 @@ def _do(task: Any) -> Any:
 def _begin(work: Callable[[Any], Any]) -> None:
     """Leave interrupts to the parent, and end when it does, however that happens."""
     _work.append(work)
+    gc.disable()
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
