@@ -92,10 +92,11 @@ def test_one_study_from_text_to_the_comparison(penchant: Program, tmp_path: Path
     assert ceat["value"].is_finite().all()
     assert set(ceat["context"]) == {"9", ">9"}
     assert "d by category and measure" in shown
-    assert (out / "report.html").exists()
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     prepared = manifest["prepared"]
     assert set(prepared) == {"corpus/associations-en.parquet", "vectors/skip.txt", "vectors/glove.txt"}
+    page = (out / "report.html").read_text("utf-8")
+    assert all(f"{name}, sha256 {own['sha256']}, of text.txt (sha256 " in page for name, own in prepared.items())
     card = read_card(out / "vectors" / "glove.txt")
     assert card is not None
     assert card["texts"] == prepared["vectors/glove.txt"]["texts"]

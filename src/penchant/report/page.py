@@ -177,6 +177,12 @@ def _models(outcome: Outcome) -> list[dict[str, str]]:
     return list(found.values())
 
 
+def _made(name: str, record: Mapping[str, Any]) -> str:
+    """What was made for the study, and of which text."""
+    texts = ", ".join(f"{own['name']} (sha256 {own['sha256']})" for own in record["texts"])
+    return f"{name}, sha256 {record['sha256']}, of {texts}"
+
+
 def _run(manifest: Mapping[str, Any]) -> dict[str, Any]:
     """How a result directory was made."""
     attempts = manifest["attempts"]
@@ -189,6 +195,7 @@ def _run(manifest: Mapping[str, Any]) -> dict[str, Any]:
         ("software", ", ".join(f"{name} {version}" for name, version in software.items())),
         ("hardware", ", ".join(f"{name} {value}" for name, value in hardware.items() if value)),
         *(("data", f"{Path(file).name}, sha256 {digest}") for file, digest in sorted(manifest["data"].items())),
+        *(("made", _made(name, own)) for name, own in manifest.get("prepared", {}).items()),
     ]
     if len(manifest["data"]) > 6:
         facts = [fact for fact in facts if fact[0] != "data"]
