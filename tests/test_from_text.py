@@ -130,7 +130,7 @@ def test_what_was_made_is_made_once(penchant: Program, tmp_path: Path) -> None:
     [
         ({"models": ["trained:none", "bundled:modern"]}, "no vectors are called 'none'"),
         ({"corpus": None}, "needs text to be trained on"),
-        ({"corpus": None, "models": ["bundled:modern"]}, "sentences are missing"),
+        ({"corpus": None, "models": ["bundled:modern"]}, "ceat.sentences: is missing"),
         ({"corpus": {"text": "elsewhere.txt"}}, "elsewhere.txt: there is no such file"),
         ({"corpus": {"text": "text.txt", "layout": "verse"}}, "corpus.layout"),
         ({"vectors": {"skip": {"method": "fasttext"}}}, "vectors.skip.method"),

@@ -73,7 +73,7 @@ class Study(BaseModel):
                 first = error.errors()[0]
                 raise _PlacedError(("probes", i, name, *first["loc"]), finding(first)) from error
             if isinstance(found[-1], CEAT) and found[-1].sentences is None and self.corpus is None:
-                raise _PlacedError(("probes", i, name), "sentences are missing — name them, or the study's corpus")
+                raise _PlacedError(("probes", i, name, "sentences"), "is missing — name them, or a corpus")
         return found
 
 
