@@ -89,13 +89,14 @@ def test_bangla_by_four_measures(penchant: Program, tmp_path: Path) -> None:
     models = stand_ins(tmp_path)
     ceat = {"samples": [30, 20], "segments": [5, 9, ">9"], "max_missing": 0.95}
     study = shortened("bangla-context.yaml", tmp_path, ["C7", "C8"], **ceat)
-    options = [part for model in models for part in ("-m", model)]
+    options = [part for model in (*models, "trained:word2vec") for part in ("-m", model)]
     code, _, err = penchant("run", study, *options, "--data", tmp_path, "-o", tmp_path / "out")
     assert code == 0, err
     outcome = read_outcome(tmp_path / "out")
     names = {(probe, Path(model).name) for probe, model in outcome.results}
     assert names == {
         ("weat", "word2vec.txt"),
+        ("weat", "trained:word2vec"),  # on the same text that sentences are drawn from
         *((probe, kind) for probe in ("seat", "ceat") for kind in ("wordpiece", "discriminator", "unigram")),
         *(("logprob-bias", kind) for kind in ("wordpiece", "unigram")),
     }

@@ -17,6 +17,7 @@ import regex
 from numpy.typing import NDArray
 
 from penchant.data.matching import WORD
+from penchant.data.text_files import missing
 from penchant.errors import MethodError
 
 SHINGLE = 5
@@ -79,7 +80,7 @@ class NearDuplicates:
         try:
             from rensa import RMinHash, RMinHashLSH
         except ImportError as error:
-            raise MethodError("the package rensa is missing", hint="pip install 'penchant[corpus]'") from error
+            raise missing("rensa") from error
         self.threshold = threshold
         bands, rows = bands_and_rows(threshold)
         self._hashes = bands * rows
