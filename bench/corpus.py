@@ -42,10 +42,10 @@ import yaml
 from numpy.typing import NDArray
 from sentencex import segment
 
-from penchant.data.extracted import read_record
-from penchant.data.matching import WORD
-from penchant.data.registry import find_data
-from penchant.data.stimuli import StimulusSet, read_stimuli
+from penchant.corpus.matching import WORD
+from penchant.corpus.sentence_table import read_record
+from penchant.corpus.stimuli import StimulusSet, read_stimuli
+from penchant.instruments.associations.probe import Association
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
@@ -113,7 +113,7 @@ def corpus(folder: Path, size: int, words: int) -> float:
 
 def some_stimuli(path: Path, words: int, rng: np.random.Generator) -> StimulusSet:
     """A set of some words of the bundled one, in four lists, with the suffixes they have there."""
-    bundled = read_stimuli([find_data("associations-bn")])
+    bundled = read_stimuli([Association.find("associations-bn")])
     known = bundled.words()
     chosen = [known[i] for i in sorted(rng.choice(len(known), words, replace=False))]
     lists = {f"list-{name}": {"words": chosen[i::4]} for i, name in enumerate("XYAB")}

@@ -20,7 +20,7 @@ from dataclasses import asdict, dataclass
 from math import gcd, prod
 from pathlib import Path
 
-COMMAND = (sys.executable, "-c", "from penchant.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from penchant.cli.app import main; main()")
 INTERVAL = 0.2
 """Seconds between two looks at the process."""
 POINTS = 12

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs.charts import accuracy_by_length
 from penchant.records import Result
-from penchant.report.pair_charts import accuracy_by_length
 from penchant.report.tables import P
 
 PAPER = (

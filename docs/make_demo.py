@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from penchant.files import write_bytes, write_text
-from penchant.report import cloze
+from penchant.instruments.cloze import section as cloze
 from penchant.study.results import read_outcome
 
 NUMBERS = ("measure", "group", "value", "low", "high", "n", "p", "p_holm")

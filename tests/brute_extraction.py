@@ -1,6 +1,6 @@
 """Occurrences of words in a corpus, found slowly: one regular expression a word, over whole sentences, in plain steps.
 
-Shares nothing with `penchant.data`: its own idea of a word's characters, of lines and paragraphs, of words in a
+Shares nothing with `penchant.corpus`: its own idea of a word's characters, of lines and paragraphs, of words in a
 sentence, of segments and of the sample.
 """
 
@@ -181,7 +181,7 @@ class Occurrence:
     nth: int
 
     def row(self) -> tuple[str, str, str, int, int, str, int, str]:
-        """As `penchant.data.occurrences.SCHEMA` has it."""
+        """As `penchant.corpus.occurrences.SCHEMA` has it."""
         return self.id, self.word, self.text, self.start, self.end, self.matched, self.words, self.source
 
 

@@ -18,6 +18,31 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 
+WHOLE = {
+    "test_association_studies.py",  # studies on real data
+    "test_brute.py",  # the references of other tests
+    "test_corpus_commands.py",  # processes
+    "test_demo.py",  # a large model
+    "test_export.py",  # LaTeX
+    "test_extraction.py",  # processes that are killed
+    "test_from_text.py",  # training
+    "test_generate.py",  # whole grammars
+    "test_glove.py",
+    "test_near_duplicates.py",
+    "test_report.py",  # a browser
+    "test_report_associations.py",
+    "test_word2vec.py",
+}
+"""Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what `scripts/test --fast` leaves out."""
+    for item in items:
+        if item.path.name in WHOLE:
+            item.add_marker(pytest.mark.whole)
+
+
 @pytest.fixture(scope="session")
 def zoo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Return a function from a model's name (see `zoo.ALL`) to its directory; each is made once per run."""
@@ -35,7 +60,7 @@ def penchant(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> Callable[..., tuple[int, str, str]]:
     """Run the program in this process: exit code, standard output, standard error."""
-    from penchant import cli
+    from penchant.cli import app as cli
 
     monkeypatch.setenv("PENCHANT_CACHE", str(tmp_path / "cache.sqlite"))
     monkeypatch.chdir(tmp_path)

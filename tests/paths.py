@@ -8,11 +8,24 @@ from pathlib import Path
 
 import pytest
 
-SHARED = Path(os.environ.get("PENCHANT_TEST_DATA", Path(__file__).parent.parent.parent / "shared")) / "data"
+import penchant
+
+ROOT = Path(__file__).parent.parent
+"""The checkout."""
+SHARED = Path(os.environ.get("PENCHANT_TEST_DATA", ROOT.parent / "shared")) / "data"
 
 needs_shared = pytest.mark.skipif(
     not SHARED.is_dir(), reason=f"no data sets in {SHARED}; name their parent directory in PENCHANT_TEST_DATA"
 )
+
+
+INSTRUMENTS = Path(penchant.__file__).parent / "instruments"
+
+
+def bundled(name: str) -> Path:
+    """The directory of a set that comes with one of the instruments."""
+    (place,) = INSTRUMENTS.glob(f"*/sets/{name}")
+    return place
 
 
 def package_file(package: str, pattern: str) -> Path:

@@ -1,72 +1,137 @@
-"""Imports go downward only, importing penchant is light, and the public names are these."""
+"""Imports go downward only, importing penchant is light, and every public name is there."""
 
 from __future__ import annotations
 
 import ast
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
 import penchant
+from penchant.instruments.registry import instruments
 
 SOURCE = Path(penchant.__file__).parent
-LAYER: dict[str, float] = {
-    "cli": 5,
-    "commands": 4.8,
-    "console": 4.5,
-    "study": 4,
-    "report": 4,
-    "annotate": 4,
-    "probes": 3,
-    "engine": 2,
-    "stats": 1,
-    "models": 1,
-    "data": 1,
-    "records": 0.2,
-    "files": 0.1,
-    "errors": 0,
-}
-"""Whole numbers are the layers of the design; modules of the lowest one are ordered among themselves."""
-ALLOWED_IN_ENGINE = {"engine", "models", "files", "errors"}
+FLOORS = (
+    ("_version",),
+    ("errors",),
+    ("files",),
+    ("records",),
+    ("vectors", "stats", "tables"),
+    ("models",),
+    ("engine",),
+    ("report",),
+    ("corpus", "grammar"),
+    ("instruments",),
+    ("study",),
+    ("cli",),
+)
+"""The floors of the house, lowest first; rooms of one floor do not know each other. The first four are the ground."""
+FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())
+PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
 
-def imports(path: Path) -> set[str]:
-    """First component below penchant of everything a file imports from penchant, at its top level or inside functions
-    (type-checking blocks included)."""
-    found: set[str] = set()
+def imports(path: Path) -> set[tuple[str, ...]]:
+    """What a file imports from penchant, as paths below it, at its top level or inside functions (type-checking blocks
+    included)."""
+    found: set[tuple[str, ...]] = set()
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "penchant":
-            parts = node.module.split(".")
-            found |= {parts[1]} if len(parts) > 1 else {alias.name for alias in node.names}
+            parts = tuple(node.module.split(".")[1:])
+            found |= {(*parts, alias.name) for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: a relative import"
         elif isinstance(node, ast.Import):
-            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("penchant.")}
-    return found - {"__version__"}
+            found |= {tuple(a.name.split(".")[1:]) for a in node.names if a.name.startswith("penchant.")}
+    return found
 
 
-def modules() -> list[tuple[str, Path]]:
-    return [
-        (path.relative_to(SOURCE).parts[0].removesuffix(".py"), path)
-        for path in SOURCE.rglob("*.py")
-        if path.name != "__init__.py" or path.parent != SOURCE
-    ]
+def room(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
 
 
-def test_imports_go_downward() -> None:
-    for own, path in modules():
-        for other in imports(path):
-            if own != other:
-                assert LAYER[other] < LAYER[own], f"{path} (layer {LAYER[own]}) imports penchant.{other}"
+def test_every_room_is_on_a_floor() -> None:
+    assert {room(path) for path in PATHS} == set(FLOOR)
 
 
-def test_engine_knows_only_models_and_records() -> None:
-    for own, path in modules():
-        if own == "engine":
-            assert imports(path) <= ALLOWED_IN_ENGINE, path
+@pytest.mark.parametrize("path", PATHS, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_go_downward(path: Path) -> None:
+    own = room(path)
+    for other in {parts[0] for parts in imports(path)} - {own}:
+        assert FLOOR[other] < FLOOR[own], f"{path} (floor {FLOOR[own]}) imports penchant.{other}"
+
+
+def test_the_report_knows_no_instrument() -> None:
+    """Nor does what is below it: by name too. `values` is a word of its own."""
+    names = set(instruments()) - {"values"}
+    for path in PATHS:
+        if FLOOR[room(path)] < FLOOR["corpus"]:
+            strings = {n.value for n in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(n, ast.Constant)}
+            assert not strings & names, path
+
+
+def test_instruments_do_not_know_each_other() -> None:
+    assert len(INSTRUMENTS) >= 4
+    for path in PATHS:
+        parts = path.relative_to(SOURCE).parts
+        if parts[0] == "instruments" and len(parts) > 2:
+            others = {p[1] for p in imports(path) if p[0] == "instruments" and p[1] in INSTRUMENTS}
+            assert others <= {parts[1]}, path
+
+
+def test_what_is_below_or_beside_the_instruments_knows_none_of_them() -> None:
+    """Studies and the common modules of instruments reach an instrument through the registry alone."""
+    for path in PATHS:
+        parts = path.relative_to(SOURCE).parts
+        if parts[0] == "study" or (parts[0] == "instruments" and len(parts) == 2):
+            assert not {p for p in imports(path) if p[0] == "instruments" and p[1] in INSTRUMENTS}, path
+
+
+def test_no_circle_of_modules() -> None:
+    """What modules import when they are imported, type-checking blocks left out, has no circle."""
+    graph = {_module(path): _at_import(path) for path in PATHS}
+    done: set[tuple[str, ...]] = set()
+
+    def visit(module: tuple[str, ...], way: tuple[tuple[str, ...], ...]) -> None:
+        assert module not in way, " → ".join(".".join(m) for m in (*way[way.index(module) :], module))
+        if module not in done:
+            for other in graph[module]:
+                visit(other, (*way, module))
+            done.add(module)
+
+    for module in graph:
+        visit(module, ())
+
+
+def _module(path: Path) -> tuple[str, ...]:
+    parts = path.relative_to(SOURCE).with_suffix("").parts
+    return parts[:-1] if parts[-1] == "__init__" else parts
+
+
+def _at_import(path: Path) -> set[tuple[str, ...]]:
+    modules = {_module(p) for p in PATHS}
+    found: set[tuple[str, ...]] = set()
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.split(".")[0] == "penchant":
+            parts = tuple(node.module.split(".")[1:])
+            found |= {(*parts, a.name) if (*parts, a.name) in modules else parts for a in node.names}
+    return found & modules - {_module(path)}
+
+
+def test_the_floors_are_those_of_the_contributors_guide() -> None:
+    guide = (SOURCE.parent.parent / "CONTRIBUTING.md").read_text("utf-8")
+    table = [line for line in guide.splitlines() if line.startswith("| `")]
+    told = [FLOOR[line.split("`")[1].rstrip("/")] for line in table]
+    assert len(told) >= len(FLOORS) - 3
+    assert all(above >= below for above, below in pairwise(told))
 
 
 def test_only_the_engine_and_models_touch_torch() -> None:
-    for own, path in modules():
-        if own not in ("engine", "models"):
+    for path in PATHS:
+        if room(path) not in ("engine", "models"):
             top = {
                 alias.name.split(".")[0]
                 for node in ast.parse(path.read_text("utf-8")).body
@@ -77,53 +142,25 @@ def test_only_the_engine_and_models_touch_torch() -> None:
 
 
 def test_importing_penchant_is_light() -> None:
-    heavy = "('torch', 'transformers', 'polars', 'scipy')"
-    code = f"import sys, penchant, penchant.cli; print([m for m in {heavy} if m in sys.modules])"
+    heavy = "('torch', 'transformers', 'polars', 'scipy', 'pydantic', 'altair')"
+    code = f"import sys, penchant, penchant.cli.app; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
 
-def test_public_names() -> None:
-    assert penchant.__all__ == [
-        "CEAT",
-        "CacheError",
-        "Cloze",
-        "DataError",
-        "Estimate",
-        "FairPairs",
-        "Item",
-        "LanguageModel",
-        "LogProbBias",
-        "MethodError",
-        "MinimalPairs",
-        "ModelError",
-        "OutputError",
-        "PenchantError",
-        "Result",
-        "Run",
-        "SEAT",
-        "Signature",
-        "StaticVectors",
-        "StudyError",
-        "Values",
-        "WEAT",
-        "__version__",
-        "audit",
-        "check",
-        "compare",
-        "embed",
-        "fill",
-        "load",
-        "load_tokenizer",
-        "read_cloze",
-        "read_occurrences",
-        "read_pairs",
-        "read_stimuli",
-        "read_survey",
-        "read_values",
-        "score",
-        "synthetic_survey",
-    ]
-    for name in penchant.__all__:
-        assert getattr(penchant, name) is not None
-        assert name in dir(penchant)
+@pytest.mark.parametrize("name", penchant.__all__)
+def test_public_names_are_there_and_documented(name: str) -> None:
+    assert name in dir(penchant)
+    value = getattr(penchant, name)
+    assert isinstance(value, str) or value.__doc__
+
+
+def test_modules_and_functions_are_of_a_size_to_be_read() -> None:
+    """No module of more than 400 lines and no function of more than 50; ruff keeps complexity below its bound."""
+    for path in PATHS:
+        text = path.read_text("utf-8")
+        assert len(text.splitlines()) <= 400, path
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                lines = (node.end_lineno or 0) - node.lineno + 1
+                assert lines <= 50, f"{path}: {node.name} has {lines} lines"

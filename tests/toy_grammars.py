@@ -13,8 +13,8 @@ from typing import Any
 
 import yaml
 
-from penchant.data.generate import Generated
-from penchant.data.grammar import Grammar, read_grammar
+from penchant.grammar.generate import Generated
+from penchant.grammar.grammar import Grammar, read_grammar
 
 Tables = dict[str, list[dict[str, str]]]
 

@@ -1,15 +1,15 @@
-"""One exception tree. Every message is one line: where, what, and the likely mend.
+"""The exceptions of penchant. Every message is one line: where, what, and how to mend it.
 
     PenchantError
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
-    ├── ModelError     a model or tokenizer that cannot be loaded, or is not fit for the question
+    ├── ModelError     a model or tokenizer that cannot be loaded, or does not suit the task
     ├── MethodError    a method, option or parameter that does not exist or does not fit
     ├── StudyError     a study file or result directory
-    ├── CacheError     the store of earlier answers
+    ├── CacheError     a cache of answers or a store of vectors
     └── OutputError    a result that cannot be written
 
-All of them mean "bad input or usage": the command line prints the line and exits with code 2. Anything else
-that escapes is a fault of the program and exits with code 1.
+All of them mean bad input or usage: the command line prints the message and exits with code 2. Any other exception
+is a bug and exits with code 1.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from typing import Any
 
 
 class PenchantError(Exception):
-    """Base of all errors a caller can mend.
+    """Base class of the errors that a caller can mend.
 
-    `message` says what is wrong, `where` names the place, `hint` says what to do. `str()` joins them in one line.
+    `message` says what is wrong, `where` names the place, `hint` says what to do. `str()` joins them into one line.
     """
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
@@ -32,8 +32,8 @@ class PenchantError(Exception):
         super().__init__(message, where, hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """So that an error of another process arrives as it was."""
-        return _again, (type(self), self.args, self.__dict__)
+        """Keep all attributes when the error is sent from one process to another."""
+        return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
@@ -41,14 +41,14 @@ class PenchantError(Exception):
         return " ".join(line.split())
 
 
-def _again(kind: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
-    error = kind.__new__(kind, *args)
+def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
+    error = error_class.__new__(error_class, *args)
     error.__dict__.update(state)
     return error
 
 
 class DataError(PenchantError):
-    """Stimuli that cannot be used. `file`, `line` (1-based) and `field` make up the place."""
+    """Stimuli that cannot be used. `file`, `line` (1-based) and `field`, where given, make up `where`."""
 
     def __init__(
         self,
@@ -71,11 +71,11 @@ class DataError(PenchantError):
 
 
 class ModelError(PenchantError):
-    """A model that cannot be loaded or is not fit for what was asked of it."""
+    """A model that cannot be loaded or does not suit the task."""
 
 
 class MethodError(PenchantError):
-    """An unknown or unfit method, option or parameter."""
+    """An unknown or unsuitable method, option or parameter."""
 
 
 class StudyError(PenchantError):
@@ -83,15 +83,15 @@ class StudyError(PenchantError):
 
 
 class CacheError(PenchantError):
-    """A cache of answers that cannot be read or written."""
+    """A cache of answers or a store of vectors that cannot be read or written."""
 
 
 class OutputError(PenchantError):
-    """A result that could not be written; nothing half-written is left."""
+    """A result that could not be written; no partial file is left behind."""
 
 
-def finding(error: Mapping[str, Any]) -> str:
-    """What pydantic found wrong with a value (one of its `errors()`), in the words used everywhere here."""
+def in_words(error: Mapping[str, Any]) -> str:
+    """Describe one of the `errors()` of a pydantic ValidationError in the wording of penchant's own messages."""
     if error["type"] == "extra_forbidden":
         return "unknown key"
     if error["type"] == "missing":
@@ -101,3 +101,14 @@ def finding(error: Mapping[str, Any]) -> str:
     value = error.get("input")
     shown = f", got {value!r}" if isinstance(value, str | int | float | bool) else ""
     return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
+
+
+def missing_package(package: str, extra: str, error: ImportError | None = None) -> MethodError:
+    """The error for a package of an extra that is missing or, with `error`, that fails to import."""
+    installed = error is not None and not (
+        isinstance(error, ModuleNotFoundError) and (error.name or "").split(".")[0] == package
+    )
+    return MethodError(
+        f"the package {package} {f'fails: {error}' if installed else 'is missing'}",
+        hint=f"pip install 'penchant[{extra}]'",
+    )

@@ -1,7 +1,7 @@
-"""Files written whole or not at all, and their hashes.
+"""Writing files atomically, and hashing them.
 
-Each writer fills a temporary file beside its target and renames it, so that a reader never meets half a file and a
-stop at any moment leaves the earlier one as it was.
+Each writer fills a temporary file beside its target and then renames it, so that a reader never sees a partial file,
+and an interruption at any moment leaves the previous one intact.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import json
 import os
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -36,18 +36,20 @@ _HINTS = {
 
 
 def write_bytes(data: bytes, path: str | Path) -> None:
-    """Write `data`, making the directories above. Raises OutputError and leaves nothing half-written."""
+    """Write `data`, creating parent directories. Raises OutputError and leaves no partial file behind."""
     with replacing(path) as stream:
         stream.write(data)
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """A temporary file in the target's directory to be filled; afterwards it is made sure of on the disk and renamed.
-    Directories above are made. Raises OutputError and leaves nothing half-written."""
+    """Open a temporary file in the target's directory; on exit, sync it to disk and rename it to the target.
+
+    Parent directories are created. Raises OutputError and leaves no partial file behind.
+    """
     target = Path(path)
     try:
-        # Through a symbolic link, as open() would: the link stays and what it points to is replaced.
+        # Follow a symbolic link, as open() does: the link stays and the file it points to is replaced.
         real = Path(os.path.realpath(target))
         real.parent.mkdir(parents=True, exist_ok=True)
         temporary = real.with_name(f".{secrets.token_hex(8)}.tmp")
@@ -57,19 +59,19 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(real)
-        except BaseException:  # also when interrupted
+        except BaseException:  # KeyboardInterrupt too
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
     except OSError as error:
-        why = error.strerror or str(error)
+        reason = error.strerror or str(error)
         raise OutputError(
-            f"cannot be written: {why}", where=str(target), hint=_HINTS.get(error.errno or 0, "")
+            f"cannot be written: {reason}", where=str(target), hint=_HINTS.get(error.errno or 0, "")
         ) from error
 
 
 def write_text(text: str, path: str | Path) -> None:
-    """Write `text` as UTF-8, line ends as they are. Raises OutputError."""
+    """Write `text` as UTF-8 with its line endings unchanged. Raises OutputError."""
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
@@ -80,9 +82,9 @@ def write_text(text: str, path: str | Path) -> None:
 
 
 def write_json(obj: object, path: str | Path) -> None:
-    """Write `obj` as indented JSON with a final newline; NaN and infinities, which JSON lacks, are a ValueError."""
+    """Write `obj` as indented JSON with a final newline. Raises ValueError for NaN and infinities, which JSON lacks."""
     text = json.dumps(obj, ensure_ascii=False, indent=2, allow_nan=False)
-    # A lone surrogate (a file name that is not UTF-8 has them) is written \udcxx, which is JSON's own escape.
+    # A lone surrogate, as in a file name that is not UTF-8, is written as \udcxx, JSON's own escape.
     write_bytes((text + "\n").encode("utf-8", "backslashreplace"), path)
 
 
@@ -93,15 +95,14 @@ def write_parquet(
     row_group_size: int | None = None,
     compression: Literal["zstd", "lz4"] = "zstd",
 ) -> None:
-    """Write a table as Parquet, in groups of so many rows; lz4 is for what is soon read and removed. Raises
-    OutputError."""
+    """Write a table as Parquet in row groups of `row_group_size`. Use lz4 for temporary files. Raises OutputError."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, row_group_size=row_group_size, compression=compression)
     write_bytes(buffer.getvalue(), path)
 
 
 def safe(name: str) -> str:
-    """A name as a file may have it: what is neither letter, digit nor one of _.@+- becomes _."""
+    """Make a name fit for a file: every character but letters, digits and _.@+- becomes _."""
     return re.sub(r"[^\w.@+-]", "_", name)
 
 
@@ -112,3 +113,11 @@ def sha256_file(path: str | Path) -> str:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+
+
+def cited(paths: Sequence[Path]) -> str:
+    """Name files in a signature: their stems and the first six digits of a hash over all of them."""
+    if not paths:
+        return "none"
+    digest = hashlib.sha256("".join(sha256_file(path) for path in paths).encode()).hexdigest()
+    return f"{'+'.join(path.stem for path in paths)}#{digest[:6]}"

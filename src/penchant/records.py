@@ -1,17 +1,17 @@
-"""What is passed between the layers: Item (a stimulus), Estimate (a number), Signature (its recipe), Result (of one
-probe with one model), Outcome (of a study)."""
+"""The records passed between layers: Item (a stimulus), Estimate (a number), Signature (its recipe) and Result (of
+one probe with one model)."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from penchant import __version__
+from penchant._version import __version__
 from penchant.errors import StudyError
 
 if TYPE_CHECKING:
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One stimulus as it was read.
+    """One stimulus, as read.
 
     `texts` maps a role to its text (`{"good": …, "bad": …}`), `labels` a factor to its level
-    (`{"paradigm": "inchoative"}`), `place` says where it stands in the user's file ("pairs.tsv, line 7").
+    (`{"paradigm": "inchoative"}`); `place` locates it in the user's file ("pairs.tsv, line 7").
     """
 
     id: str
@@ -34,12 +34,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """A number with its uncertainty and how both were made.
+    """A number with its uncertainty and how both were computed.
 
     `low` and `high` bound the interval of confidence `level`; `how` names the interval's method. A number that
-    cannot be computed is NaN and `note` says why. `p` is a two-sided p-value unless `test` says otherwise, `p_holm`
-    the same adjusted over its family of tests; NaN where nothing was tested. `by` names the subset the number is
-    about.
+    cannot be computed is NaN and `note` says why. `p` is a two-sided p-value unless `test` says otherwise, and
+    `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `by` names the subset
+    that the number describes.
     """
 
     measure: str
@@ -79,10 +79,10 @@ _UNSAFE = re.compile(r"[%|\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Signature(Mapping[str, str]):
-    """The recipe of a number, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
+    """How a number was computed, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
 
-    An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for every value: `|`, `%` and control
-    characters are percent-encoded, everything else stands as it is.
+    An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for all values: `|`, `%` and control
+    characters are percent-encoded, all others are kept.
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -103,7 +103,7 @@ class Signature(Mapping[str, str]):
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """The signature a string stands for. Raises StudyError when it is not one."""
+        """Parse the string of a signature. Raises StudyError when it is not one."""
         fields = []
         for part in text.split("|"):
             key, colon, value = part.partition(":")
@@ -137,30 +137,12 @@ class Signature(Mapping[str, str]):
         return "|".join(f"{k}:{_UNSAFE.sub(lambda m: f'%{ord(m[0]):02X}', v)}" for k, v in self.fields)
 
 
-class Display(Protocol):
-    """What draws a result; it lies above this layer and is handed down (see `show_with`)."""
-
-    def charts(self, result: Result) -> dict[str, Any]:
-        """The charts of a result by name."""
-
-    def html(self, result: Result) -> str:
-        """A result as a notebook shows it."""
-
-
-_displays: list[Callable[[], Display]] = []
-
-
-def show_with(display: Callable[[], Display]) -> None:
-    """Let results be shown by what `display` returns; it is not called before the first is."""
-    _displays[:] = [display]
-
-
 @dataclass(frozen=True)
 class Result:
-    """What a probe found with one model.
+    """The result of a probe with one model.
 
-    `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
-    `cautions` what a reader must know before using a number.
+    `items` has one row per stimulus, with its scores; `summary` one row per estimate, with its signature; `cautions`
+    are what a reader must know before using a number.
     """
 
     signature: Signature
@@ -169,7 +151,7 @@ class Result:
     cautions: tuple[str, ...] = ()
 
     def save(self, directory: str | Path) -> None:
-        """Write `items.parquet`, `summary.parquet` and `signature.txt`, each whole or not at all."""
+        """Write `items.parquet`, `summary.parquet` and `signature.txt`, each atomically."""
         from penchant.files import write_parquet, write_text
 
         out = Path(directory)
@@ -177,49 +159,23 @@ class Result:
         write_parquet(self.summary, out / "summary.parquet")
         write_text("\n".join([str(self.signature), *self.cautions]) + "\n", out / "signature.txt")
 
-    def charts(self) -> dict[str, Any]:
-        """The charts of the report by name, each an Altair chart (`.save("x.svg")`, or shown by a notebook)."""
-        return _displays[0]().charts(self)
 
-    def _repr_html_(self) -> str:
-        """The section of the report, for notebooks: tables, charts and the first items; needs no script."""
-        return _displays[0]().html(self)
+def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
+    """Read what `Result.save` wrote: signature, items, summary and cautions. Raises StudyError if it is not there."""
+    import polars as pl
 
-    @classmethod
-    def load(cls, directory: str | Path) -> Result:
-        """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
-        import polars as pl
-
-        out = Path(directory)
-        try:
-            first, *cautions = (out / "signature.txt").read_text("utf-8").splitlines()
-            items = pl.read_parquet(out / "items.parquet")
-            summary = pl.read_parquet(out / "summary.parquet")
-        except (OSError, ValueError, pl.exceptions.PolarsError) as error:
-            raise StudyError(f"no result here ({error})", where=str(out)) from error
-        return cls(Signature.parse(first), items, summary, tuple(cautions))
-
-
-@dataclass(slots=True)
-class Outcome:
-    """What a study found: results by probe directory and model, differences between models by probe directory, notes on
-    models that could not be compared, and the manifests that say how it was made (one a result directory)."""
-
-    manifests: list[Mapping[str, Any]]
-    results: dict[tuple[str, str], Result] = field(default_factory=dict)
-    comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-
-    def sections(self) -> dict[str, list[Result]]:
-        """The results of every probe directory, in order."""
-        found: dict[str, list[Result]] = {}
-        for (place, _), result in self.results.items():
-            found.setdefault(place, []).append(result)
-        return found
+    out = Path(directory)
+    try:
+        first, *cautions = (out / "signature.txt").read_text("utf-8").splitlines()
+        items = pl.read_parquet(out / "items.parquet")
+        summary = pl.read_parquet(out / "summary.parquet")
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        raise StudyError(f"no result here ({error})", where=str(out)) from error
+    return Signature.parse(first), items, summary, tuple(cautions)
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:
-    """Estimates as a table: the factors of `by`, the number and its interval, and the signature it is cited with."""
+    """Estimates as a table: the factors of `by`, the number with its interval, and its signature."""
     import polars as pl
 
     rows = [{**estimate.row(), "signature": str(signature)} for estimate, signature in estimates]

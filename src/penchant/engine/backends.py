@@ -1,4 +1,4 @@
-"""Who runs a batch: the local torch backend, and a fake that needs no model, for tests of everything above it."""
+"""Backends that run batches: a local one on torch, and a fake without a model, for testing the layers above it."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from penchant.models.network import Network
 
 
 class Backend(Protocol):
-    """Runs one batch. `packs` is the longest input it takes in trees of prefixes (0: none), `budget` the tokens it
-    likes in a batch."""
+    """Runs batches. `packs` is the longest input that it accepts in trees of prefixes (0: none), `budget` the number of
+    tokens that suits a batch."""
 
     packs: int
     budget: int
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """One value (or row of values) for each want of the batch, in the batch's order."""
+        """One value (or row of values) for each want of the batch, in order."""
         ...
 
 
@@ -32,11 +32,11 @@ class LocalBackend:
     def __init__(self, network: Network) -> None:
         self.network = network
         self.packs = network.packs
-        # Measured: on a CPU speed is flat from 256 tokens and falls past 1,024; a GPU wants far more.
+        # Measured: on a CPU, speed is flat from 256 tokens and falls beyond 1,024; a GPU needs far more.
         self.budget = 512 if network.device.type == "cpu" else 16_384
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
-        """The answers, on the CPU. Log-probabilities are computed in float32 whatever the model's format."""
+        """The answers, on the CPU. Log-probabilities are computed in float32, whatever the model's number format."""
         match batch.kind:
             case "logprob", _:
                 return self._logprobs(batch)
@@ -71,7 +71,7 @@ class LocalBackend:
 
 
 def _chosen(logits: torch.Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
-    """log softmax(logits)[rows, tokens] without building the whole table."""
+    """log softmax(logits)[rows, tokens], without computing the whole array."""
     row = torch.from_numpy(rows).to(logits.device)
     chosen = logits[row, torch.from_numpy(tokens).to(logits.device)] - logits.logsumexp(-1)[row]
     values: NDArray[np.float32] = chosen.cpu().numpy()
@@ -79,8 +79,8 @@ def _chosen(logits: torch.Tensor, rows: NDArray[np.int64], tokens: NDArray[np.in
 
 
 class FakeBackend:
-    """Answers made from a hash of what the read says: the tokens up to the position (all of them unless `packs`),
-    the position and the target. Shows at once a read that was lost, swapped, or given another's row."""
+    """Answers with a hash of the tokens up to the position (all tokens unless `packs`), the position and the target, so
+    that a read that is lost, swapped or given another's row shows at once. `batches` records what was run."""
 
     def __init__(self, *, packs: int = 0, budget: int = 64) -> None:
         self.packs = packs

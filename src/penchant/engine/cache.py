@@ -1,9 +1,8 @@
 """Answers kept between runs, in one SQLite file that several processes may share.
 
-One row holds everything known about one input under one model: the key is a hash of the model's fingerprint, the
-number format, the kind of read and the token ids, so two models never share an answer. Values are stored as
-computed (float32, unrounded). A row is written in the transaction of its batch: a stop at any moment loses at most
-the batch in flight.
+One row holds all answers known for one input of one model. Its key is a hash of the model's fingerprint, the number
+format, the kind of read and the token ids, so two models never share an answer. Values are stored as computed (float32,
+not rounded). Each batch is written in one transaction, so that an interruption loses at most the batch in progress.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from penchant.engine.reads import TOP
 from penchant.errors import CacheError
 
 FORMAT = 1
-"""Changed whenever stored answers would no longer equal computed ones."""
+"""The version of stored answers; to be changed when newly computed ones would differ."""
 
 
 def default_path() -> Path:
@@ -34,15 +33,15 @@ def default_path() -> Path:
 
 
 class Cache:
-    """The store of one model's answers in the file `path`. `space` is what tells models apart (see `for_model`).
+    """The answers of one model, told apart by `fingerprint` and `dtype`, in the file `path`.
 
-    Raises CacheError, naming the file, when it is damaged, from another format, or cannot be written.
+    Raises CacheError, naming the file, when it is damaged, of another format, or cannot be written.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, dtype: str) -> None:
         self.path = Path(path)
         self._space = f"{FORMAT}|{fingerprint}|{dtype}".encode()
-        if self._is_something_else():
+        if self._is_another_kind():
             raise self._broken("it is a file of another kind")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -58,8 +57,8 @@ class Cache:
         if columns != ["key", "wants", "answer"]:
             raise self._broken("it holds other tables")
 
-    def _is_something_else(self) -> bool:
-        """SQLite itself would quietly take over a short file of any kind."""
+    def _is_another_kind(self) -> bool:
+        """Whether the file exists and is not SQLite's, which would silently overwrite a short file of any kind."""
         try:
             with self.path.open("rb") as stream:
                 start = stream.read(16)
@@ -71,7 +70,7 @@ class Cache:
         return CacheError(
             f"cannot be used as a cache of answers ({reason})",
             where=str(self.path),
-            hint="delete the file, or name another with --cache PATH, or do without with --cache none",
+            hint="delete the file, name another with --cache PATH, or turn caching off with --cache none",
         )
 
     def _key(self, source: Input) -> bytes:
@@ -82,7 +81,7 @@ class Cache:
         return digest.digest()
 
     def fill(self, inputs: Sequence[Input]) -> list[Input]:
-        """Answer what is known; return the inputs that must be computed."""
+        """Set the answers of the inputs that are stored in full; return the inputs that must be computed."""
         missing: list[Input] = []
         for start in range(0, len(inputs), 500):
             part = {self._key(source): source for source in inputs[start : start + 500]}
@@ -102,7 +101,7 @@ class Cache:
         return missing
 
     def store(self, inputs: Iterable[Input]) -> None:
-        """Keep the answers of one batch, in one transaction."""
+        """Store the answers of one batch, in one transaction."""
         rows = [
             (self._key(source), np.array(source.wants, dtype=np.int32).tobytes(), source.answer.tobytes())
             for source in inputs
@@ -116,14 +115,14 @@ class Cache:
             raise self._broken(error) from error
 
     def close(self) -> None:
-        """Close the file; a later use raises CacheError."""
+        """Close the file; any later use raises CacheError."""
         self._db.close()
 
 
 def _answer_from(source: Input, wants: bytes, answer: bytes) -> None:
     """Set `source.answer` from a stored row if it covers every want.
 
-    If it does not, the stored wants join those of the input, so that what is computed now replaces the row whole.
+    If it does not, the stored wants are added to those of the input, so that the row is recomputed and replaced.
     """
     known = {(at, token): i for i, (at, token) in enumerate(np.frombuffer(wants, np.int32).reshape(-1, 2).tolist())}
     chosen = [known.get(want, -1) for want in source.slots]

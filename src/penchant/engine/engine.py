@@ -1,4 +1,4 @@
-"""The engine: a stream of reads in, their answers out in the same order, each distinct input run at most once."""
+"""The engine: answers a stream of reads, in order, and runs each distinct input of a window at most once."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from penchant.engine.plan import Batch, Input, Merged, length_batches, merge, tr
 from penchant.engine.reads import Read, Vectors
 
 WINDOW = 1 << 18
-"""Tokens planned at once. Within a window inputs are merged and sorted; across windows the cache does it. It bounds
-memory, whatever the size of the study."""
+"""Tokens planned at once. Inputs are merged and sorted within a window; across windows only the cache avoids repeated
+runs. It bounds memory, whatever the size of the study."""
 
 VECTOR = 4
-"""Tokens that one vector stands for in a window: answers are kept until the window is done, and 65,536 vectors of
-1,024 numbers are 256 MiB."""
+"""Tokens that one vector counts for in a window: answers are kept until the window is done, and 65,536 vectors of
+1,024 numbers take 256 MiB."""
 
 TREE_ROW = 128
-"""Nodes in one tree. Longer rows share no more (siblings stand together) and pay for attention to strangers."""
+"""Nodes in one tree. Longer rows share no more prefixes (siblings are adjacent) and waste attention across branches."""
 
 
 @dataclass(slots=True)
 class Counts:
-    """What was asked and what it took. `forward` inputs were run in `batches` passes over `tokens` positions with
-    padding; `cached` inputs were answered from the cache; `reads` is what instruments asked for."""
+    """What was asked and what it took.
+
+    Instruments asked for `reads`, which came down to `inputs`. Of these, `cached` were answered from the cache and
+    `forward` were run, in `batches` passes over `tokens` positions, padding included.
+    """
 
     reads: int = 0
     inputs: int = 0
@@ -46,8 +49,9 @@ class Counts:
 class Engine:
     """Answers reads with one backend.
 
-    `budget` is the tokens in a batch, padding included (default: what suits the backend); it changes speed and
-    memory, never an answer. `progress` is called with the share of items each batch finished.
+    `budget` is the number of tokens in a batch, padding included (default: the backend's own); it affects speed and
+    memory, never an answer. `progress` is called after each batch with the number of items (or fractions of items)
+    that it finished.
     """
 
     def __init__(
@@ -67,14 +71,14 @@ class Engine:
         self.counts = Counts()
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to every read, in order. Reads are taken a window at a time."""
+        """Yield the answer to every read, in order. Reads are consumed a window at a time."""
         stream = iter(reads)
         while answered := self._next_window(stream):
             yield from answered.restore()
-            del answered  # before the next window is taken, so that there is only ever one
+            del answered  # so that no two windows are ever in memory
 
     def _next_window(self, stream: Iterator[Read]) -> Merged | None:
-        """Take and answer a window of reads; None when there are no more."""
+        """Consume and answer one window of reads; None when there are no more."""
         merged = merge(self._window(stream))
         if not merged.owner:
             return None
@@ -112,6 +116,6 @@ class Engine:
 
 
 def _room(read: Read) -> int:
-    """What a read takes of the window."""
+    """How many tokens of the window a read uses up."""
     vectors = len(read.at) * len(read.layers) if isinstance(read, Vectors) else 0
     return max(len(read.ids), VECTOR * vectors)

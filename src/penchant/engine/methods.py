@@ -1,6 +1,6 @@
-"""Sentence scores: for each method, which reads a sentence needs and what its answers mean.
+"""Methods of scoring sentences: the reads that a sentence needs, and the score that their answers make.
 
-S is a sentence of tokens t1 … tn; special tokens are in the context and never scored.
+S is a sentence of tokens t1 … tn; special tokens are part of the context but never scored.
 
     lp            causal  Σ log P(ti | BOS, t<i)
     pll           masked  Σ log P(ti | S with ti masked)                         Salazar et al. 2020
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from penchant.engine.reads import LogProbs
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.models.load import LanguageModel
-from penchant.models.tokens import Encoding
+from penchant.models.tokenizer import Encoding
 
 NORMALISATIONS = ("none", "mean", "pen")
 PEN_ALPHA = 0.8
@@ -30,11 +31,11 @@ PEN_ALPHA = 0.8
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """One way to score a sentence (or, with `pair`, the two sentences of a pair).
+    """A way to score a sentence (or, with `pair`, the two sentences of a pair) with models of one `kind`.
 
-    `reads` maps an encoding and the token numbers to score (None: all) to reads; `values` maps their answers to one
-    value a token (NaN: not scored). `total` makes the score of them. A method with `is_mean` is a mean over tokens
-    already, or compares equal numbers of tokens, so that no normalisation applies to it.
+    `reads` maps an encoding, the model and the place of the text to reads, whose answers become one value per token
+    (see `token_values`); `total` turns these into the score. With `mean`, it is their mean rather than their sum.
+    `normalised` methods are means already, or compare equal numbers of tokens, so that no normalisation applies.
     """
 
     name: str
@@ -46,29 +47,33 @@ class Method:
     mean: bool = False
 
     def total(self, values: NDArray[np.float64]) -> float:
-        """The score, not normalised. Tokens that are not scored are left out."""
+        """The score before normalisation. Tokens that are not scored (NaN) are left out."""
         return float(np.nanmean(values) if self.mean else np.nansum(values))
 
 
-def normalise(score: float, tokens: int, how: str) -> float:
-    """`none`; `mean` = /|S|; `pen` = /((5+|S|)/(5+1))^0.8 (Lau et al. 2020)."""
-    if how == "mean":
-        return score / tokens
-    if how == "pen":
-        return score / float(((5 + tokens) / 6) ** PEN_ALPHA)
-    return score
+Number = TypeVar("Number", float, NDArray[np.float64])
+
+
+def normalise(score: Number, tokens: int | NDArray[np.integer], how: str) -> Number:
+    """Normalise a score, or an array of scores, by length: `none`, `mean` = /|S|, `pen` = /((5+|S|)/(5+1))^0.8 (Lau et
+    al. 2020)."""
+    length: Any = {"none": 1, "mean": tokens, "pen": ((5 + tokens) / 6) ** PEN_ALPHA}[how]
+    return score if how == "none" else score / length
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
-    """One value a token from the answers to a sentence's reads. A token nobody could score (the first one of a model
-    without a beginning token) is NaN; attention answers become weighted log-probabilities."""
+    """One value per token, (n,), from the answers to a sentence's reads.
+
+    Attention answers become weighted log-probabilities. A first token that cannot be scored, as with a model that has
+    no beginning token, is NaN.
+    """
     parts = [a[0].astype(np.float64) * a[1].astype(np.float64) if a.ndim == 2 else a for a in answers]
     values = np.concatenate(parts).astype(np.float64)
     return np.concatenate([np.full(n - len(values), np.nan), values])
 
 
 def _lp(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
-    # The last token is only read, never fed; the first is read only if something stands before it.
+    # The last token is predicted but not part of the input; the first is predicted only if a token precedes it.
     ids = encoding.ids
     if len(ids) < 2:
         raise DataError(
@@ -84,7 +89,7 @@ def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogPr
 
 
 def masked_reads(encoding: Encoding, model: LanguageModel, chosen: range | list[int]) -> Iterator[LogProbs]:
-    """One read for each chosen token: the sentence with that token masked, read there."""
+    """One read per chosen token: the sentence with that token masked, read at its position."""
     ids, mask = encoding.ids, mask_of(model)
     for token in chosen:
         position = encoding.at[token]
@@ -96,7 +101,7 @@ def _pll_word_l2r(encoding: Encoding, model: LanguageModel, where: str) -> Itera
     words, mask = encoding.words, mask_of(model)
     if None in words:
         raise MethodError(
-            "pll-word-l2r needs to know which tokens make a word, and this tokenizer does not say",
+            "pll-word-l2r needs a tokenizer that says which tokens make up a word, and this one does not",
             where=where,
         )
     for token, position in enumerate(encoding.at):
@@ -117,7 +122,7 @@ def _aula(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogP
 
 
 def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
-    """The token numbers in a and b of the tokens both have, in order (Nangia et al. 2020, get_span)."""
+    """The token numbers in a and in b of their shared tokens, in order (Nangia et al. 2020, get_span)."""
     blocks = SequenceMatcher(None, a.tokens, b.tokens, autojunk=False).get_matching_blocks()
     in_a = [block.a + i for block in blocks for i in range(block.size)]
     in_b = [block.b + i for block in blocks for i in range(block.size)]
@@ -125,7 +130,7 @@ def shared_tokens(a: Encoding, b: Encoding) -> tuple[list[int], list[int]]:
 
 
 def mask_of(model: LanguageModel) -> int:
-    """The id of the mask token. Raises ModelError where there is none."""
+    """The id of the mask token. Raises ModelError if there is none."""
     if model.tokenizer.mask_id is None:
         raise ModelError("the tokenizer has no mask token", where=model.name, hint="use a causal method, lp")
     return model.tokenizer.mask_id
@@ -154,7 +159,7 @@ METHODS: dict[str, Method] = {
 def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) -> Method:
     """The method of that name (None: lp for causal, pll for masked models), checked against the model.
 
-    Raises MethodError when there is no such method or it does not fit the model or the data.
+    Raises ModelError for an encoder, MethodError for an unknown method or one that does not fit the model or data.
     """
     if model.kind == "encoder":
         raise ModelError(

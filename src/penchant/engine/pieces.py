@@ -1,7 +1,7 @@
-"""Which tokens of an input are a word's, and what stands in the way of reading it.
+"""The tokens of a word in an input, and the reasons why it cannot be read.
 
-A word is a span of characters in a text: the very occurrence that was found there, not its like. Its pieces are the
-tokens that overlap the span. Text from corpora holds signs no vocabulary has; one that is not in the word is let by.
+A word is a span of characters in a text: one particular occurrence. Its pieces are the tokens that overlap the span.
+Text from corpora holds signs that no vocabulary has; outside the word they are ignored.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from penchant.errors import DataError, MethodError
-from penchant.models.tokens import Encoding
+from penchant.models.tokenizer import Encoding
 
 if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
 
 Span: TypeAlias = tuple[int, int]
 Place: TypeAlias = tuple[str, Span, str]
-"""A text, the characters of the word in it, and what errors call it ("corpus.txt, line 7")."""
+"""A text, the span of the word in it, and the place that errors name ("corpus.txt, line 7")."""
 
 Pooling = Literal["mean", "first", "last"]
 SentencePooling = Literal["mean", "mean-special", "cls", "last"]
@@ -32,7 +32,7 @@ UNKNOWN = "unknown to the tokenizer"
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word in an encoded text. `pieces` are its tokens, by number; `reason` is "" or why it cannot be read."""
+    """A word in an encoded text. `pieces` are its tokens, by number; `reason` says why it cannot be read, or is ""."""
 
     text: str
     span: Span
@@ -42,7 +42,7 @@ class Word:
     reason: str
 
     def positions(self, pooling: Pooling) -> tuple[int, ...]:
-        """The positions in the input that a pooling looks at."""
+        """The positions in the input that a pooling uses."""
         return _chosen(tuple(self.encoding.at[i] for i in self.pieces), pooling)
 
 
@@ -51,10 +51,10 @@ def _chosen(positions: tuple[int, ...], pooling: Pooling) -> tuple[int, ...]:
 
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
-    """The layers counted from the embeddings, 0. Raises MethodError for none, or one the model does not have."""
+    """Layers counted from the embeddings, 0. Raises MethodError for no layers, or one that the model does not have."""
     most = model.network.layers
     if not layers:
-        raise MethodError("no layer is asked for", where=model.name, hint=f"0 to {most}, or −1")
+        raise MethodError("no layers are given", where=model.name, hint=f"0 to {most}, or −1")
     for layer in layers:
         if not -most - 1 <= layer <= most:
             raise MethodError(f"there is no layer {layer}", where=model.name, hint=f"0 to {most}, or −1")
@@ -62,13 +62,13 @@ def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int,
 
 
 def check_pooling(pooling: str) -> None:
-    """Raise MethodError unless it is a way to make one vector of a word's pieces."""
+    """Raise MethodError unless `pooling` is a known way to pool the vectors of a word's pieces."""
     if pooling not in ("mean", "first", "last"):
         raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, first or last")
 
 
 def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Word]:
-    """Find the words of the places, in order, streaming; a text is encoded once for the places that follow closely."""
+    """Yield the words at the places, in order, streaming. A text is encoded once for neighbouring places."""
     special = frozenset(model.tokenizer.hf.all_special_ids)
     stream = iter(places)
     while part := list(islice(stream, 256)):
@@ -86,17 +86,19 @@ def _reason(
 ) -> str:
     if len(encoding.ids) > model.max_tokens:
         return TOO_LONG
-    odd = [i for i, token in enumerate(encoding.tokens) if token in special]
-    if any(not _is_unknown(model, encoding, text, i) for i in odd):
+    special_tokens = [i for i, token in enumerate(encoding.tokens) if token in special]
+    if any(not _is_unknown(model, encoding, text, i) for i in special_tokens):
         return SPECIAL
     if not pieces:
         return NO_TOKEN
-    return UNKNOWN if set(odd) & set(pieces) else ""
+    return UNKNOWN if set(special_tokens) & set(pieces) else ""
 
 
 def _is_unknown(model: LanguageModel, encoding: Encoding, text: str, i: int) -> bool:
-    """Whether a special token stands for something the vocabulary lacks, rather than being written out in the text:
-    some models, such as GPT-2, have one token for the unknown and for the end of a text."""
+    """Whether a special token stands for something that the vocabulary lacks, rather than being written in the text.
+
+    Some models, such as GPT-2, use one token for the unknown and for the end of a text.
+    """
     tokenizer = model.tokenizer
     written = text[slice(*encoding.spans[i])].strip()
     return encoding.tokens[i] == tokenizer.unknown_id and written != str(tokenizer.hf.unk_token)
@@ -119,7 +121,7 @@ def refusal(model: LanguageModel, word: Word) -> DataError:
 
 
 def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
-    """The error for a text that the model's positions cannot hold."""
+    """The error for a text longer than the model's context."""
     return DataError(
         f"{len(encoding.ids)} tokens are more than the {model.max_tokens} {model.name} takes",
         where=place,
@@ -128,7 +130,7 @@ def too_long(model: LanguageModel, encoding: Encoding, place: str) -> DataError:
 
 
 def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[int, ...]:
-    """The positions in the input that a pooling of whole texts looks at."""
+    """The positions in the input that a pooling of whole texts uses."""
     if pooling == "cls":
         return (0,)
     if pooling == "last":
@@ -137,7 +139,7 @@ def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[in
 
 
 def check_sentence_pooling(model: LanguageModel, pooling: str) -> None:
-    """Raise MethodError unless the pooling exists and says something about the text with this model."""
+    """Raise MethodError unless `pooling` is known and meaningful with this model."""
     if pooling not in ("mean", "mean-special", "cls", "last"):
         raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, mean-special, cls or last")
     if pooling != "cls":

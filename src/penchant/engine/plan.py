@@ -1,4 +1,4 @@
-"""From reads to batches and back, as pure functions: merge, sort, pack, restore. No model is touched here."""
+"""From reads to batches and back, as pure functions: merge, sort, pack, restore. No model is used here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from penchant.engine.reads import Kind, Read
 
 @dataclass(slots=True)
 class Input:
-    """One distinct input of one kind, with every (position, token) somebody wants from it, each once."""
+    """One distinct input of one kind. `slots` numbers the (position, token) pairs wanted from it, each once."""
 
     kind: Kind
     ids: tuple[int, ...]
@@ -28,22 +28,22 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Distinct inputs, and for each read where its answer will be found."""
+    """Distinct inputs and, for each read, its input (`owner`) and the slots of its answer."""
 
     inputs: list[Input]
     owner: list[Input]
     slots: list[list[int]]
 
     def restore(self) -> Iterator[NDArray[np.generic]]:
-        """The answers in the order of the reads. Values stand on the axis of the wants: the last of an attention
-        answer, the first of every other."""
+        """Yield the answers in the order of the reads. The axis of the wants is the last of an attention answer, the
+        first of every other."""
         for source, slots in zip(self.owner, self.slots, strict=True):
             assert source.answer is not None
             yield source.answer[:, slots] if source.kind[0] == "attention" else source.answer[slots]
 
 
 def merge(reads: Iterable[Read]) -> Merged:
-    """Join all reads of one input; a (position, token) asked for twice is kept once."""
+    """Merge the reads of each distinct input; a (position, token) pair wanted twice is kept once."""
     inputs: dict[tuple[Kind, tuple[int, ...]], Input] = {}
     owner: list[Input] = []
     slots: list[list[int]] = []
@@ -66,8 +66,8 @@ class Batch:
     `tokens` (B, L) holds the inputs, padded on the right with 0. `parents` is None for ordinary rows; for rows
     that hold a tree of prefixes it gives the column of each node's predecessor (−1 at a root, −2 in padding) and
     `lengths` counts nodes. `rows`, `cols` (R,) are the distinct positions read; want w takes the output
-    `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`. `want_input`, `want_slot` (W,) say whose slot
-    the want fills.
+    `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`. `want_input`, `want_slot` (W,) give the input
+    and the slot that the want fills.
     """
 
     kind: Kind
@@ -83,7 +83,7 @@ class Batch:
     want_slot: NDArray[np.int64]
 
     def deliver(self, values: NDArray[np.generic]) -> None:
-        """Give each input its answer. `values` has the wants on its last axis for attention, else on its first."""
+        """Set the answer of each input. `values` has the wants on its last axis for attention, else on its first."""
         last = self.kind[0] == "attention"
         order = np.lexsort((self.want_slot, self.want_input))
         ends = np.cumsum(np.bincount(self.want_input, minlength=len(self.inputs)))
@@ -95,7 +95,7 @@ class Batch:
 
 
 def length_batches(inputs: Sequence[Input], budget: int) -> Iterator[Batch]:
-    """Batches of inputs of similar length, longest first, of at most `budget` tokens with padding (or one input)."""
+    """Batches of inputs of similar length, longest first, of at most `budget` tokens with padding, or of one input."""
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
         by_kind.setdefault(source.kind, []).append(source)
@@ -110,10 +110,10 @@ def length_batches(inputs: Sequence[Input], budget: int) -> Iterator[Batch]:
 
 
 def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterator[Batch]:
-    """Batches whose rows are trees: inputs that begin alike share the nodes of their common prefix.
+    """Batches whose rows are trees, in which inputs share the nodes of their common prefixes.
 
-    Exact for a causal model that is given each node's depth as its position and lets it attend to its ancestors.
-    A row holds up to `row_size` nodes (or one longer input), a batch up to `budget` nodes with padding.
+    Exact for a causal model in which each node has its depth as its position and attends to its ancestors only. A row
+    holds up to `row_size` nodes, or one longer input; a batch up to `budget` nodes with padding.
     """
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
@@ -131,7 +131,7 @@ def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterato
 
 @dataclass(slots=True)
 class _Row:
-    """One row of a batch under construction: its nodes, and for each input the node of every one of its tokens."""
+    """One row of a batch under construction: its nodes and, for each input, the node of every token."""
 
     tokens: list[int] = field(default_factory=list)
     parents: list[int] = field(default_factory=list)
@@ -143,7 +143,7 @@ def _plain_row(source: Input) -> _Row:
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
-    """Fill rows with inputs in lexicographic order, where the longest common prefix is with the input before."""
+    """Fill rows with inputs in lexicographic order, where each shares its longest prefix with the one before it."""
     row = _Row()
     path: list[int] = []
     before: tuple[int, ...] = ()
@@ -186,19 +186,19 @@ def _batch(rows: Sequence[_Row], *, tree: bool) -> Batch:
             inputs.append(source)
             wants.extend((r, nodes[at], token, i, slot) for (at, token), slot in source.slots.items())
     wants.sort()
-    table = np.array(wants, dtype=np.int64)
-    new = np.ones(len(table), dtype=bool)
-    new[1:] = (table[1:, :2] != table[:-1, :2]).any(axis=1)
+    columns = np.array(wants, dtype=np.int64)
+    new = np.ones(len(columns), dtype=bool)
+    new[1:] = (columns[1:, :2] != columns[:-1, :2]).any(axis=1)
     return Batch(
         kind=inputs[0].kind,
         inputs=inputs,
         tokens=tokens,
         lengths=np.array([len(row.tokens) for row in rows], dtype=np.int64),
         parents=parents,
-        rows=table[new, 0],
-        cols=table[new, 1],
+        rows=columns[new, 0],
+        cols=columns[new, 1],
         outputs=np.cumsum(new) - 1,
-        targets=table[:, 2],
-        want_input=table[:, 3],
-        want_slot=table[:, 4],
+        targets=columns[:, 2],
+        want_input=columns[:, 3],
+        want_slot=columns[:, 4],
     )

@@ -1,11 +1,11 @@
-"""Reads: what may be asked of one forward pass over one token sequence.
+"""Reads: the questions that one forward pass over one token sequence can answer.
 
 A read names an input (token ids, special tokens included) and positions in it. Its answer is one array:
 
     LogProbs   float32 (n,)        log P(tokens[i]) from the output at position at[i]
                float32 (2, n)      with `attention`: the log-probabilities, then the attention each position receives
     TopK       TOP (n, k)          the k most probable tokens at each position, best first
-    Vectors    float32 (n, L, d)   hidden vectors of each of the L layers asked for, at each position
+    Vectors    float32 (n, L, d)   hidden vectors of L layers at each position
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class LogProbs:
-    """log P of `tokens[i]` read at position `at[i]` of the input `ids` (natural log).
+    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids`.
 
     With `attention`, also the attention that position `at[i]` receives, averaged over layers, heads and queries.
-    `weight` is the share of its item that this read answers; it only drives the progress bar.
+    `weight` is the fraction of its item that this read answers; only the progress bar uses it.
     """
 
     ids: tuple[int, ...]

@@ -1,257 +1,111 @@
-"""Contextual vectors kept on disk, so that no word in no sentence is ever sent through a model twice.
-
-A store is a folder of parts, one sub-folder for each model, number format, choice of layers and pooling. A part is an
-Arrow IPC file with the columns `key` (16 bytes) and `vector` (float16, layers × d) that is written once and whole; its
-name begins with the hash of its content and says at which byte the vectors begin. Whatever happened to a file shows
-when the store is opened, and after that the vectors are mapped into memory: a gather reads what it takes and no more.
-"""
+"""Contextual vectors of words and sentences."""
 
 from __future__ import annotations
 
-import hashlib
-import io
-import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from operator import itemgetter
-from pathlib import Path
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.pieces import Place, Pooling, Span, resolved_layers
-from penchant.errors import CacheError, ModelError
-from penchant.files import write_bytes, write_json
-
-if TYPE_CHECKING:
-    from penchant.engine.scorer import Scorer
-    from penchant.models.load import LanguageModel
-
-FORMAT = 1
-"""Changed whenever stored vectors would no longer equal computed ones."""
-
-CHUNK = 2048
-"""Places in a part: what a stop loses at most."""
-
-MOST = 1 << 16
-"""Places that `add` takes at once; of more polars makes several record batches, which cannot be mapped as one."""
-
-
-def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """What tells the vectors of one question from those of another, in words."""
-    named = ", ".join(map(str, resolved_layers(model, layers)))
-    return f"model {model.fingerprint}, {model.dtype}, layers {named} of {model.network.layers}, pieces {pieces}"
+from penchant.engine.asking import Asker
+from penchant.engine.pieces import (
+    Place,
+    Pooling,
+    SentencePooling,
+    check_pooling,
+    check_sentence_pooling,
+    encoded_words,
+    refusal,
+    resolved_layers,
+    sentence_positions,
+)
+from penchant.engine.reads import Read, Vectors
+from penchant.engine.scores import numbered
+from penchant.errors import DataError, MethodError
 
 
-def key(text: str, span: Span) -> bytes:
-    """The name of a word in a text, in 16 bytes."""
-    digest = hashlib.blake2b(f"{span[0]}|{span[1]}|".encode(), digest_size=16)
-    digest.update(text.encode("utf-8", "surrogatepass"))
-    return digest.digest()
+class VectorReader(Asker):
+    """Reads the hidden vectors of texts."""
 
+    def embed(
+        self,
+        texts: Sequence[str],
+        spans: Sequence[tuple[int, int]] | None = None,
+        *,
+        layer: int = -1,
+        pooling: Pooling = "mean",
+    ) -> NDArray[np.float32]:
+        """Vectors (n, d) of the tokens that overlap a span of characters in each text (default: the whole text).
 
-class VectorStore:
-    """The vectors of one space (see `space`) in a folder that several processes may share.
+        Raises DataError when a span touches no token.
+        """
+        check_pooling(pooling)
+        layers = resolved_layers(self.model, (layer,))
+        if spans is None:
+            spans = [(0, len(text)) for text in texts]
+        if len(spans) != len(texts):
+            raise MethodError(f"{len(texts)} texts and {len(spans)} spans", hint="give one span per text")
+        reads = []
+        for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
+            inside = [encoding.at[i] for i in encoding.overlapping(text, start, end)]
+            if not inside:
+                raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
+            chosen = {"mean": inside, "first": inside[:1], "last": inside[-1:]}[pooling]
+            reads.append(Vectors(encoding.ids, tuple(chosen), layers))
+        pooled = [vectors[0] for vectors in self._pooled(reads)]
+        return np.stack(pooled) if pooled else np.empty((0, self.model.network.width), np.float32)
 
-    Raises CacheError, naming the file, when one is damaged or of another format. In memory are the keys, 24 bytes for
-    each, and what a gather returns.
-    """
+    def sentence_vectors(
+        self,
+        texts: Iterable[tuple[str, str]],
+        *,
+        layers: tuple[int, ...] = (-1,),
+        pooling: SentencePooling = "mean",
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield for each (text, place) its vectors (layers, d), in order, streaming.
 
-    def __init__(self, folder: str | Path, space: str) -> None:
-        self.space = space
-        self.folder = Path(folder) / hashlib.blake2b(space.encode(), digest_size=8).hexdigest()
-        self._parts: list[NDArray[np.float16]] = []
-        self._known: set[str] = set()
-        self._keys = np.empty(0, dtype="S16")  # sorted, each once
-        self._found = np.empty((0, 2), dtype=np.int32)  # the part and the row of each
-        self._check_meta({"format": FORMAT, "space": space})
-        self._refresh()
+        `mean` is over the text's own tokens, `mean-special` over the whole input; `cls` is the first position of the
+        input and `last` the text's last token. Layer 0 is the embeddings, −1 the last; all come from one pass.
 
-    def missing(self, keys: Iterable[bytes]) -> list[bytes]:
-        """The distinct keys that are not in the store, in order, once the parts of other processes are looked at."""
-        self._refresh()
-        wanted = list(dict.fromkeys(keys))
-        return [wanted[i] for i in np.flatnonzero(self._places(_bytes(wanted)) < 0)]
-
-    def add(self, keys: Sequence[bytes], vectors: NDArray[np.float16]) -> None:
-        """Write vectors (n, layers, d), all finite, as one part. Raises OutputError and leaves nothing half-written."""
-        if not 0 < len(keys) <= MOST:
-            raise ValueError(f"{len(keys)} vectors are not 1 to {MOST}")
-        if vectors.dtype != np.float16 or vectors.ndim != 3 or len(vectors) != len(keys):
-            raise ValueError(f"{vectors.dtype} vectors of shape {vectors.shape} for {len(keys)} keys")
-        buffer = io.BytesIO()
-        frame = pl.DataFrame({"key": _bytes(keys).view(np.uint8).reshape(-1, 16), "vector": vectors})
-        frame.write_ipc(buffer, compression="uncompressed")
-        data = buffer.getvalue()
-        begin = data.index(np.ascontiguousarray(vectors).tobytes())
-        name = f"{_digest(data)}-{begin}.arrow"
-        write_bytes(data, self.folder / name)
-        self._take([name])
-
-    def fetch(self, keys: Sequence[bytes]) -> NDArray[np.float16]:
-        """The vectors (n, layers, d) of keys, which may repeat. Raises CacheError if one is not in the store."""
-        places = self._places(_bytes(keys))
-        if (places < 0).any():
-            raise CacheError(
-                f"{int((places < 0).sum())} of {len(keys)} vectors are not in the store", where=str(self.folder)
-            )
-        part, row = self._found[places].T
-        shape = self._parts[0].shape[1:] if self._parts else (0, 0)
-        vectors = np.empty((len(keys), *shape), dtype=np.float16)
-        for number in np.unique(part):
-            here = np.flatnonzero(part == number)
-            vectors[here] = self._parts[number][row[here]]
-        return vectors
-
-    def __len__(self) -> int:
-        return len(self._keys)
-
-    def _check_meta(self, meta: dict[str, object]) -> None:
-        """See that the folder holds what its name promises; write that down in a new one."""
-        path = self.folder / "meta.json"
-        try:
-            found = json.loads(path.read_text("utf-8"))
-        except FileNotFoundError:
-            write_json(meta, path)
-            return
-        except (OSError, ValueError) as error:
-            raise _broken(path, error) from error
-        if found != meta:
-            raise _broken(path, f"it does not say '{self.space}', format {FORMAT}")
-
-    def _refresh(self) -> None:
-        try:
-            names = sorted(path.name for path in self.folder.iterdir() if path.suffix == ".arrow")
-        except OSError as error:
-            raise _broken(self.folder, error) from error
-        self._take(names)
-
-    def _take(self, names: Iterable[str]) -> None:
-        """Map the parts that are not known yet and join their keys to the index."""
-        keys, found = [], []
-        for name in names:
-            if name in self._known:
-                continue
-            own, vectors = _part(self.folder / name)
-            if self._parts and vectors.shape[1:] != self._parts[0].shape[1:]:
-                raise _broken(self.folder / name, "its vectors are of another size")
-            keys.append(own)
-            found.append(np.stack([np.full(len(own), len(self._parts)), np.arange(len(own))], axis=1))
-            self._parts.append(vectors)
-            self._known.add(name)
-        if keys:
-            joined, first = np.unique(np.concatenate(keys), return_index=True)
-            new = self._places(joined) < 0
-            at = np.searchsorted(self._keys, joined[new])
-            self._keys = np.insert(self._keys, at, joined[new])
-            self._found = np.insert(self._found, at, np.concatenate(found)[first][new], axis=0)
-
-    def _places(self, wanted: NDArray[np.bytes_]) -> NDArray[np.int64]:
-        """Where each key stands in the index, −1 for one that does not."""
-        if not len(self._keys):
-            return np.full(len(wanted), -1)
-        at = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
-        return np.where(self._keys[at] == wanted, at, -1)
-
-
-def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
-    """The keys of a part, and its vectors mapped into memory. Raises CacheError unless it is as it was written."""
-    try:
-        digest, _, begin = path.stem.partition("-")
-        data = path.read_bytes()
-        if _digest(data) != digest:
-            raise ValueError("it is not as it was written")
-        frame = pl.read_ipc(data)
-        # Copied, so that the keys do not hold the rest of the part in memory.
-        keys = frame["key"].to_numpy().view("S16").ravel().copy()
-        shape = (len(frame), *frame.schema["vector"].shape)  # type: ignore[attr-defined]
-        return keys, np.memmap(path, np.float16, "r", int(begin), shape)
-    except (OSError, ValueError) as error:
-        raise _broken(path, error) from error
-
-
-def _broken(path: Path, reason: object) -> CacheError:
-    return CacheError(
-        f"cannot be used as a store of vectors ({reason})",
-        where=str(path),
-        hint="delete it; what it held is computed again",
-    )
-
-
-def _bytes(keys: Sequence[bytes]) -> NDArray[np.bytes_]:
-    return np.array(keys, dtype="S16")
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()[:32]
-
-
-@dataclass(frozen=True, slots=True)
-class Collected:
-    """How many distinct places the store had already, and how many went through the model."""
-
-    stored: int
-    computed: int
-
-
-def collect(
-    scorer: Scorer,
-    store: VectorStore,
-    places: Iterable[Place],
-    *,
-    layers: tuple[int, ...] = (-1,),
-    pieces: Pooling = "mean",
-    progress: Callable[[int], None] | None = None,
-) -> Collected:
-    """See that the store holds the vector of every place, running only those it lacks (see `Scorer.word_vectors`).
-
-    `progress` is told the places that need no run; the scorer's own progress tells the others as they are done.
-    Raises DataError for a place that cannot be read, ModelError for a vector that float16 cannot hold.
-    """
-    if store.space != space(scorer.model, layers, pieces):
-        raise CacheError(
-            f"the store is of {store.space}, not of {space(scorer.model, layers, pieces)}", where=str(store.folder)
+        Raises MethodError for a layer or pooling that the model does not have, DataError at a text it cannot read.
+        """
+        layers = resolved_layers(self.model, layers)
+        check_sentence_pooling(self.model, pooling)
+        return self._pooled(
+            Vectors(encoding.ids, sentence_positions(encoding, pooling), layers)
+            for _, _, encoding in self.encode(texts)
         )
-    given = 0
-    distinct: dict[bytes, Place] = {}
-    for place in places:
-        given += 1
-        distinct.setdefault(key(place[0], place[1]), place)
-    missing = [distinct[name] for name in store.missing(distinct)]
-    if progress:
-        progress(given - len(missing))
-    for chunk in _chunks(missing):
-        vectors = scorer.word_vectors(chunk, layers=layers, pieces=pieces)
-        halves = [_half(vector, layers, place) for vector, place in zip(vectors, chunk, strict=True)]
-        store.add([key(text, span) for text, span, _ in chunk], np.stack(halves))
-    return Collected(len(distinct) - len(missing), len(missing))
 
+    def word_vectors(
+        self,
+        places: Iterable[Place],
+        *,
+        layers: tuple[int, ...] = (-1,),
+        pieces: Pooling = "mean",
+    ) -> Iterator[NDArray[np.float32]]:
+        """Yield for each (text, span, place) the vectors (layers, d) of the word in that span of characters, in order,
+        streaming. They are pooled over the pieces that overlap the span; neighbouring words of a text share a pass.
 
-def _chunks(places: list[Place]) -> Iterator[list[Place]]:
-    """Parts of some `CHUNK` places, those of one text together, so that it is run once."""
-    chunk: list[Place] = []
-    for _, same in groupby(sorted(places), key=itemgetter(0)):
-        if len(chunk) >= CHUNK:
-            yield chunk
-            chunk = []
-        chunk.extend(same)
-    if chunk:
-        yield chunk
+        Raises MethodError for an unknown layer or pooling, DataError at a word that cannot be read (see `usable`).
+        """
+        layers = resolved_layers(self.model, layers)
+        check_pooling(pieces)
 
+        def reads() -> Iterator[Read]:
+            for word in encoded_words(self.model, places):
+                if word.reason:
+                    raise refusal(self.model, word)
+                yield Vectors(word.encoding.ids, word.positions(pieces), layers)
 
-def _half(vector: NDArray[np.float32], layers: tuple[int, ...], place: Place) -> NDArray[np.float16]:
-    with np.errstate(over="ignore"):
-        half = vector.astype(np.float16)
-    for layer, before, after in zip(layers, vector, half, strict=True):
-        if not np.isfinite(after).all():
-            text, (start, end), where = place
-            value = before[~np.isfinite(after)][0]
-            raise ModelError(
-                f"layer {layer} of '{text[start:end]}' holds {value:g}, which float16 cannot",
-                where=where,
-                hint="leave that layer out",
-            )
-    return half
+        return self._pooled(reads())
+
+    def usable(self, places: Iterable[Place]) -> list[str]:
+        """For each place, "" if `word_vectors` can read it, else the reason why not: "too long", "special token in the
+        text", "no token" or "unknown to the tokenizer". No forward pass. Unknown signs elsewhere in the text are
+        allowed.
+        """
+        return [word.reason for word in encoded_words(self.model, places)]
+
+    def _pooled(self, reads: Iterable[Read]) -> Iterator[NDArray[np.float32]]:
+        """The mean over the positions of each read, (layers, d)."""
+        return (answer.mean(axis=0) for answer in self.engine.answer(reads))

@@ -1,4 +1,4 @@
-"""`load`: from a name to a model that can be measured, or a clear refusal.
+"""`load`: turn the name of a model into a model that can be measured, or a clear error.
 
 bert-base-uncased, bert-base-uncased@86b5e09      a hub name, with a revision
 path/to/model                                     a directory written by save_pretrained
@@ -21,8 +21,8 @@ from typing import Any, Literal
 from penchant.errors import ModelError
 from penchant.models.network import Network
 from penchant.models.source import Source, resolve
-from penchant.models.static import StaticVectors, load_vectors, looks_like_vectors
-from penchant.models.tokens import Tokenizer
+from penchant.models.tokenizer import Tokenizer
+from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
 ModelKind = Literal["masked", "causal", "encoder"]
 DTYPES = ("float32", "bfloat16", "float16")
@@ -30,12 +30,12 @@ DTYPES = ("float32", "bfloat16", "float16")
 
 @dataclass(frozen=True, slots=True)
 class LanguageModel:
-    """A pretrained model ready to be read.
+    """A pretrained model, ready for measurement.
 
-    `name` is what a signature cites, with revision or hash; `fingerprint` tells models apart for the cache.
-    `kind` says what it can do: "masked" and "causal" give word probabilities, "encoder" gives vectors only and
-    `no_scores` says why. `max_tokens` bounds one input, special tokens included. `begin` is the token a causal
-    sentence starts with (None: it has none, and first tokens are not scored).
+    `name` is what signatures cite, with revision or hash; `fingerprint` tells models apart in the cache. `kind` says
+    what the model provides: word probabilities ("masked", "causal") or vectors only ("encoder"; `no_scores` says
+    why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
+    with (None: there is none, and first tokens are not scored).
     """
 
     name: str
@@ -60,8 +60,8 @@ def load(
     """Load a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
     `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else cpu).
-    `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` admits weights that are not
-    safetensors. Raises ModelError, saying what to do, when there is no usable model.
+    `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
+    safetensors. Raises ModelError, saying what to do, if there is no usable model.
     """
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=f"use one of {', '.join(DTYPES)}")
@@ -71,26 +71,14 @@ def load(
             return load_vectors(path)
         raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
     source = resolve(str(spec))
-    common = {**source.options, "trust_remote_code": trust_remote_code}
+    options = {**source.options, "trust_remote_code": trust_remote_code}
     with _quiet():
-        config = _config(source, common)
-        if getattr(config, "is_encoder_decoder", False):
-            raise ModelError(
-                f"'{config.model_type}' is an encoder-decoder, which no instrument here reads",
-                where=source.given,
-                hint="use a masked or a causal language model",
-            )
-        hf_tokenizer = _tokenizer(source, common)
-        weights = {**common, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        model, kind, reason = _weights(source, config, weights, dtype)
-        rows = int(model.get_input_embeddings().weight.shape[0])
-        if max(hf_tokenizer.get_vocab().values()) >= rows:
-            raise ModelError(
-                f"the tokenizer has ids up to {max(hf_tokenizer.get_vocab().values())} and the model {rows} embeddings",
-                where=source.given,
-                hint="use the tokenizer the model was trained with",
-            )
-        model = _placed(model, device)
+        config = _config(source, options)
+        hf_tokenizer = _tokenizer(source, options)
+        weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
+        model, kind, reason = _weights(source, config, weight_options, dtype)
+        _check_embeddings(source, model, hf_tokenizer)
+        model = _on_device(model, device)
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
     begin = _begin(hf_tokenizer) if kind == "causal" else None
     fingerprint = source.fingerprint(config)
@@ -108,7 +96,7 @@ def load(
 
 
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
-    """The tokenizer of a model alone, with its name for a signature; no weights are read."""
+    """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
     source = resolve(str(spec))
     with _quiet():
         hf = _tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
@@ -119,9 +107,9 @@ def _unreachable(source: Source, error: Exception) -> ModelError:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if source.local is None:
         offline = os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
-        why = "the hub is switched off (HF_HUB_OFFLINE)" if offline else f"the hub said: {first}"
+        reason = "the hub is switched off (HF_HUB_OFFLINE)" if offline else f"the hub answered: {first}"
         return ModelError(
-            f"no such directory here, and not to be had from the hub: {why}",
+            f"no such directory, and it cannot be fetched from the hub: {reason}",
             where=source.given,
             hint="check the name, or give the path of a local copy",
         )
@@ -129,12 +117,20 @@ def _unreachable(source: Source, error: Exception) -> ModelError:
 
 
 def _config(source: Source, options: dict[str, Any]) -> Any:
+    """The configuration of the checkpoint. Raises ModelError for an encoder-decoder."""
     from transformers import AutoConfig
 
     try:
-        return AutoConfig.from_pretrained(source.target, **options)
+        config = AutoConfig.from_pretrained(source.target, **options)
     except Exception as error:
         raise _unreachable(source, error) from error
+    if getattr(config, "is_encoder_decoder", False):
+        raise ModelError(
+            f"'{config.model_type}' is an encoder-decoder, which no instrument here supports",
+            where=source.given,
+            hint="use a masked or a causal language model",
+        )
+    return config
 
 
 def _tokenizer(source: Source, options: dict[str, Any]) -> Any:
@@ -145,13 +141,13 @@ def _tokenizer(source: Source, options: dict[str, Any]) -> Any:
     except Exception as error:
         raise _unreachable(source, error) from error
     if len(set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)) < 2:
-        # Without its files transformers builds a tokenizer that knows nothing, and says nothing.
+        # Without its files, transformers silently builds a tokenizer with an empty vocabulary.
         raise ModelError("the checkpoint has no tokenizer", where=source.given, hint="add its tokenizer.json")
     return tokenizer
 
 
 def _weights(source: Source, config: Any, options: dict[str, Any], dtype: str) -> tuple[Any, ModelKind, str]:
-    """The weights under the richest head that was trained, the kind that makes, and why it has no scores if not."""
+    """The model under the richest head with trained weights, its kind and, for an encoder, why it has no scores."""
     import torch
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
 
@@ -182,7 +178,7 @@ def _weights(source: Source, config: Any, options: dict[str, Any], dtype: str) -
 
 
 def _claimed_kind(config: Any, heads: dict[ModelKind, Any]) -> ModelKind:
-    """What the configuration says the model is; without a word on it, masked before causal."""
+    """The kind of model that the configuration names; masked before causal if it names neither."""
     named = " ".join(getattr(config, "architectures", None) or [])
     remote = getattr(config, "auto_map", None) or {}
     masked = type(config) in heads["masked"]._model_mapping or "AutoModelForMaskedLM" in remote
@@ -198,13 +194,24 @@ def _no_weights(source: Source, error: Exception) -> ModelError:
         return ModelError(
             "there are no safetensors weights",
             where=source.given,
-            hint="save the model as safetensors, or admit pickled weights you trust with --allow-pickle",
+            hint="save the model as safetensors, or accept pickled weights that you trust with --allow-pickle",
         )
     return ModelError(f"the weights cannot be loaded: {first}", where=source.given)
 
 
+def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
+    """Raise ModelError if the tokenizer has ids for which the model has no embedding."""
+    rows = int(model.get_input_embeddings().weight.shape[0])
+    if max(tokenizer.get_vocab().values()) >= rows:
+        raise ModelError(
+            f"the tokenizer has ids up to {max(tokenizer.get_vocab().values())} and the model {rows} embeddings",
+            where=source.given,
+            hint="use the tokenizer the model was trained with",
+        )
+
+
 def _begin(tokenizer: Any) -> int | None:
-    """The token a causal sentence starts with: bos_token, else eos_token, else none."""
+    """The token that a causal sentence starts with: bos_token, else eos_token, else None."""
     for token in (tokenizer.bos_token_id, tokenizer.eos_token_id):
         if token is not None:
             return int(token)
@@ -212,13 +219,13 @@ def _begin(tokenizer: Any) -> int | None:
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """The longest input the positions can hold, and the tokenizer's own limit if that is less."""
+    """The longest input that the model's positions can hold, or the tokenizer's own limit if that is less."""
     import torch
 
     limits = [int(tokenizer.model_max_length)]
     positions = getattr(model.config, "max_position_embeddings", None)
     if positions:
-        # RoBERTa and its kin count positions from padding_idx + 1.
+        # RoBERTa and its relatives count positions from padding_idx + 1.
         offsets = [
             module.padding_idx + 1
             for name, module in model.named_modules()
@@ -230,19 +237,19 @@ def _max_tokens(model: Any, tokenizer: Any) -> int:
     return min(limits)
 
 
-def _placed(model: Any, device: str | None) -> Any:
+def _on_device(model: Any, device: str | None) -> Any:
     import torch
 
-    wanted = device or ("cuda" if torch.cuda.is_available() else "cpu")
+    name = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
-        return model.to(wanted)
+        return model.to(name)
     except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"device '{wanted}' cannot be used: {str(error).splitlines()[0]}", hint="use cpu") from error
+        raise ModelError(f"device '{name}' cannot be used: {str(error).splitlines()[0]}", hint="use cpu") from error
 
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Loading talks: progress bars, reports, warnings. What matters of it is turned into errors here."""
+    """Silence the progress bars, reports and warnings of loading; what matters in them is raised as errors here."""
     from transformers.utils import logging as hf_logging
 
     logger = logging.getLogger("transformers")
@@ -250,7 +257,7 @@ def _quiet() -> Iterator[None]:
     logger.setLevel(logging.CRITICAL)
     hf_logging.disable_progress_bar()
     try:
-        with contextlib.redirect_stderr(io.StringIO()):  # bars that obey no switch
+        with contextlib.redirect_stderr(io.StringIO()):  # bars that no switch turns off
             yield
     finally:
         logger.setLevel(before)

@@ -1,9 +1,9 @@
-"""A torch model reduced to what the engine asks of it: logits at chosen positions, hidden vectors, attention.
+"""A torch model reduced to what the engine needs: logits at chosen positions, hidden vectors, attention.
 
-The vocabulary projection is the dearest step of a language model and is wanted at few positions. So the trunk runs
-on whole rows, the states at the read positions are gathered, and the rest of the model (head, scaling, soft-caps,
-whatever its authors put there) runs on those alone: the complete model is called with its trunk's forward replaced
-by one that returns the gathered states. `Network` proves at load that this gives the model's own logits, and
+The vocabulary projection is the most expensive step of a language model and is needed at few positions. So the trunk
+runs on whole rows, the states at the read positions are gathered, and the rest of the model (head, scaling, soft-caps,
+whatever its authors put there) runs on those alone: the complete model is called with its trunk's forward replaced by
+one that returns the gathered states. On construction `Network` checks that this gives the model's own logits, and
 otherwise uses the whole model.
 """
 
@@ -24,14 +24,14 @@ from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttenti
 from penchant.models.packing import Packed
 
 LOGIT_BLOCK = 1 << 24
-"""Most logits held at once (64 MiB of float32): it bounds memory for any vocabulary."""
+"""The most logits held at once (64 MiB of float32); it bounds memory for any vocabulary."""
 
 
 class Network:
     """The weights of one model, in evaluation mode, never training.
 
-    `scores` says whether it has a trained vocabulary head. After construction `gathers` says whether the head is
-    applied to gathered states, and `packs` how long a sequence may be to stand in a tree of prefixes (0: none may).
+    `scores`: it has a trained vocabulary head. After construction, `gathers` says whether the head is applied to
+    gathered states, and `packs` is the longest sequence that may be part of a tree of prefixes (0: none).
     """
 
     def __init__(self, model: Any, *, scores: bool, causal: bool) -> None:
@@ -47,11 +47,11 @@ class Network:
             self.vocabulary = int(self._whole(*self._sample(1)).shape[-1])
             self.gathers = self.trunk is not model and self._check_gathers()
             if causal and self._check_packs():
-                # A mask given from outside replaces a layer's own sliding window, so only within it is it exact.
+                # Our mask replaces a layer's own sliding window, so trees are exact only within that window.
                 self.packs = int(getattr(self.config, "sliding_window", None) or sys.maxsize)
 
     def _pack(self, scores: bool) -> None:
-        """Pack the linear layers if the model then answers as before."""
+        """Pack the linear layers if that leaves the model's answers unchanged."""
 
         def answer() -> Tensor:
             if scores:
@@ -80,7 +80,7 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> Iterator[tuple[slice, Tensor]]:
-        """Float32 logits (r, V) at the positions (rows, cols), in blocks, each with the slice it covers."""
+        """Yield float32 logits (r, V) at the positions (rows, cols), in blocks, each with the slice it covers."""
         inputs = self._inputs(tokens, lengths, parents)
         if self.gathers:
             states = self.trunk(**inputs).last_hidden_state
@@ -103,7 +103,7 @@ class Network:
         cols: NDArray[np.int64],
         layers: tuple[int, ...],
     ) -> NDArray[np.float32]:
-        """Hidden vectors (r, layers, d) of the layers (0 = embeddings, −1 = last) at the positions."""
+        """Hidden vectors (r, layers, d) of the layers (0: embeddings, −1: last) at the positions (rows, cols)."""
         states = self.trunk(**self._inputs(tokens, lengths, None), output_hidden_states=True).hidden_states
         return _array(torch.stack([states[layer][rows, cols] for layer in layers], dim=1))
 
@@ -115,8 +115,9 @@ class Network:
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> tuple[Tensor, NDArray[np.float32]]:
-        """Float32 logits (r, V) and the attention received (r,) at the positions: the mean over layers, heads and all
-        real query positions of the row (Kaneko & Bollegala 2022). Needs a model that returns attention weights."""
+        """Float32 logits (r, V) and the attention received (r,) at the positions: its mean over layers, heads and all
+        query positions of the row but padding (Kaneko & Bollegala 2022). Needs a model that returns attention
+        weights."""
         with self._eager():
             out = self.model(**self._inputs(tokens, lengths, None), output_attentions=True)
         received = torch.stack([layer.float().mean(dim=1) for layer in out.attentions]).mean(dim=0)
@@ -126,12 +127,12 @@ class Network:
 
     @property
     def width(self) -> int:
-        """Dimensions of a hidden vector."""
+        """The dimensions of a hidden vector."""
         return int(self.config.hidden_size)
 
     @property
     def layers(self) -> int:
-        """Layers above the embeddings."""
+        """The number of layers above the embeddings."""
         return int(self.config.num_hidden_layers)
 
     def _inputs(
@@ -162,7 +163,7 @@ class Network:
         return torch.from_numpy((columns < lengths[:, None]).astype(np.int64)).to(self.device)
 
     def _project(self, states: Tensor) -> Tensor:
-        """The model's own head on states (r, d): the whole model runs, its trunk only hands the states over."""
+        """Logits of the model's own head on states (r, d): the whole model runs, its trunk replaced by these states."""
         output = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states[None])
 
         def handed_over(*_: object, **__: object) -> Any:
@@ -189,7 +190,7 @@ class Network:
         return tokens, np.full(rows, 7)
 
     def _check_gathers(self) -> bool:
-        """Does the head on gathered states give the model's own logits?"""
+        """Whether the head on gathered states gives the model's own logits."""
         tokens, lengths = self._sample(2)
         rows, cols = np.array([0, 0, 1, 1]), np.array([1, 6, 0, 4])
         self.gathers = True
@@ -201,20 +202,20 @@ class Network:
         return gathered.shape == whole.shape and _equal(gathered, whole, self.dtype)
 
     def _check_packs(self) -> bool:
-        """Does the model, given a tree with a 4-D mask and depths, score each branch as if it stood alone?"""
+        """Whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
         tokens, lengths = self._sample(3)
         alone = torch.cat([self._whole(row[None], lengths[:1]) for row in tokens]).float()
         tree: list[int] = []
         parents: list[int] = []
-        place: list[list[int]] = []
+        paths: list[list[int]] = []
         for row in tokens:
-            path = place[0][:3] if place else []
+            path = paths[0][:3] if paths else []
             for token in row[len(path) :]:
                 parents.append(path[-1] if path else -1)
                 path = [*path, len(tree)]
                 tree.append(int(token))
-            place.append(path)
-        cols = np.array(place).ravel()
+            paths.append(path)
+        cols = np.array(paths).ravel()
         packed_row = (np.array([tree]), np.array([len(tree)]), np.array([parents]))
         try:
             packed = torch.cat([x for _, x in self.logits(*packed_row, np.zeros_like(cols), cols)])
@@ -224,7 +225,7 @@ class Network:
 
     @contextmanager
     def _eager(self) -> Iterator[None]:
-        """Attention weights exist only in the plain implementation of attention."""
+        """Switch to the eager implementation of attention, the only one that returns attention weights."""
         before = self.config._attn_implementation
         self.model.set_attn_implementation("eager")
         try:
@@ -234,9 +235,9 @@ class Network:
 
 
 def ancestors(parents: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """Who each node of a batch of trees sees, (B, L, L), and how deep it stands, (B, L).
+    """The nodes that each node of a batch of trees sees, (B, L, L), and its depth, (B, L).
 
-    A node sees itself and its ancestors; padding (parent −2) sees itself only and has depth 0.
+    A node sees itself and its ancestors; padding (parent −2) sees only itself and has depth 0.
     """
     rows, width = parents.shape
     seen = np.zeros((rows, width, width), dtype=bool)
@@ -252,9 +253,9 @@ def ancestors(parents: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np
 
 
 def _equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
-    """Equal up to the rounding of the number format: root mean square of the difference against the spread of b.
+    """Whether a and b are equal up to rounding: the root mean square of their difference, relative to the sd of b.
 
-    A wrong mask or head moves logits by a good part of their spread, rounding in bfloat16 by a hundredth of it.
+    A wrong mask or head moves logits by a large part of their sd, rounding in bfloat16 by a hundredth of it.
     """
     tolerance = max(1e-4, 8 * torch.finfo(dtype).eps)
     return bool((a - b).square().mean().sqrt() <= tolerance * b.std())

@@ -1,17 +1,17 @@
 """Faster matrix products on a CPU, in the same arithmetic.
 
-torch multiplies float32 matrices with the BLAS it was built with, which on some processors reaches less than half of
-what oneDNN, also inside torch, reaches with the same float32 products (measured: 2.3 to 3 times, up to 4 for the
-vocabulary projection). So each linear layer gets its weights in oneDNN's own layout once, when the model is loaded, and
-hands its input to that. Only the order of additions differs, as between any two BLAS libraries.
+torch multiplies float32 matrices with the BLAS that it was built with, which on some processors is less than half as
+fast as oneDNN, also part of torch, on the same products (measured: 2.3 to 3 times, up to 4 for the vocabulary
+projection). So the weights of each linear layer are converted to oneDNN's own layout once, when the model is loaded.
+Only the order of additions differs, as between any two BLAS libraries.
 
-The operators are torch's own but not documented ones; where they are missing or fail, nothing is changed. Whoever
-packs a model must check that its answers stayed the same (`Network` does) and then call `release`, or `undo`. In a
-packed layer `weight` is an empty tensor: code that reads it fails in that check instead of computing nonsense.
+The operators are part of torch but not documented; where they are missing or fail, nothing is changed. The caller must
+check that the model's answers stayed the same (`Network` does) and then call `release`, or else `undo`. In a packed
+layer `weight` is an empty tensor: code that reads it fails in that check instead of computing nonsense.
 
-For every shape of input torch keeps what it compiled, up to 1,024 of them in each of two caches. A long stream of
-batches has ever new shapes, so both fill up with what is never used again: about 150 MiB with a small model, which
-looks like a leak. The layers of one batch share their shapes, and a cache of 64 gives them all of its use.
+For every shape of input, torch keeps what it compiled, up to 1,024 shapes in each of two caches. A long stream of
+batches keeps bringing new shapes, so both caches fill up with entries that are never used again: about 150 MiB with a
+small model, which looks like a leak. The layers of a batch share their shapes, so a cache of 64 is just as useful.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class Packed:
             self.undo()
 
     def undo(self) -> None:
-        """Every layer as it was."""
+        """Restore every layer."""
         for layer, weight in zip(self.layers, self._weights, strict=True):
             del layer.forward
             layer.weight = weight
         self.layers = []
 
     def release(self) -> None:
-        """Let the layers' own copies of their weights go; the packed ones stay."""
+        """Free the original weights; the packed ones stay."""
         self._weights = []
 
 

@@ -1,20 +1,31 @@
-"""Where a model's files are, how it is cited, and what tells it from every other."""
+"""Where a model's files are, how it is cited, and its fingerprint."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError
+from penchant.tables.places import PACKAGE, bundled
+
+_BUNDLED = PACKAGE / "bundled"
+
+
+def bundled_models() -> list[str]:
+    """The names of the models that ship with penchant, without `bundled:`."""
+    return bundled(_BUNDLED, "config.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a model's files are: what `from_pretrained` takes, and how it is cited."""
+    """Where a model's files are and how it is cited.
+
+    `given` is the name as the user gave it; `target` and `options` are the arguments of `from_pretrained`; `label` is
+    the name in signatures, without hash; `local` is the file or directory, None for a model of the hub.
+    """
 
     given: str
     target: str
@@ -23,12 +34,12 @@ class Source:
     local: Path | None
 
     def fingerprint(self, config: Any) -> str:
-        """The hub commit, or a hash of configuration, weights and tokenizer files."""
+        """The hub commit, or a hash of the configuration, weights and tokenizer files."""
         if self.local is None:
             commit = getattr(config, "_commit_hash", None)
             return f"{self.target}@{commit or self.options.get('revision')}"
         digest = hashlib.sha256()
-        for file in sorted(_own_files(self.local)):
+        for file in sorted(_model_files(self.local)):
             digest.update(file.name.encode())
             with file.open("rb") as stream:
                 digest.update(hashlib.file_digest(stream, "sha256").digest())
@@ -39,21 +50,20 @@ class Source:
         return "gguf_file" in self.options
 
     def cited(self, fingerprint: str) -> str:
-        """The name in a signature: with the first digits of the commit or hash."""
+        """The name in a signature, with the first seven digits of the commit or hash unless the model is bundled."""
         return self.label if self.given.startswith("bundled:") else f"{self.label}@{fingerprint.rpartition('@')[2][:7]}"
 
 
 def resolve(spec: str) -> Source:
-    """What a name stands for. Raises ModelError when it is a path with nothing there."""
+    """Find the files that a name stands for. Raises ModelError for a path without a model."""
     if spec.startswith("bundled:"):
-        home = Path(str(files("penchant"))) / "bundled"
         name = spec.removeprefix("bundled:")
-        known = sorted(child.name for child in home.iterdir() if child.is_dir()) if home.is_dir() else []
+        known = bundled_models()
         if name not in known:
             raise ModelError(
                 "no bundled model of that name", where=spec, hint=f"bundled: {', '.join(known) or 'none yet'}"
             )
-        return Source(spec, str(home / name), {}, spec, home / name)
+        return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     path = Path(spec)
     if path.is_dir():
         if not (path / "config.json").is_file():
@@ -84,7 +94,8 @@ def _need_gguf(spec: str) -> None:
         ) from error
 
 
-def _own_files(local: Path) -> Iterator[Path]:
+def _model_files(local: Path) -> Iterator[Path]:
+    """The files that determine what a local model computes: safetensors or else pickled weights, and all settings."""
     if local.is_file():
         yield local
         return

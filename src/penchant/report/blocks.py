@@ -1,6 +1,7 @@
-"""Items packed for the page: a table in one block, tokens in many, each deflated JSON in base64.
+"""Items packed for the page: a table in one block and tokens in many, each deflated JSON in base64.
 
-A page stays under its limit: what does not fit is left beside it in small scripts, or sampled, and the page says so.
+To keep the page under its size limit, what does not fit is sampled or written beside it as small scripts, and the page
+says so.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ import polars as pl
 from penchant.report.items import Column, ItemTable, Strip
 
 CHUNK = 500
-"""Items whose tokens stand in one block."""
+"""Items whose tokens share one block."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """The blocks of one item table: `table` is opened with the page, `details` when an item is. `shown` of `total`
-    items are in it."""
+    """The blocks of one item table, with `shown` of its `total` items. `table` is read when the page opens, `details`
+    (by name) when an item is opened."""
 
     name: str
     table: str
@@ -34,30 +35,32 @@ class Packed:
 
 
 def block(content: object, effort: int = 9) -> str:
-    """Deflated JSON in base64."""
+    """Encode `content` as deflated JSON in base64."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     squeeze = zlib.compressobj(effort, zlib.DEFLATED, -15)
     return base64.b64encode(squeeze.compress(text.encode()) + squeeze.flush()).decode()
 
 
 def pack(items: ItemTable, name: str, room: int) -> Packed:
-    """The blocks of a table of items in at most about `room` characters for the table itself.
+    """Pack a table of items so that the table itself takes about `room` characters at most.
 
-    Where all do not fit, evenly spaced ones are taken.
+    If not all items fit, an evenly spaced sample of them is taken.
     """
     total = len(items.columns[0].values)
     shown = total
-    table = _table(items, name, total)
+    table = _table_block(items, name, total)
     while len(table) > room and shown > 1:
         shown = max(1, min(shown - 1, math.floor(shown * 0.95 * room / len(table))))
-        table = _table(_spaced(items, shown), name, shown)
-    kept = items if shown == total else _spaced(items, shown)
-    details = {f"{_details(kept, name)}-{i}": _tokens(kept, start) for i, start in enumerate(range(0, shown, CHUNK))}
+        table = _table_block(_sampled(items, shown), name, shown)
+    kept = items if shown == total else _sampled(items, shown)
+    details = {
+        f"{_details_name(kept, name)}-{i}": _token_block(kept, start) for i, start in enumerate(range(0, shown, CHUNK))
+    }
     return Packed(name, table, details, shown, total)
 
 
-def _details(items: ItemTable, name: str) -> str:
-    """What the blocks of tokens are called: by their content, so that a page never takes those of another."""
+def _details_name(items: ItemTable, name: str) -> str:
+    """The name of the blocks of tokens, with a hash of the items so that a page never reads the blocks of another."""
     digest = hashlib.sha256()
     for column in items.columns:
         digest.update(f"{column.title}\0{column.model}\0".encode())
@@ -65,11 +68,11 @@ def _details(items: ItemTable, name: str) -> str:
     return f"{name}-{digest.hexdigest()[:10]}"
 
 
-def _spaced(items: ItemTable, n: int) -> ItemTable:
-    """n of the items, evenly spaced."""
+def _sampled(items: ItemTable, n: int) -> ItemTable:
+    """A sample of n items, evenly spaced."""
     total = len(items.columns[0].values)
     rows = [i * total // n for i in range(n)]
-    columns = tuple(_with(column, column.values.gather(rows)) for column in items.columns)
+    columns = tuple(_with_values(column, column.values.gather(rows)) for column in items.columns)
     strips = tuple(
         Strip(
             strip.model,
@@ -85,13 +88,13 @@ def _spaced(items: ItemTable, n: int) -> ItemTable:
     return ItemTable(items.noun, columns, strips, remarks, items.unit, items.parallel, items.sums)
 
 
-def _with(column: Column, values: pl.Series) -> Column:
+def _with_values(column: Column, values: pl.Series) -> Column:
     return Column(column.title, column.kind, values, column.model, column.digits, column.signed)
 
 
-def _table(items: ItemTable, name: str, n: int) -> str:
+def _table_block(items: ItemTable, name: str, n: int) -> str:
     content = {
-        "details": _details(items, name),
+        "details": _details_name(items, name),
         "noun": items.noun,
         "legend": f"Under each token: {items.unit}. ▁ is a space, ‹E2 80› are bytes of a character that is cut there, "
         "· is no score.",
@@ -123,11 +126,11 @@ def _column(column: Column) -> dict[str, Any]:
 
 
 def _rounded(values: pl.Series, digits: int) -> list[float | None]:
-    """Numbers as they are shown: rounded once, here, and sorted by as shown."""
+    """Numbers rounded as they are shown, so that the page sorts by what it shows; null for NaN."""
     return values.cast(pl.Float64).fill_nan(None).round(digits).to_list()
 
 
-def _tokens(items: ItemTable, start: int) -> str:
+def _token_block(items: ItemTable, start: int) -> str:
     part = slice(start, start + CHUNK)
     strips = [
         {
@@ -141,7 +144,7 @@ def _tokens(items: ItemTable, start: int) -> str:
         for strip in items.strips
     ]
     remarks = {model: words[part].to_list() for model, words in items.remarks.items()}
-    return block({"strips": strips, "remarks": remarks}, effort=6)  # a third of the time of 9, for a hundredth more
+    return block({"strips": strips, "remarks": remarks}, effort=6)  # a third of the time of 9, for 1 % more
 
 
 def _lists(values: pl.Series) -> list[list[float | None]]:

@@ -1,4 +1,4 @@
-"""A study's tables and figures as files for a paper or for other programs. Rendering only, as in the sections."""
+"""A study's tables and figures as files for a paper or for other programs. Rendering only: no number is computed."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ import polars as pl
 
 from penchant.errors import MethodError
 from penchant.files import write_bytes, write_text
-from penchant.records import Outcome, Result
+from penchant.records import Result
 from penchant.report.latex import escaped, latex_table
-from penchant.report.references import MARK, REFERENCES, cited, keys
-from penchant.report.sections import Placed, placed
+from penchant.report.references import MARK, PENCHANT, Reference, cited, keys
+from penchant.report.sections import Document
 from penchant.report.tables import Cell, Number, P, Table
 
 File = tuple[str, str | bytes]
-"""A name and what is in the file."""
+"""The name of a file and its content."""
 
 
-def export(outcome: Outcome, to: str, folder: str | Path) -> list[Path]:
+def export(document: Document, to: str, folder: str | Path) -> list[Path]:
     """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
 
-    Files that are there are replaced, each whole or not at all. Raises MethodError for another form and OutputError.
+    Returns the paths. Existing files are replaced, each atomically. Raises MethodError for another form, OutputError
+    for a file that cannot be written.
     """
     if to not in FORMS:
         raise MethodError(f"unknown form '{to}'", hint=f"use {', '.join(FORMS)}")
     written = []
-    for name, content in FORMS[to](outcome):
+    for name, content in FORMS[to](document):
         path = Path(folder) / name
         if isinstance(content, bytes):
             write_bytes(content, path)
@@ -41,30 +42,25 @@ def export(outcome: Outcome, to: str, folder: str | Path) -> list[Path]:
     return written
 
 
-def _tables(outcome: Outcome, each: Placed) -> list[Table]:
-    compared = each.section.compared(outcome.comparisons[each.place]) if each.place in outcome.comparisons else []
-    return [*each.section.tables(each.results), *compared]
-
-
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 
-def _csv(outcome: Outcome) -> Iterator[File]:
-    for each in placed(outcome):
-        place, results = each.place, each.results
-        for table in _tables(outcome, each):
+def _csv(document: Document) -> Iterator[File]:
+    for placed in document.sections:
+        place, results = placed.place, placed.results
+        for table in placed.tables():
             yield f"{place}-{table.name}.csv", _text(_frame(table))
-        if each.section.items is None:
+        if placed.section.items is None:
             continue
         yield f"{place}-summary.csv", _text(_by_model([(r, r.summary) for r in results]))
-        if place in outcome.comparisons:
-            yield f"{place}-comparison.csv", _text(outcome.comparisons[place])
+        if placed.comparison is not None:
+            yield f"{place}-comparison.csv", _text(placed.comparison)
         yield f"{place}-items.csv", _text(_by_model([(r, r.items) for r in results]))
 
 
 def _text(frame: pl.DataFrame) -> str:
-    """A frame as CSV: lists as JSON, NaN as an empty field, every text in quotes, as one with a carriage return must
-    be."""
+    """A frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted, because one with a carriage return
+    must be."""
     columns = []
     for series in frame:
         if isinstance(series.dtype, pl.List):
@@ -82,19 +78,19 @@ def _json(values: list[Any] | None) -> str | None:
 
 
 def _frame(table: Table) -> pl.DataFrame:
-    """A table with unrounded numbers: a column each for a number, the ends of its interval and its count."""
-    found: dict[str, pl.Series] = {}
+    """A table with unrounded numbers: a column each for a number, the bounds of its interval and its count."""
+    columns: dict[str, pl.Series] = {}
     for i, name in enumerate(_names(table.columns)):
         cells = [row.cells[i] for row in table.rows]
         if any(isinstance(cell, Number) for cell in cells):
             parts = _parts(cells)
-            shown = {part: values for part, values in parts.items() if values.count()} or {"": parts[""]}
-            found |= {f"{name} {part}".rstrip(): values for part, values in shown.items()}
+            present = {part: values for part, values in parts.items() if values.count()} or {"": parts[""]}
+            columns |= {f"{name} {part}".rstrip(): values for part, values in present.items()}
         elif any(isinstance(cell, P) for cell in cells):
-            found[name] = _floats(cell.value if isinstance(cell, P) else None for cell in cells)
+            columns[name] = _floats(cell.value if isinstance(cell, P) else None for cell in cells)
         else:
-            found[name] = pl.Series(cells)
-    return pl.DataFrame({**found, "signature": [row.signature for row in table.rows]})
+            columns[name] = pl.Series(cells)
+    return pl.DataFrame({**columns, "signature": [row.signature for row in table.rows]})
 
 
 def _parts(cells: Iterable[Cell]) -> dict[str, pl.Series]:
@@ -109,13 +105,13 @@ def _floats(values: Iterable[float | None]) -> pl.Series:
 
 
 def _names(columns: Sequence[str]) -> list[str]:
-    """The names of columns; one that occurs again, such as p, is told from the other by the column before it."""
-    plain = [column.strip() for column in columns]
-    return [f"{plain[i - 1]} {name}" if plain.count(name) > 1 else name for i, name in enumerate(plain)]
+    """The names of columns; one that occurs more than once, such as p, is prefixed with the column before it."""
+    stripped = [column.strip() for column in columns]
+    return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
 
 
 def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
-    """Tables of several models below each other, `model` first. A label of the data that has this name is kept as
+    """Stack the tables of several models, with a first column `model`. A label of that name in the data becomes
     `model (label)`."""
     labelled = [
         frame.rename({"model": "model (label)"}, strict=False).select(
@@ -159,22 +155,24 @@ INPUTS
 """
 
 
-def _latex(outcome: Outcome) -> Iterator[File]:
+def _latex(document: Document) -> Iterator[File]:
     files: dict[str, str] = {}
     paragraphs: dict[str, list[str]] = {}
-    for each in placed(outcome):
-        for table in _tables(outcome, each):
-            name = f"{each.place}-{table.name}"
+    for placed in document.sections:
+        for table in placed.tables():
+            name = f"{placed.place}-{table.name}"
             files[name] = latex_table(table, f"tab:{name}")
-        paragraphs[each.title] = each.section.methods(each.results)
+        paragraphs[placed.title] = placed.methods()
     for name, text in files.items():
         yield f"{name}.tex", text
     methods = "\n\n".join(
         f"\\paragraph{{{escaped(title)}}}\n" + "\n\n".join(map(_prose, texts)) for title, texts in paragraphs.items()
     )
     yield "methods.tex", methods + "\n"
-    entries = cited(text for texts in paragraphs.values() for text in texts)
-    yield "references.bib", "\n\n".join(entry.bibtex for entry in [*entries, REFERENCES["penchant"]]) + "\n"
+    entries: dict[str, Reference] = {}
+    for placed in document.sections:
+        entries |= {entry.key: entry for entry in cited(paragraphs[placed.title], placed.references)}
+    yield "references.bib", "\n\n".join(entry.bibtex for entry in [*entries.values(), PENCHANT]) + "\n"
     inputs = "\n".join(f"\\input{{{name}}}" for name in files)
     scripts = ", ".join(_scripts([methods, *files.values()])) or "none"
     yield "preview.tex", _PREVIEW.replace("INPUTS", f"\\clearpage\n{inputs}\n\\clearpage").replace("SCRIPTS", scripts)
@@ -184,19 +182,19 @@ _MARKED = re.compile(rf"\s*(?P<mark>{MARK.pattern})|`(?P<code>[^`]+)`")
 
 
 def _prose(paragraph: str) -> str:
-    """A paragraph of methods with \\cite commands and words in backticks as code."""
+    """A paragraph of methods with \\cite commands, and the words in backticks as code."""
     parts = []
     at = 0
-    for found in _MARKED.finditer(paragraph):
-        parts.append(escaped(paragraph[at : found.start()]))
-        mark = MARK.match(found["mark"] or "")
-        parts.append(f"~\\cite{{{','.join(keys(mark))}}}" if mark else f"\\texttt{{{escaped(found['code'])}}}")
-        at = found.end()
+    for match in _MARKED.finditer(paragraph):
+        parts.append(escaped(paragraph[at : match.start()]))
+        mark = MARK.match(match["mark"] or "")
+        parts.append(f"~\\cite{{{','.join(keys(mark))}}}" if mark else f"\\texttt{{{escaped(match['code'])}}}")
+        at = match.end()
     return "".join([*parts, escaped(paragraph[at:])])
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """The scripts of letters that the fonts of pdflatex do not have."""
+    """The scripts of the letters that pdflatex's fonts lack."""
     letters = {char for text in texts for char in text if char > "ſ" and unicodedata.category(char)[0] == "L"}
     names = {unicodedata.name(char, "UNKNOWN").split()[0] for char in letters}
     return sorted(name if name == "CJK" else name.capitalize() for name in names)
@@ -205,23 +203,25 @@ def _scripts(texts: Iterable[str]) -> list[str]:
 # --- Figures ------------------------------------------------------------------------------------------------------
 
 
-def _figures(outcome: Outcome) -> Iterator[File]:
+def _figures(document: Document) -> Iterator[File]:
     taken: set[str] = set()
-    for each in placed(outcome):
-        for figure in each.section.figures(each.results):
-            name = _free(f"{each.place}-{figure.name}", taken)
+    for placed in document.sections:
+        for figure in placed.section.figures(placed.results):
+            name = _free(f"{placed.place}-{figure.name}", taken)
             yield f"{name}.svg", figure.svg()
             yield f"{name}.png", figure.png()
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A name fit for a file (a figure's has a data set's in it) that no other has, also where case is not told."""
+    """A file name for `name`, which may hold the name of a data set, that is not among `taken`, ignoring case."""
     safe = re.sub(r"[^\w.+\-\x80-\U0010ffff]|\s", "_", name)[:60]
     free = next(
-        new for new in (safe, *(f"{safe}-{i}" for i in range(2, len(taken) + 3))) if new.casefold() not in taken
+        candidate
+        for candidate in (safe, *(f"{safe}-{i}" for i in range(2, len(taken) + 3)))
+        if candidate.casefold() not in taken
     )
     taken.add(free.casefold())
     return free
 
 
-FORMS: Mapping[str, Callable[[Outcome], Iterator[File]]] = {"latex": _latex, "csv": _csv, "figures": _figures}
+FORMS: Mapping[str, Callable[[Document], Iterator[File]]] = {"latex": _latex, "csv": _csv, "figures": _figures}

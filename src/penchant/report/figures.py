@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from typing import Any
 
 INK = "#111111"
-"""The colour of what is neither this nor that; the page replaces it by the colour of its text."""
+"""The neutral colour; the page replaces it with the colour of its text."""
 FAINT = "#777777"
-"""Lines of reference: told from paper by readers of the light and of the dark page."""
+"""The colour of reference lines, visible on the light and on the dark page."""
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
-"""Okabe and Ito's, told apart by readers who see few colours; shapes or places repeat what colours say."""
+"""Okabe and Ito's palette, distinguishable for colour-blind readers; shapes or positions repeat what colours say."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A chart. `name` is short and fit for a file name, `text` says what is drawn, for who cannot see it.
+    """A chart. `name` is short and fit for a file name; `text` describes the chart for those who cannot see it.
 
-    `numbers` names the table that holds what is drawn. `picks` are the columns of items, with spaces between, that a
-    click on a mark chooses from, by the mark's own fields of those names.
+    `numbers` names the table that holds the numbers drawn. `picks` names columns of items, separated by spaces: a click
+    on a mark selects the items that agree with the mark's fields of those names.
     """
 
     name: str
@@ -33,18 +33,18 @@ class Figure:
     picks: str = ""
 
     def spec(self) -> dict[str, Any]:
-        """The chart in Vega-Lite's JSON, its text as the description."""
+        """The chart as Vega-Lite JSON, with its text as the description."""
         drawn: dict[str, Any] = _drawable(self.chart.to_dict())
         return {**drawn, "description": _drawable(self.text)}
 
     def svg(self) -> str:
-        """The drawing, the same everywhere: no script, no font file."""
+        """The chart as SVG, without script or font file."""
         import vl_convert
 
         return str(vl_convert.vegalite_to_svg(self._still()))
 
     def png(self, scale: float = 2) -> bytes:
-        """The drawing in pixels, `scale` of them to a point."""
+        """The chart as PNG, with `scale` pixels per point."""
         import vl_convert
 
         return bytes(vl_convert.vegalite_to_png(self._still(), scale=scale))
@@ -55,15 +55,15 @@ class Figure:
 
 
 _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
-"""Fonts that are as wide as what the renderer lays labels out by, so that none is cut off where a file is opened."""
+"""Fonts as wide as the one that the renderer measures labels with, so that none are cut off in other programs."""
 _PADDING = 20
-"""Points around a drawing, for labels in another font where those are not there."""
+"""Points around a drawing, for labels in another font where those are missing."""
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-"""What an SVG cannot hold, such as a control character that a model predicts: the renderer dies of it."""
+"""Characters that an SVG cannot hold and that crash the renderer, such as a control character that a model predicts."""
 
 
 def _drawable(part: Any) -> Any:
-    """A chart with a sign in place of every character that cannot be drawn, and null for what is no number."""
+    """Part of a chart with U+FFFD for every character that cannot be drawn, and None for NaN and infinities."""
     if isinstance(part, Mapping):
         return {key: _drawable(value) for key, value in part.items()}
     if isinstance(part, list):

@@ -1,4 +1,4 @@
-"""Items as a reader goes through them: a table to sort, search and filter, and the tokens of the one chosen."""
+"""Items as readers browse them: a table to sort, search and filter, and the tokens of the selected item."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column of the table. Labels can be filtered by; texts are searched (`hidden` ones are not shown); numbers are
-    shown with `digits` decimals (and a sign where `signed`). `model` is the model the column is about, if one."""
+    shown with `digits` decimals (and a sign if `signed`). `model` is the model that the column is about, if any."""
 
     title: str
     kind: Literal["id", "text", "label", "number", "hidden"]
@@ -24,9 +24,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Strip:
-    """One row of tokens for every item: `tokens` (a list of strings an item), `values` (as many numbers, null where
-    there is none) and `note` (a word for each item, such as the sum). Strips of one `model` stand below each other.
-    `marks`, a second number for every token from −1 to 1, colour it."""
+    """One row of tokens per item: `tokens` (a list of strings per item), `values` (as many numbers, null where there is
+    none) and `note` (a word per item, such as the sum). Strips of one `model` are shown below each other. `marks`, a
+    second number per token from −1 to 1, colour it."""
 
     model: str
     title: str
@@ -38,9 +38,11 @@ class Strip:
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """Columns, strips and each model's remarks, all with one entry an item. `unit` says what the tokens' numbers are;
-    `parallel` that the strips of a model hold the same text but for one place, which is then shown, with what every
-    token adds to their difference where the scores are `sums`."""
+    """Columns, strips and the remarks of each model, all with one entry per item.
+
+    `unit` says what the numbers of tokens are. `parallel`: the strips of a model hold the same text except at one
+    place, which is then shown; if the scores are `sums`, with what every token adds to their difference.
+    """
 
     noun: str
     columns: tuple[Column, ...]

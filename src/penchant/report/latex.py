@@ -1,7 +1,7 @@
-"""Tables and text as LaTeX: the same source for pdflatex (T1 fonts) and for xelatex and lualatex.
+"""Tables and text as LaTeX, with the same source for pdflatex (T1 fonts), xelatex and lualatex.
 
-A table is laid out for a page of A4 with margins of 2.5 cm: as large as it fits, else with its texts broken, else on
-its side.
+Tables are laid out for A4 with margins of 2.5 cm: in the largest type that fits, else with line breaks in their texts,
+else rotated.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from penchant.report.tables import Cell, Table, marked
 
-# The empty groups keep a space that follows.
+# The empty groups keep a following space.
 _SIGNS = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -66,9 +66,9 @@ _GREEK = {
     "Σ": r"$\Sigma$",
     "Φ": r"$\Phi$",
 }
-"""Symbols, which few text fonts of TeX have. In a word with other Greek letters they are letters too, and left."""
+"""Greek letters as symbols, which few text fonts of TeX have. Within a Greek word they are letters and kept."""
 
-# Among them the neighbours of which TeX would make a dash or a quotation mark: -- ,, << >> and ''.
+# Including the pairs that TeX would turn into a dash or a quotation mark: -- ,, << >> and ''.
 _SPECIAL = re.compile(
     "|".join(
         (
@@ -83,48 +83,48 @@ _SPECIAL = re.compile(
 
 
 def escaped(text: str) -> str:
-    """Text that LaTeX sets as it stands. White space is a space, a control character its code, such as \\x00; letters
-    of other scripts are left as they are."""
-    # pdflatex knows no combining accents, as names of files have them.
-    composed = re.sub("[A-Za-z][\u0300-\u036f]+", lambda found: unicodedata.normalize("NFC", found[0]), text)
-    return _SPECIAL.sub(lambda found: _set(found[0]) + (r"\kern0pt" if found["twin"] else ""), composed)
+    """Escape text so that LaTeX prints it verbatim. White space becomes a space, a control character its code, such as
+    \\x00; letters of other scripts are kept."""
+    # pdflatex does not know combining accents, which file names may contain.
+    composed = re.sub("[A-Za-z][\u0300-\u036f]+", lambda match: unicodedata.normalize("NFC", match[0]), text)
+    return _SPECIAL.sub(lambda match: _set(match[0]) + (r"\kern0pt" if match["twin"] else ""), composed)
 
 
-def _set(found: str) -> str:
-    if found in _SIGNS:
-        return _SIGNS[found]
-    if found[0] in _GREEK:
-        return "".join(_GREEK[letter] for letter in found)
-    if found in "-,":
-        return found
-    if found[0] == "'":
-        return r"\textquotesingle{}" * len(found)
-    if found.isspace():
+def _set(sign: str) -> str:
+    if sign in _SIGNS:
+        return _SIGNS[sign]
+    if sign[0] in _GREEK:
+        return "".join(_GREEK[letter] for letter in sign)
+    if sign in "-,":
+        return sign
+    if sign[0] == "'":
+        return r"\textquotesingle{}" * len(sign)
+    if sign.isspace():
         return " "
-    return escaped(found.encode("unicode_escape").decode("ascii"))
+    return escaped(sign.encode("unicode_escape").decode("ascii"))
 
 
 # --- Tables -------------------------------------------------------------------------------------------------------
 
 _NEEDS = r"% Needs the packages array, booktabs, longtable and pdflscape; with pdflatex also \usepackage[T1]{fontenc}."
 _SIZES = {"small": 0.93, "footnotesize": 0.85, "scriptsize": 0.8}
-"""Sizes of type, and how wide their letters are beside those of ten points."""
+"""Type sizes, and the width of their letters relative to ten points."""
 _UPRIGHT, _SIDEWAYS = (455.0, 40), (700.0, 25)
-"""Width of the text in points, and the lines that a table may have before it runs over pages."""
+"""The width of the text in points, and the lines of a table beyond which it spans pages."""
 _GAP = 8
-"""Points between two columns."""
+"""Points between columns."""
 _NARROWEST = 45
-"""Points of a column of broken text, at least."""
+"""The least width of a column of broken text, in points."""
 _TALLEST = 4
-"""Lines of a row, where a layout that comes later can do with fewer."""
+"""The most lines of a row, unless no layout does with fewer."""
 _BROKEN = (("footnotesize", False), ("scriptsize", False), ("footnotesize", True), ("scriptsize", True))
-"""Size and whether on its side, for tables whose texts are broken."""
+"""Layouts of tables with broken texts, in order: type size, and whether rotated."""
 _NUMBER = re.compile(r"[+-]?\d[\d.]*")
 
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A size of type and the widths of columns, in points; a width of 0 is as wide as its cells."""
+    """A type size, the widths of columns in points (0: as wide as the cells), and the lines of the table."""
 
     size: str
     sideways: bool
@@ -137,9 +137,9 @@ class _Layout:
 
 
 def latex_table(table: Table, label: str) -> str:
-    """A table with its caption, label and note, numbers as everywhere else, the signatures as comments above it.
+    """A table with its caption, label and notes, and the signatures of its numbers as comments above it.
 
-    One that is too long for a page runs over several, its head repeated; one that is too wide stands on its side.
+    A table too long for a page spans several, with its head repeated; one too wide is rotated.
     """
     numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
     marks = table.footnotes()
@@ -184,25 +184,25 @@ def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> st
 
 
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
-    """A cell's text. A number has a minus for its hyphen."""
+    """The text of a cell. Numbers have a minus sign instead of a hyphen."""
     if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
         text = escaped(re.sub(r"-(?=\d)", "−", marked(cell, marks)))
     else:
         text = escaped(_breakable(cell) if broken else cell.strip())
-    # After the end of a row LaTeX takes a bracket or an asterisk for an argument.
+    # After the end of a row, LaTeX would read a bracket or an asterisk as an argument.
     return "{}" + text if text.startswith(("[", "*")) else text
 
 
 def _breakable(text: str) -> str:
-    """The text with places to break a line after the signs in names such as org/model_v1@2f, in long codes, and between
-    the characters of scripts that need no space."""
+    """The text with possible line breaks after the signs in names such as org/model_v1@2f, in long codes, and between
+    the characters of scripts without spaces."""
     signs = re.sub(r"[/_@:.+=](?=\w)", "\\g<0>\u200b", text.strip())
     codes = re.sub(r"[A-Za-z0-9]{16,}", lambda code: re.sub(r"\w{5}(?=\w)", "\\g<0>\u200b", code[0]), signs)
     return re.sub(r"[\u2e80-\u9fff\uac00-\ud7a3](?=\w)", "\\g<0>\u200b", codes)
 
 
 def _layout(texts: list[list[str]], numeric: Sequence[bool]) -> _Layout:
-    """The first layout in which the table fits, else the last: every column as wide as its cells, then text broken."""
+    """The first layout in which the table fits, else the last: first without, then with line breaks in texts."""
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
     gaps = _GAP * (len(numeric) - 1)
@@ -213,9 +213,9 @@ def _layout(texts: list[list[str]], numeric: Sequence[bool]) -> _Layout:
         scale = _SIZES[size]
         room = (_SIDEWAYS if sideways else _UPRIGHT)[0] - gaps
         room -= scale * sum(width for width, right in zip(natural, numeric, strict=True) if right)
-        wanted = [0.0 if right else scale * width for width, right in zip(natural, numeric, strict=True)]
-        least = [min(width, max(_NARROWEST, scale * piece)) for width, piece in zip(wanted, longest, strict=True)]
-        widths = _shared(wanted, least, room)
+        preferred = [0.0 if right else scale * width for width, right in zip(natural, numeric, strict=True)]
+        least = [min(width, max(_NARROWEST, scale * piece)) for width, piece in zip(preferred, longest, strict=True)]
+        widths = _fitted_widths(preferred, least, room)
         lines = [
             max(_lines(text, width / scale) if width else 1 for text, width in zip(row, widths, strict=True))
             for row in texts
@@ -225,25 +225,25 @@ def _layout(texts: list[list[str]], numeric: Sequence[bool]) -> _Layout:
     return _Layout(size, sideways, tuple(widths), sum(lines))
 
 
-def _shared(wanted: Sequence[float], least: Sequence[float], room: float) -> list[float]:
-    """Widths of the columns that must be broken for all to fit into the room, 0 for the others: the widest give first,
-    none below its least."""
+def _fitted_widths(preferred: Sequence[float], least: Sequence[float], room: float) -> list[float]:
+    """The widths of the columns that must be broken for all to fit into the room, 0 for the others. The widest shrink
+    first, none below its least."""
     levels = (
         level
         for level in range(round(room), 0, -1)
-        if sum(max(least[i], min(width, level)) for i, width in enumerate(wanted)) <= room
+        if sum(max(least[i], min(width, level)) for i, width in enumerate(preferred)) <= room
     )
     level = next(levels, 0)
-    return [max(least[i], level) if width > max(least[i], level) else 0 for i, width in enumerate(wanted)]
+    return [max(least[i], level) if width > max(least[i], level) else 0 for i, width in enumerate(preferred)]
 
 
 def _pieces(text: str) -> list[str]:
-    """What cannot be broken of a text that may be, each with the space that follows."""
+    """The unbreakable pieces of a broken text, each with the space that follows it."""
     return re.findall(r"[^\s\u200b-]*(?:-+|\s+|\u200b|$)", _breakable(text))
 
 
 def _lines(text: str, width: float) -> int:
-    """How many lines a broken text takes."""
+    """The number of lines that a text takes at this width."""
     lines, used = 1, 0.0
     for piece in _pieces(text):
         if used and used + _width(piece.rstrip()) > width:
@@ -260,7 +260,7 @@ _NARROW, _BROAD, _BROADEST = (
 
 
 def _width(text: str) -> float:
-    """About how wide a text is in Computer Modern of ten points; rather too much than too little."""
+    """An estimate of the width of a text in ten-point Computer Modern, in points, rather too large than too small."""
     return sum(map(_advance, text))
 
 

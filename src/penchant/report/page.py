@@ -1,49 +1,48 @@
-"""The report: one page that opens offline and can be questioned down to the single token.
+"""The report: one page that opens offline and shows the results down to single tokens.
 
-Rendering only: every number comes from a result. Text from data, models or files reaches the page escaped, or packed in
-blocks whose text is only ever set as text.
+Rendering only: every number comes from a result. Text from data, models or files is escaped, or packed in blocks that
+the page only ever inserts as text.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
 from markupsafe import Markup
 
-from penchant import __version__
+from penchant._version import __version__
 from penchant.errors import OutputError
 from penchant.files import write_text
-from penchant.records import Outcome
 from penchant.report.blocks import Packed, block, pack
 from penchant.report.figures import INK
-from penchant.report.references import REFERENCES, cited
-from penchant.report.sections import ACROSS, placed
+from penchant.report.references import PENCHANT, Reference
+from penchant.report.sections import Document, RunFacts
 from penchant.report.views import ASSETS, Signatures, environment, section_view
 
 LIMIT = 4_900_000
-"""Bytes of a page: with a little to spare under the five megabytes that a mail takes and a browser opens at once."""
+"""The most bytes of a page: a little below the five megabytes that fit into a mail and open at once in a browser."""
 
 
-def write_report(outcome: Outcome, path: str | Path) -> list[str]:
-    """Write the report of a study, whole or not at all, and what does not fit into it beside it.
+def write_report(document: Document, path: str | Path) -> list[str]:
+    """Write the report of a study and, beside it, the tokens that do not fit into it; each file atomically.
 
-    Returns what was left out or beside, in words. Raises OutputError.
+    Returns sentences on what is left out of the page or written beside it. Raises OutputError.
     """
     target = Path(path)
     folder = f"{target.stem}-items"
-    html, beside, said = page(outcome, folder)
+    html, beside, remarks = page(document, folder)
     for name, text in beside.items():
         write_text(f'penchantBlock("{name}","{text}");\n', target.parent / folder / f"{name}.js")
     write_text(html, target)
-    _sweep(target.parent / folder, beside)
-    return said
+    _remove_old_blocks(target.parent / folder, beside)
+    return remarks
 
 
-def _sweep(folder: Path, kept: Mapping[str, str]) -> None:
-    """Remove the blocks of an earlier report of the same name."""
+def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
+    """Remove the blocks that an earlier report of the same name left in the folder."""
     if not folder.is_dir():
         return
     try:
@@ -56,82 +55,90 @@ def _sweep(folder: Path, kept: Mapping[str, str]) -> None:
         raise OutputError(f"cannot be removed: {error.strerror}", where=str(folder)) from error
 
 
-def page(outcome: Outcome, folder: str) -> tuple[str, dict[str, str], list[str]]:
-    """The page, the blocks to be left beside it in `folder` by name, and what it leaves out or beside, in words."""
+def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str]]:
+    """The page, the blocks (by name) to be written beside it in `folder`, and sentences on what it leaves out."""
     signatures = Signatures()
-    names = {place: f"s{number}" for number, place in enumerate(outcome.sections())} | {ACROSS: ACROSS}
-    parts = [section_view(names[each.place], each, outcome, signatures) for each in placed(outcome)]
+    numbers = itertools.count()
+    parts = [
+        section_view(placed.place if placed.section.items is None else f"s{next(numbers)}", placed, signatures)
+        for placed in document.sections
+    ]
     specs: list[dict[str, Any]] = []
     for part in parts:
         for figure in part["figures"]:
             figure["spec"] = len(specs)
             specs.append(_themed(figure.pop("drawing").spec()))
+    references: dict[str, Reference] = {}
+    for part in parts:
+        references |= {reference.key: reference for reference in part["cited"]}
     blocks = {"specs": block(specs), "signatures": block(signatures.texts)}
     context = {
         "version": __version__,
-        "title": _title(outcome),
-        "questions": [
-            q for q in dict.fromkeys(m["asked"]["study"].get("question", "") for m in outcome.manifests) if q
-        ],
-        "unfinished": _unfinished(outcome),
-        "models": _models(outcome),
+        "title": " and ".join(dict.fromkeys(run.title for run in document.runs)),
+        "questions": list(filter(None, dict.fromkeys(run.question for run in document.runs))),
+        "unfinished": " ".join(filter(None, (run.unfinished for run in document.runs))),
+        "models": _models(document),
         "sections": parts,
         "signatures": signatures.texts,
-        "notes": outcome.notes,
-        "references": [*cited(text for part in parts for text in part["cited"]), REFERENCES["penchant"]],
-        "runs": [_run(manifest) for manifest in outcome.manifests],
+        "notes": document.notes,
+        "references": [*references.values(), PENCHANT],
+        "runs": [_run(run) for run in document.runs],
         "css": _asset("page.css"),
         "script": _asset("page.js"),
         "library": _library(),
         "weight": "Nothing is fetched from a network.",
     }
-    beside, said = _settle([part for part in parts if part["listing"]], blocks, context, folder)
-    return environment().get_template("page.html").render(context, blocks=blocks.items()), beside, said
+    beside, remarks = _distribute([part for part in parts if part["listing"]], blocks, context, folder)
+    return environment().get_template("page.html").render(context, blocks=blocks.items()), beside, remarks
 
 
-def _settle(
+def _distribute(
     parts: list[dict[str, Any]], blocks: dict[str, str], context: dict[str, Any], folder: str
 ) -> tuple[dict[str, str], list[str]]:
-    """Add the items to the blocks as far as there is room: tables first, then tokens; the rest is left beside."""
+    """Add the items to the blocks while there is room, tables before tokens.
+
+    Returns the blocks for which there is none, and sentences on what the page leaves out; notes both in the parts.
+    """
     for part in parts:
         part["listing"].update(said="", beside="")
     bare = len(environment().get_template("page.html").render(context, blocks=blocks.items()).encode()) + 2000 * len(
         parts
     )
     room = LIMIT - bare
-    found: dict[str, Packed] = {}
+    by_name: dict[str, Packed] = {}
+    # From the smallest table on, so that the larger ones share the room that it leaves.
     for left, part in zip(range(len(parts), 0, -1), sorted(parts, key=_items), strict=True):
         name = part["listing"]["id"]
-        found[name] = pack(part["table"], name, max(1, room // left))  # what the smaller ones leave is the larger ones'
-        room -= len(found[name].table)
-    packed = [found[part["listing"]["id"]] for part in parts]
+        by_name[name] = pack(part["table"], name, max(1, room // left))
+        room -= len(by_name[name].table)
     beside: dict[str, str] = {}
-    said = []
-    for part, own in zip(parts, packed, strict=True):
-        blocks[f"{own.name}-table"] = own.table
-        size = sum(map(len, own.details.values()))
+    remarks = []
+    for part in parts:
+        packed = by_name[part["listing"]["id"]]
+        blocks[f"{packed.name}-table"] = packed.table
+        size = sum(map(len, packed.details.values()))
         noun = part["listing"]["noun"]
-        words = []
-        if own.shown < own.total:
-            words.append(
-                f"{own.shown:,} of {own.total:,} {noun} are shown, evenly spaced, for the size of the page; all are in "
-                "items.parquet."
+        notes = []
+        if packed.shown < packed.total:
+            notes.append(
+                f"{packed.shown:,} of {packed.total:,} {noun} are shown, evenly spaced, for the size of the page; all "
+                "are in items.parquet."
             )
         if size <= room:
-            blocks.update(own.details)
+            blocks.update(packed.details)
             room -= size
         else:
-            beside.update(own.details)
+            beside.update(packed.details)
             part["listing"]["beside"] = folder
-            words.append(
+            notes.append(
                 f"The tokens of each of the {noun}, {size / 1e6:.1f} MB, are in the folder {folder} beside this page; "
                 "keep the two together to open one."
             )
-        part["listing"]["said"] = " ".join(words)
-        said += words
+        part["listing"]["said"] = " ".join(notes)
+        remarks += notes
     if not beside:
         context["weight"] = "One file; nothing is fetched from a network."
-    return beside, said
+    return beside, remarks
 
 
 def _items(part: dict[str, Any]) -> int:
@@ -139,7 +146,7 @@ def _items(part: dict[str, Any]) -> int:
 
 
 def _themed(part: Any) -> Any:
-    """A chart that takes the colour of the page's text where it has the ink's."""
+    """Part of a chart with `INK` replaced by the colour of the page's text."""
     if isinstance(part, Mapping):
         return {key: _themed(value) for key, value in part.items()}
     if isinstance(part, list):
@@ -147,70 +154,27 @@ def _themed(part: Any) -> Any:
     return "var(--ink)" if part == INK else part
 
 
-def _title(outcome: Outcome) -> str:
-    return " and ".join(dict.fromkeys(manifest["asked"]["study"]["study"] for manifest in outcome.manifests))
+def _models(document: Document) -> list[dict[str, str]]:
+    """The models that the sections show, each with the line that describes it."""
+    shown = {result.signature["model"] for part in document.sections for result in part.results}
+    lines: dict[str, str] = {}
+    for run in document.runs:
+        lines = {**run.models, **lines}
+    return [{"name": name, "line": line} for name, line in lines.items() if name in shown]
 
 
-def _unfinished(outcome: Outcome) -> str:
-    """What is missing of a study that was stopped."""
-    words = []
-    for manifest in outcome.manifests:
-        asked = manifest["asked"]
-        wanted = len(asked["probes"]) * len(asked["study"]["models"])
-        if manifest["status"] != "finished":
-            words.append(
-                f"{len(manifest['units'])} of {wanted} probes and models of {asked['study']['study']} are done and "
-                "shown, without the differences between models; penchant run … --resume goes on."
-            )
-    return " ".join(words)
-
-
-def _models(outcome: Outcome) -> list[dict[str, str]]:
-    shown = {result.signature["model"] for result in outcome.results.values()}
-    found: dict[str, dict[str, str]] = {}
-    for manifest in outcome.manifests:
-        for unit in manifest["units"].values():
-            model = unit["model"]
-            if model["name"] in shown:
-                line = f"{model['kind']}, {model['dtype']} on {model['device']}, fingerprint {model['fingerprint']}"
-                found.setdefault(model["name"], {"name": model["name"], "line": line})
-    return list(found.values())
-
-
-def _made(name: str, record: Mapping[str, Any]) -> str:
-    """What was made for the study, and of which text."""
-    texts = ", ".join(f"{own['name']} (sha256 {own['sha256']})" for own in record["texts"])
-    return f"{name}, sha256 {record['sha256']}, of {texts}"
-
-
-def _run(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """How a result directory was made."""
-    attempts = manifest["attempts"]
-    software, hardware = manifest["software"], manifest["hardware"]
-    facts = [
-        ("begun", attempts[0]["started"]),
-        ("finished", attempts[-1]["finished"] or "no"),
-        *([("attempts", str(len(attempts)))] if len(attempts) > 1 else []),
-        ("penchant", manifest["penchant"]),
-        ("software", ", ".join(f"{name} {version}" for name, version in software.items())),
-        ("hardware", ", ".join(f"{name} {value}" for name, value in hardware.items() if value)),
-        *(("data", f"{Path(file).name}, sha256 {digest}") for file, digest in sorted(manifest["data"].items())),
-        *(("made", _made(name, own)) for name, own in manifest.get("prepared", {}).items()),
-    ]
-    if len(manifest["data"]) > 6:
-        facts = [fact for fact in facts if fact[0] != "data"]
-        facts.append(("data", f"{len(manifest['data'])} files; manifest.json has the sha256 of each"))
+def _run(run: RunFacts) -> dict[str, Any]:
+    """How a result directory was made, with formatted numbers."""
     units = [
         {
-            "name": f"{name.split(' | ')[0]}, {unit['model']['name']}",
-            "forward": f"{unit['counts']['forward']:,}",
-            "cached": f"{unit['counts']['cached']:,}",
-            "seconds": f"{unit['seconds']:,.1f}",
+            "name": unit.name,
+            "forward": f"{unit.forward:,}",
+            "cached": f"{unit.cached:,}",
+            "seconds": f"{unit.seconds:,.1f}",
         }
-        for name, unit in manifest["units"].items()
+        for unit in run.units
     ]
-    asked = yaml.safe_dump(manifest["asked"]["study"], sort_keys=False, allow_unicode=True)
-    return {"title": manifest["asked"]["study"]["study"], "facts": facts, "units": units, "asked": asked}
+    return {"title": run.title, "facts": run.facts, "units": units, "asked": run.asked}
 
 
 def _asset(name: str) -> Markup:
@@ -218,7 +182,7 @@ def _asset(name: str) -> Markup:
 
 
 def _library() -> Markup:
-    """Vega, Vega-Lite and vega-embed, as the package that draws the static charts carries them."""
+    """Vega, Vega-Lite and vega-embed, as bundled with vl-convert, which draws the static charts."""
     import vl_convert
 
     return Markup(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # without a snippet: all of it

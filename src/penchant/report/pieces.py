@@ -1,4 +1,4 @@
-"""Token strings as a reader can read them."""
+"""Token strings made readable."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ def _alphabet() -> dict[str, int]:
     """The character that byte-level BPE (Radford et al. 2019) writes for every byte: printable Latin-1 as itself, the
     rest in order from U+0100 on."""
     itself = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    found = {chr(byte): byte for byte in itself}
+    printable = {chr(byte): byte for byte in itself}
     others = (byte for byte in range(256) if byte not in itself)
-    return found | {chr(0x100 + i): byte for i, byte in enumerate(others)}
+    return printable | {chr(0x100 + i): byte for i, byte in enumerate(others)}
 
 
 _BYTES = _alphabet()
 _SAMPLE = 100
-"""Texts that are looked at to tell a byte-level tokenizer."""
+"""Texts that are examined to recognise a byte-level tokenizer."""
 
 
 def readable(pieces: pl.Series, texts: pl.Series) -> pl.Series:
-    """Lists of tokens as a reader can read them: byte-level ones as the characters they stand for (`‹E0 A6›` where a
-    token ends inside a character), all others as they are. `texts` are what the tokens were made from."""
-    names = pieces.explode().drop_nulls().unique()
+    """Make lists of tokens readable.
+
+    Byte-level tokens become the characters they stand for (`‹E0 A6›` where a token ends inside a character); all others
+    are kept. `texts` are the texts that were tokenized.
+    """
+    entries = pieces.explode().drop_nulls().unique()
     sample = zip(pieces.head(_SAMPLE).to_list(), texts.head(_SAMPLE).to_list(), strict=True)
-    if not all(char in _BYTES for name in names for char in name) or not all(_spelled(*row) for row in sample):
+    if not all(char in _BYTES for entry in entries for char in entry) or not all(_spelled(*row) for row in sample):
         return pieces
-    legible = {name: _shown(_encoded(name)) for name in names}
+    legible = {entry: _shown(_encoded(entry)) for entry in entries}
     return pieces.list.eval(pl.element().replace_strict(legible, return_dtype=pl.String))
 
 
@@ -45,7 +48,7 @@ def _encoded(token: str) -> bytes:
 
 
 def _shown(raw: bytes) -> str:
-    """The characters of some bytes, a space as ▁; bytes that are no whole character in hexadecimal."""
+    """The characters of some bytes, with ▁ for a space; incomplete characters as hexadecimal bytes."""
     text = ""
     rest = raw
     while rest:

@@ -1,6 +1,6 @@
-"""Tables: what a row says and the signature it is cited with. Rendering only: every number comes from a result.
+"""Tables, whose rows carry the signature of their numbers. Rendering only: every number comes from a result.
 
-One Table serves the terminal (`aligned`), the page, CSV and LaTeX, so that no two of them can tell different numbers.
+The terminal, the page, CSV and LaTeX all render the same Table, so that their numbers cannot differ.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from penchant.records import Result
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number as it is shown: `form` says how, the interval and the count `n` follow where there are any.
+    """A number to show in the format `form`, followed by its interval and count `n` if there are any.
 
-    `low` and `high` without a `value` show as a range. `note` is what a reader must know of this number; tables show it
-    as a footnote. `star` follows the value, such as "*" for what a test found.
+    `low` and `high` without a `value` show as a range. `note` is what a reader must know about this number; tables show
+    it as a footnote. `star` follows the value, such as "*" for a significant one.
     """
 
     value: float = math.nan
@@ -44,7 +44,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class P:
-    """A p-value, shown to two digits; one too small for a float is not nought."""
+    """A p-value, shown to two digits; one that underflows to 0 shows as < 1e-300."""
 
     value: float
 
@@ -67,8 +67,8 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must know. A
-    table of `detail` is folded in the page and not shown in the terminal."""
+    """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
+    know. A table of `detail` is collapsed in the page and not shown in the terminal."""
 
     name: str
     title: str
@@ -78,7 +78,7 @@ class Table:
     detail: bool = False
 
     def footnotes(self) -> dict[str, str]:
-        """The marks of the notes of its numbers, a, b, c …, in the order in which they first stand."""
+        """The marks a, b, c … by note, for the notes of the numbers in order of first appearance."""
         notes = dict.fromkeys(c.note for row in self.rows for c in row.cells if isinstance(c, Number) and c.note)
         return {note: _mark(i) for i, note in enumerate(notes)}
 
@@ -105,29 +105,29 @@ def marked(cell: Cell, marks: Mapping[str, str]) -> str:
 
 
 def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
-    """The number of a summary's row, times `scale`."""
+    """The number of a row of a summary, multiplied by `scale`."""
     n = int(row["n"]) if count else None
     return Number(scale * row["value"], scale * row["low"], scale * row["high"], n, form, str(row.get("note", "")))
 
 
 def models(results: Sequence[Result]) -> list[str]:
-    """The models' names, in order."""
+    """The names of the models, in order."""
     return [result.signature["model"] for result in results]
 
 
 def literal(text: str) -> str:
-    """A name of the user's within a paragraph of methods, in which backticks and [@…] have a meaning."""
+    """Make a user's name safe within a paragraph of methods, where backticks and [@…] have a meaning."""
     return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 
 def aligned(frame: pl.DataFrame) -> str:
-    """A frame as plain aligned columns, numbers to the right, every row and column shown."""
+    """A frame as plain text in aligned columns, numbers to the right, with all rows and columns."""
     rows = [list(frame.columns), *([_cell(value) for value in row] for row in frame.iter_rows())]
     return _columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
 
 
 def _columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
-    """Rows below each other, by the width that a terminal gives their characters; a line break becomes a space."""
+    """Align rows by the width of their characters in a terminal; line breaks become spaces."""
     flat = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in flat) for i in range(len(rows[0]))]
     lines = []

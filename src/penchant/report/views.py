@@ -1,18 +1,18 @@
-"""Sections made ready for the templates of the page and of the notebook: plain dictionaries of text."""
+"""Sections as plain dictionaries for the templates of the page and of the notebook."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from penchant.records import Outcome, Result
+from penchant.records import Result
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
-from penchant.report.references import REFERENCES
+from penchant.report.references import Reference, cited
 from penchant.report.sections import Placed
 from penchant.report.tables import Cell, Number, P, Table
 
@@ -20,7 +20,7 @@ ASSETS = Path(__file__).parent / "assets"
 
 
 class Signatures:
-    """Every signature of the page once; rows name theirs by number."""
+    """The distinct signatures of a page, which rows refer to by number."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -35,21 +35,20 @@ class Signatures:
         return self._numbers[text]
 
 
-def section_view(name: str, placed: Placed, outcome: Outcome, signatures: Signatures) -> dict[str, Any]:
-    """What the template needs of one section; `name` is its id in the page."""
+def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str, Any]:
+    """The template variables of one section; `name` is its id in the page."""
     section, results = placed.section, placed.results
-    found = section.tables(results)
-    between = section.compared(outcome.comparisons[placed.place]) if placed.place in outcome.comparisons else []
-    views = {table.name: _view(table, f"{name}-{table.name}", signatures) for table in (*found, *between)}
+    tables, between = section.tables(results), placed.compared()
+    views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in (*tables, *between)}
     items = section.items(results) if section.items else None
-    methods = section.methods(results)
-    cited = (row["signature"] for view in views.values() for row in view["rows"] if row["signature"] is not None)
+    methods = placed.methods()
+    shown = (row["signature"] for view in views.values() for row in view["rows"] if row["signature"] is not None)
     return {
         "id": name,
         "title": placed.title,
         "question": section.question,
         "cautions": cautions(results) if items else [],
-        "tables": [views[table.name] for table in found],
+        "tables": [views[table.name] for table in tables],
         "compared": [views[table.name] for table in between],
         "figures": [_figure(figure, name, items) for figure in section.figures(results)],
         "table": items,
@@ -59,23 +58,23 @@ def section_view(name: str, placed: Placed, outcome: Outcome, signatures: Signat
             "noun": items.noun,
             "title": f"The {items.noun} ({len(items.columns[0].values):,})",
         },
-        "cited": methods,
+        "cited": cited(methods, placed.references),
         "limits": section.limits(results),
-        "methods": [list(_prose(paragraph)) for paragraph in methods],
-        "signatures": sorted(set(cited)),
+        "methods": [list(_prose(paragraph, placed.references)) for paragraph in methods],
+        "signatures": sorted(set(shown)),
     }
 
 
 def cautions(results: Sequence[Result]) -> list[str]:
-    """What a reader must know, each once, with the models it is about."""
-    found: dict[str, list[str]] = {}
+    """The cautions of several results, each once, preceded by the models it is about unless it is about all."""
+    models: dict[str, list[str]] = {}
     for result in results:
         for caution in dict.fromkeys(result.cautions):
-            found.setdefault(caution, []).append(result.signature["model"])
-    return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in found.items()]
+            models.setdefault(caution, []).append(result.signature["model"])
+    return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in models.items()]
 
 
-def _view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
+def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
     numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
     marks = table.footnotes()
     rows = []
@@ -107,7 +106,7 @@ def _view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
 
 
 def _signed(text: str, cell: Cell) -> str:
-    """With a minus in place of a hyphen before digits."""
+    """The text with a minus sign instead of a hyphen before digits, if the cell is a number."""
     return re.sub(r"-(?=\d)", "−", text) if isinstance(cell, Number | P) else text
 
 
@@ -126,19 +125,19 @@ def _figure(figure: Figure, section: str, items: ItemTable | None) -> dict[str, 
 _MARKS = re.compile(r"\[(?P<keys>@[^\]]+)\]|`(?P<code>[^`]+)`")
 
 
-def _prose(paragraph: str) -> Iterator[dict[str, str]]:
-    """A paragraph in pieces: text, code in backticks, and links to the references it cites."""
+def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict[str, str]]:
+    """Split a paragraph into text, code in backticks, and links to the references it cites."""
     at = 0
-    for found in _MARKS.finditer(paragraph):
-        yield {"text": paragraph[at : found.start()]}
-        at = found.end()
-        if found["code"]:
-            yield {"text": found["code"], "code": "yes"}
+    for match in _MARKS.finditer(paragraph):
+        yield {"text": paragraph[at : match.start()]}
+        at = match.end()
+        if match["code"]:
+            yield {"text": match["code"], "code": "yes"}
             continue
-        keys = [key.strip().removeprefix("@") for key in found["keys"].split(";")]
+        keys = [key.strip().removeprefix("@") for key in match["keys"].split(";")]
         for i, key in enumerate(keys):
             yield {"text": "; " if i else "("}
-            yield {"text": REFERENCES[key].short, "key": key}
+            yield {"text": references[key].short, "key": key}
         yield {"text": ")"}
     yield {"text": paragraph[at:]}
 

@@ -1,7 +1,7 @@
 """Agreement of raters beyond chance: Krippendorff's α.
 
-Written out here because the package `krippendorff` is under the GPL, which a library under the Apache licence cannot
-ask of its users; the tests compare with it, and all resamples at once are faster.
+Implemented here because the package `krippendorff` is under the GPL, which a library under the Apache licence cannot
+impose on its users. The tests compare with that package. Computing all resamples at once is faster, too.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from numpy.typing import ArrayLike
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats.intervals import (
+from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled
+from penchant.stats.inputs import (
     Array,
+    Counts,
     Seed,
     as_counts,
     as_values,
-    bootstrap_name,
     check_level,
     check_resamples,
-    few_clusters,
+    joined,
 )
 
 Scale = Literal["ordinal", "interval", "nominal"]
@@ -38,50 +39,65 @@ def krippendorff_alpha(
 ) -> Estimate:
     """Krippendorff's α (Krippendorff 2019, Content Analysis, 4th ed., ch. 12), with a bootstrap interval.
 
-    `counts[u, v]`: how many raters gave unit u the value `domain[v]`. `domain`: ascending numbers; the nominal
-    and the ordinal scale take no more from them than that they differ and how they are ordered. Units with
-    fewer than two ratings say nothing about agreement; they are left out, counted in `note`, and not part of
-    `n`. Interval: percentile bootstrap over the other units (Zapf et al. 2016, BMC Med. Res. Methodol. 16:93);
-    resamples without an α, all their ratings being equal, are left out and counted in `note`.
-    Raises DataError for counts that are not integers of 0 or more, one column per value, or a domain that does
-    not ascend; MethodError for an unknown scale.
+    `counts[u, v]`: how many raters gave unit u the value `domain[v]`. `domain`: ascending numbers, of which the
+    nominal and the ordinal scale use only the identity and the order. Units with fewer than two ratings say
+    nothing about agreement; they are left out, counted in `note`, and not part of `n`. Interval: percentile
+    bootstrap over the other units (Zapf et al. 2016, BMC Med. Res. Methodol. 16:93); resamples whose ratings
+    are all equal have no α and are left out and counted in `note`. Raises DataError for counts that are not
+    integers of 0 or more, one column per value, or a domain that does not ascend; MethodError for an unknown
+    scale.
     """
     check_level(level)
     check_resamples(resamples)
-    if scale not in get_args(Scale):
-        raise MethodError(f"there is no scale '{scale}'", hint=f"choose {', '.join(get_args(Scale))}")
-    table, values = as_counts(counts, dimensions=2), _as_domain(domain)
-    if table.shape[1] != len(values):
-        raise DataError(f"{table.shape[1]} columns for {len(values)} values of the domain", where="counts")
+    table, values = _checked(counts, domain, scale)
     measure = f"Krippendorff's alpha ({scale})"
-    pairable = table[table.sum(axis=1) > 1]
+    pairable = table[table.sum(axis=1) > 1].astype(np.float64)
     units, lost = len(pairable), len(table) - len(pairable)
     if not units:
         note = f"none of {lost} units has two ratings" if lost else "no units"
         return Estimate(measure, np.nan, 0, level=level, note=note)
     left_out = f"{lost} of {len(table)} units have fewer than two ratings: left out" if lost else ""
-    # Units that are equal are interchangeable, so it is enough to draw how often each kind occurs. The kinds are
-    # sorted, hence the units' order does not matter.
+
+    def alphas(times_drawn: Counts, rows: Array) -> Array:
+        return _alphas(np.tensordot(times_drawn.astype(np.float64), _coincidences(rows), axes=1), values, scale)
+
     kinds, times = np.unique(pairable, axis=0, return_counts=True)
-    outer = kinds[:, :, None] * kinds[:, None, :] - kinds[:, :, None] * np.eye(len(values), dtype=kinds.dtype)
-    coincidences = outer / (kinds.sum(axis=1) - 1)[:, None, None]
-    value = float(_alphas(np.tensordot(times, coincidences, axes=1)[None], values, scale)[0])
+    value = float(alphas(times[None], kinds)[0])
     if np.isnan(value):
         note = "all ratings are equal: chance alone would agree, and alpha is undefined"
-        return Estimate(measure, np.nan, units, level=level, note=_joined(note, left_out))
-    rng = np.random.default_rng(seed)
-    drawn = rng.multinomial(units, times / units, size=resamples)
-    alphas = _alphas(np.tensordot(drawn, coincidences, axes=1), values, scale)
-    defined = alphas[~np.isnan(alphas)]
-    none = resamples - len(defined)
-    undefined = f"{none} of {resamples} resamples have equal ratings only, and no alpha: left out" if none else ""
+        return Estimate(measure, np.nan, units, level=level, note=joined(note, left_out))
+    draws = resampled(alphas, pairable, seed=seed, resamples=resamples)
+    defined = draws[~np.isnan(draws)]
+    undefined = _undefined(resamples - len(defined), resamples)
     if not len(defined) or np.ptp(defined) <= 1e-12:
         note = "alpha does not vary between resamples of the units: no interval"
-        return Estimate(measure, value, units, level=level, note=_joined(note, undefined, left_out))
-    low, high = (float(bound) for bound in np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]))
+        return Estimate(measure, value, units, level=level, note=joined(note, undefined, left_out))
+    low, high = percentile(defined, level)
     how = bootstrap_name(units, resamples, seed, noun="units")
-    note = _joined(few_clusters(units, noun="units"), undefined, left_out)
+    note = joined(few_clusters(units, noun="units"), undefined, left_out)
     return Estimate(measure, value, units, low, high, level, how=how, note=note)
+
+
+def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, Array]:
+    """The counts (units, values) and the domain as arrays. Raises DataError or MethodError where they do not fit."""
+    if scale not in get_args(Scale):
+        raise MethodError(f"there is no scale '{scale}'", hint=f"choose {', '.join(get_args(Scale))}")
+    table, values = as_counts(counts, dimensions=2), _as_domain(domain)
+    if table.shape[1] != len(values):
+        raise DataError(f"{table.shape[1]} columns for {len(values)} values of the domain", where="counts")
+    return table, values
+
+
+def _undefined(lost: int, resamples: int) -> str:
+    """The note on resamples without an α; empty when there are none."""
+    return f"{lost} of {resamples} resamples have equal ratings only, and no alpha: left out" if lost else ""
+
+
+def _coincidences(units: Array) -> Array:
+    """The coincidence matrix of every unit, (units, values, values)."""
+    outer = units[:, :, None] * units[:, None, :] - units[:, :, None] * np.eye(units.shape[1], dtype=units.dtype)
+    matrices: Array = outer / (units.sum(axis=1) - 1)[:, None, None]
+    return matrices
 
 
 def _as_domain(domain: ArrayLike) -> Array:
@@ -92,13 +108,13 @@ def _as_domain(domain: ArrayLike) -> Array:
 
 
 def _alphas(coincidences: Array, domain: Array, scale: Scale) -> Array:
-    """α of each matrix of coincidences (resamples, values, values); NaN where all ratings are equal."""
+    """α of each coincidence matrix (resamples, values, values); NaN where all ratings are equal."""
     totals = coincidences.sum(axis=2)
     if scale == "nominal":
         squares = np.broadcast_to(1.0 - np.eye(len(domain)), coincidences.shape)
     elif scale == "interval":
         squares = np.broadcast_to((domain[:, None] - domain[None, :]) ** 2, coincidences.shape)
-    else:  # values between c and k, half of each end counted
+    else:  # the number of values between c and k, counting half of each end
         middles = np.cumsum(totals, axis=1) - totals / 2
         squares = (middles[:, :, None] - middles[:, None, :]) ** 2
     n = totals.sum(axis=1)
@@ -108,7 +124,3 @@ def _alphas(coincidences: Array, domain: Array, scale: Scale) -> Array:
     several = np.count_nonzero(totals > 0, axis=1) > 1
     alphas[several] = 1 - observed[several] / expected[several]
     return alphas
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(note for note in notes if note)

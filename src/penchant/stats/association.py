@@ -1,4 +1,4 @@
-"""Association of targets X, Y with attributes A, B: effect size, permutation test, and the combination of many samples.
+"""Association of targets X, Y with attributes A, B: effect size, permutation test, and the combination of samples.
 
 s(w) = mean cos(w, a) − mean cos(w, b); d = (mean s(x) − mean s(y))/sd of s over X ∪ Y (Caliskan, Bryson & Narayanan
 2017, Science 356:183–186). Effect sizes of many samples of contextual vectors are combined as random effects (Guo &
@@ -18,36 +18,36 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
 from penchant.errors import DataError, MethodError
-from penchant.stats.intervals import Array, Seed, as_values, check_level
+from penchant.stats.inputs import Array, Seed, as_values, check_level
 
 Alternative = Literal["two-sided", "upper"]
 EXACT = 200_000
-"""Partitions up to which a permutation test goes through all of them."""
+"""The largest number of partitions that a permutation test enumerates."""
 _TOLERANCE = 1e-12
 _BLOCK = 20_000
 
 
 def unit(vectors: ArrayLike) -> Array:
-    """Vectors (n, d) of length 1, in float64. Raises DataError for one that has no length or is not finite."""
-    found = np.asarray(vectors, dtype=np.float64)
-    lengths = np.linalg.norm(found, axis=-1, keepdims=True)
+    """Vectors (n, d) scaled to length 1, in float64. Raises DataError for a vector that is zero or not finite."""
+    array = np.asarray(vectors, dtype=np.float64)
+    lengths = np.linalg.norm(array, axis=-1, keepdims=True)
     if not np.isfinite(lengths).all() or (lengths == 0).any():
         bad = int(np.flatnonzero(~(np.isfinite(lengths) & (lengths > 0)).all(axis=-1))[0])
         raise DataError(f"vector {bad} has no direction", where="association")
-    whole: Array = found / lengths
-    return whole
+    scaled: Array = array / lengths
+    return scaled
 
 
 def associations(words: ArrayLike, a: ArrayLike, b: ArrayLike) -> Array:
-    """s of every word: the mean cosine with the vectors of A minus that with those of B."""
-    own = unit(words)
-    found: Array = own @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
-    return found
+    """s of every word (n,): its mean cosine with the vectors of A minus its mean cosine with those of B."""
+    directions = unit(words)
+    s: Array = directions @ (unit(a).mean(axis=0) - unit(b).mean(axis=0))
+    return s
 
 
 def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
-    """d of associations s(x) and s(y); NaN where s does not vary over both. `ddof` 1 is the sample sd, 0 what WEFE
-    takes."""
+    """d of the associations s(x) and s(y); NaN where s does not vary over both. `ddof`: 1 for the sample sd, 0 as in
+    WEFE."""
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     both = np.concatenate([first, second])
     if len(both) <= ddof or not len(first) or not len(second):
@@ -59,8 +59,8 @@ def effect_size(x: ArrayLike, y: ArrayLike, *, ddof: int = 1) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Permutation:
-    """A permutation test: p, how many partitions were looked at, whether these were all, and how many tied with the one
-    observed (they count as extreme)."""
+    """The result of a permutation test: p, the number of partitions examined, whether these are all there are
+    (`exact`), and how many of them tied with the observed one (ties count as extreme)."""
 
     p: float
     partitions: int
@@ -77,12 +77,12 @@ def permutation_test(
     draws: int = 10_000,
     seed: Seed = 0,
 ) -> Permutation:
-    """Does Σ s(x) − Σ s(y) differ from what partitions of X ∪ Y into parts of the same sizes give?
+    """Test whether Σ s(x) − Σ s(y) differs from its values over partitions of X ∪ Y into parts of the same sizes.
 
-    All partitions up to `exact` of them, the observed one among them; else `draws` at random, without replacement
-    within a partition, as (1 + extreme)/(1 + draws). `upper` counts partitions with a sum at least as large, as the
-    older tools do; two-sided those at least as far from the mean of all partitions. Raises MethodError for an unknown
-    alternative.
+    Up to `exact` partitions, all are enumerated, the observed one included. Beyond that `draws` of them are drawn at
+    random, without replacement within a partition, and p = (1 + extreme)/(1 + draws). `upper` counts partitions with
+    a sum at least as large, as the older tools do; two-sided counts those at least as far from the mean of all
+    partitions. Raises MethodError for an unknown alternative.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
@@ -90,25 +90,25 @@ def permutation_test(
     if not n or not m:
         return Permutation(math.nan, 0, True, 0)
     both = np.concatenate([first, second])
-    both = both - both.mean()  # the sum of X then says all: Σx − Σy = 2Σx, and its mean over partitions is 0
+    both = both - both.mean()  # then Σx − Σy = 2Σx, whose mean over partitions is 0
     observed = float(both[:n].sum())
     slack = _TOLERANCE * max(1.0, float(np.abs(both).sum()))
     total = math.comb(n + m, n)
-    every = total <= exact
-    parts = _all_sums(both, n) if every else _drawn_sums(both, n, draws, seed)
+    enumerated = total <= exact
+    blocks = _all_sums(both, n) if enumerated else _drawn_sums(both, n, draws, seed)
     extreme = ties = 0
-    for sums in parts:
+    for sums in blocks:
         size, bound = (np.abs(sums), abs(observed)) if alternative == "two-sided" else (sums, observed)
         extreme += int((size >= bound - slack).sum())
         ties += int((np.abs(size - bound) <= slack).sum())
-    if every:
+    if enumerated:
         return Permutation(extreme / total, total, True, ties)
     return Permutation((1 + extreme) / (1 + draws), draws, False, ties)
 
 
 def normal_test(x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-sided") -> float:
-    """The p-value of `permutation_test` were its distribution normal, with the mean and the variance that all
-    partitions have: for the sum of n out of n + m values, nm/(n + m) times their variance. NaN where nothing varies."""
+    """The normal approximation to the p-value of `permutation_test`, with the exact mean and variance over all
+    partitions: the sum of n of n + m values has nm/(n + m) times their variance. NaN where nothing varies."""
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
     n, m = len(first), len(second)
@@ -131,14 +131,14 @@ def _check(alternative: str) -> None:
 
 
 def _all_sums(values: Array, n: int) -> Iterator[Array]:
-    """Sums of every choice of n values, in blocks."""
+    """The sums of every choice of n values, in blocks."""
     choices = combinations(range(len(values)), n)
     while block := list(islice(choices, _BLOCK)):
         yield values[np.array(block)].sum(axis=1)
 
 
 def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array]:
-    """Sums of n values chosen at random without replacement, in blocks."""
+    """The sums of n values drawn at random without replacement, `draws` in all, in blocks."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, _BLOCK):
         rows = min(_BLOCK, draws - start)
@@ -148,9 +148,12 @@ def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """Effect sizes combined as random effects. `p` shrinks with the number of samples however alike
-    they are, because samples of one corpus are no independent studies. `tau` is the sd between samples beyond their own
-    variances, `i2` its share of the whole, `low` and `high` where the effect of a further sample lies (`level`)."""
+    """Effect sizes combined as random effects.
+
+    `p` shrinks as samples are added, however alike they are: samples of one corpus are not independent studies. `tau`
+    is the sd between samples beyond their own variances and `i2` its share of the total; `low` and `high` are the
+    prediction interval for the effect of a further sample.
+    """
 
     effect: float
     se: float
@@ -166,7 +169,7 @@ class Combined:
 def combine(
     effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95, alternative: Alternative = "two-sided"
 ) -> Combined:
-    """DerSimonian and Laird's combination of effect sizes with their variances.
+    """Combine effect sizes, given their variances, by DerSimonian and Laird's method.
 
     W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²);
     effect = Σv·ES/Σv; se = 1/√Σv. (The paper of CEAT misprints W as 1/v and Q with Σ(W·ES)².) The prediction interval

@@ -1,23 +1,17 @@
-"""Tests that need no model of the scores: McNemar, sign flips, and Holm's correction for many of them."""
+"""Tests that assume no model of the scores: McNemar's test, sign flips, and Holm's correction for multiple tests."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from penchant.errors import DataError, MethodError
-from penchant.stats.intervals import (
-    Array,
-    Seed,
-    as_credits,
-    as_values,
-    check_lengths,
-    cluster_codes,
-    group_sums,
-)
+from penchant.records import Estimate
+from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, cluster_codes, group_sums
 
 EXACT_UNITS = 16  # 2**15 sign patterns, the other half being their mirror images
 _TOLERANCE = 1e-12
@@ -25,7 +19,7 @@ _CHUNK = 2_000_000  # signs held at once
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
-    """Exact two-sided p that `a` and `b`, credits of the same items, are right equally often (McNemar 1947).
+    """Exact two-sided p-value for `a` and `b`, credits of the same items, being right equally often (McNemar 1947).
 
     Binomial test on the discordant items, 1.0 when there are none, NaN without items. With ties in the
     credits it is the sign test on the items' differences. Raises DataError for unequal lengths.
@@ -45,9 +39,9 @@ def sign_flip(
     seed: Seed,
     draws: int = 10_000,
 ) -> float:
-    """Two-sided p that the mean difference is 0, from flipping signs at random (Fisher 1935, §21).
+    """Two-sided p-value for a mean difference of 0, from flipping signs at random (Fisher 1935, §21).
 
-    With `clusters`, whole clusters are flipped. Exact up to 16 units with a difference, else sampled as
+    With `clusters`, whole clusters are flipped. Exact for up to 16 units with a difference, else sampled:
     (1 + extreme) / (1 + draws) (Phipson & Smyth 2010). 1.0 when every unit is 0, NaN without items.
     Raises DataError for NaN or unequal lengths, MethodError when `draws` is not positive.
     """
@@ -62,7 +56,7 @@ def sign_flip(
     if not len(values):
         return np.nan
     slack = _TOLERANCE * float(np.abs(values).sum())
-    # ±u and ±|u| are the same coin, so the sizes alone fix the distribution; sorted, they fix the draws too.
+    # ±u and ±|u| have the same distribution, so the sizes alone determine it; sorted, they determine the draws too.
     sizes = np.sort(np.abs(sums[np.abs(sums) > slack]))
     bound = abs(float(np.sort(sums).sum())) - slack
     if not len(sizes):
@@ -81,7 +75,7 @@ def _all_flips(sizes: Array) -> Array:
 
 
 def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Generator) -> int:
-    """How many of `draws` random sums Σ ± sizes reach `bound` in size."""
+    """How many of `draws` random sums Σ ± sizes reach `bound` in absolute value."""
     kinds, counts = np.unique(sizes, return_counts=True)
     grouped = len(kinds) * 20 < len(sizes)  # one binomial draw costs about twenty single signs
     terms, extreme = kinds if grouped else sizes, 0
@@ -97,9 +91,9 @@ def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Genera
 
 
 def holm(p: ArrayLike) -> Array:
-    """Adjusted p-values that bound the chance of any false rejection (Holm 1979, Scand. J. Stat. 6:65–70).
+    """Adjusted p-values that bound the probability of any false rejection (Holm 1979, Scand. J. Stat. 6:65–70).
 
-    In the order given. NaN stays NaN and does not count as a test. Raises DataError for a p outside [0, 1].
+    In the order of `p`. NaN stays NaN and does not count as a test. Raises DataError for a p outside [0, 1].
     """
     raw = np.asarray(p, dtype=np.float64)
     if raw.ndim != 1 or bool(np.any((raw < 0) | (raw > 1))):
@@ -109,4 +103,18 @@ def holm(p: ArrayLike) -> Array:
     order = tested[np.argsort(raw[tested], kind="stable")]
     factors = np.arange(len(order), 0, -1)
     adjusted[order] = np.minimum(1.0, np.maximum.accumulate(factors * raw[order]))
+    return adjusted
+
+
+def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], Hashable]) -> list[Estimate]:
+    """The same estimates with `p_holm`, their p-values adjusted within each family. Estimates of family None are
+    unchanged, and a p of NaN does not count as a test."""
+    adjusted = list(estimates)
+    families: dict[Hashable, list[int]] = {}
+    for i, estimate in enumerate(adjusted):
+        if (label := family(estimate)) is not None:
+            families.setdefault(label, []).append(i)
+    for members in families.values():
+        for i, p in zip(members, holm([adjusted[i].p for i in members]), strict=True):
+            adjusted[i] = replace(adjusted[i], p_holm=float(p))
     return adjusted

@@ -1,4 +1,4 @@
-"""Which words are typical of one corpus against another: log-odds ratios with an informative Dirichlet prior.
+"""Words typical of one corpus rather than another: log-odds ratios with an informative Dirichlet prior.
 
 Source: Monroe, Colaresi & Quinn 2008, Political Analysis 16:372–403.
 """
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from penchant.errors import DataError, MethodError
-from penchant.stats.intervals import Array, Counts, as_counts, check_lengths
+from penchant.stats.inputs import Array, Counts, as_counts, check_lengths
 
 SIGNIFICANT = 1.96  # |z|: two-sided 5 %, for each word by itself
 WEAK = float(np.log(2))  # |delta|: the odds differ by a factor of two
@@ -20,7 +20,7 @@ STRONG = float(np.log(10))  # |delta|: the odds differ by a factor of ten
 
 @dataclass(frozen=True, slots=True)
 class LogOdds:
-    """One entry a word: log-odds ratio (positive: more typical of b), its variance, and z = delta/√variance."""
+    """One entry per word: log-odds ratio (positive: more typical of b), its variance, and z = delta/√variance."""
 
     delta: Array
     variance: Array
@@ -31,8 +31,8 @@ def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, 
     """Log-odds of every word in corpus b minus those in a, both shrunk to the same prior (eqs. 15–18, 19–22).
 
     `counts_a`, `counts_b`, `prior_counts`: one integer per word of the vocabulary; the prior's may be the sum of
-    the other two, or of a larger corpus. `prior_size` is α₀, the number of words that the prior is worth in each
-    corpus: α_w = α₀ · prior_counts_w / Σ prior_counts. With y_w the count of the word and n that of all words,
+    the other two, or come from a larger corpus. `prior_size` is α₀, the number of words that the prior counts for in
+    each corpus: α_w = α₀ · prior_counts_w / Σ prior_counts. With y_w the count of the word and n that of all words,
 
         delta = log((y_w + α_w) / (n + α₀ − y_w − α_w)) in b − the same in a,
         variance = 1/(y_w + α_w) in b + the same in a.
@@ -56,30 +56,30 @@ def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, 
             where="prior_counts",
             hint="add the counts of both corpora to it, or drop those words",
         )
-    (own_a, rest_a), (own_b, rest_b) = (_smoothed(counts, prior, prior_size) for counts in (a, b))
-    delta = np.log(own_b / rest_b) - np.log(own_a / rest_a)
-    variance = 1 / own_a + 1 / own_b
+    (word_a, rest_a), (word_b, rest_b) = (_smoothed(counts, prior, prior_size) for counts in (a, b))
+    delta = np.log(word_b / rest_b) - np.log(word_a / rest_a)
+    variance = 1 / word_a + 1 / word_b
     return LogOdds(delta, variance, delta / np.sqrt(variance))
 
 
 def _smoothed(counts: Counts, prior: Counts, prior_size: float) -> tuple[Array, Array]:
     """y_w + α_w, and the same for all other words together.
 
-    The counts are subtracted before the prior is scaled, so that nothing is lost when one word is nearly all.
+    Counts are subtracted before the prior is scaled, so that no precision is lost when one word is nearly all.
     """
-    own = counts + prior_size * (prior / prior.sum())
+    smoothed = counts + prior_size * (prior / prior.sum())
     rest = (counts.sum() - counts) + prior_size * ((prior.sum() - prior) / prior.sum())
-    return own, rest
+    return smoothed, rest
 
 
 def valence_bins(
     result: LogOdds, *, significant: float = SIGNIFICANT, weak: float = WEAK, strong: float = STRONG
 ) -> Array:
-    """Every word on the points −1, −½, 0, ½, 1 from typical of a to typical of b.
+    """Place every word on the points −1, −½, 0, ½, 1, from typical of a to typical of b.
 
-    0 where |z| < `significant` or |delta| < `weak`: in large corpora the commonest words differ significantly and
-    mean nothing by it. Else ±½ where |delta| < `strong`, and ±1 from there on. That `weak` is log 2 and `strong`
-    log 10, odds twice and ten times as high, is a convention of this package.
+    0 where |z| < `significant` or |delta| < `weak`: in large corpora the most common words differ significantly, but
+    by amounts that mean nothing. Else ±½ where |delta| < `strong`, and ±1 from there on. The defaults of `weak`,
+    log 2, and `strong`, log 10 (odds twice and ten times as high), are a convention of this package.
     Raises MethodError for a threshold below 0 or NaN.
     """
     if not (significant >= 0 and weak >= 0 and strong >= 0):

@@ -1,6 +1,6 @@
-"""Accuracy with the token-length difference of the pair taken out, by bias-reduced logistic regression.
+"""Accuracy adjusted for the token-length difference of the pair, by bias-reduced logistic regression.
 
-Firth's penalty (Firth 1993, Biometrika 80:27–38) keeps every estimate finite, also when the difference
+Firth's penalty (Firth 1993, Biometrika 80:27–38) keeps every estimate finite, even when the difference
 separates right from wrong choices perfectly (Heinze & Schemper 2002, Stat. Med. 21:2409–2419).
 """
 
@@ -15,7 +15,8 @@ from scipy import stats
 from scipy.special import expit
 
 from penchant.records import Estimate
-from penchant.stats.intervals import (
+from penchant.stats.bootstrap import few_clusters
+from penchant.stats.inputs import (
     Array,
     Codes,
     as_credits,
@@ -23,7 +24,6 @@ from penchant.stats.intervals import (
     check_lengths,
     check_level,
     cluster_codes,
-    few_clusters,
     group_sums,
     has_ties,
 )
@@ -36,8 +36,8 @@ _HALVINGS = 30
 class Fit:
     """logit P(credit) = intercept + slope · difference, over `n` items.
 
-    Standard errors go with a t distribution of `df` degrees of freedom (infinite: normal); `errors` names
-    their kind. A coefficient that cannot be computed is NaN and `note` says why.
+    Intervals use a t distribution with `df` degrees of freedom (infinite: normal); `errors` names the kind of
+    standard errors. A coefficient that cannot be computed is NaN and `note` says why.
     """
 
     n: int
@@ -50,12 +50,12 @@ class Fit:
     note: str = ""
 
     def quantile(self, level: float) -> float:
-        """Standard errors from the estimate to either end of its interval."""
+        """The half-width of an interval, in standard errors."""
         return float(stats.t.ppf((1 + level) / 2, self.df))
 
 
 def adjusted_accuracy(found: Fit, *, level: float = 0.95) -> Estimate:
-    """The accuracy a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
+    """The accuracy that a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
     measure, how = "length-adjusted accuracy", _how(found)
     if np.isnan(found.intercept):
@@ -74,7 +74,7 @@ def length_slope(found: Fit, *, level: float = 0.95) -> Estimate:
     reach = found.quantile(level) * found.slope_se
     p = float(2 * stats.t.sf(abs(found.slope) / found.slope_se, found.df))
     low, high = found.slope - reach, found.slope + reach
-    name = "Wald z" if np.isinf(found.df) else f"Wald t, {found.df:g} df"
+    test = "Wald z" if np.isinf(found.df) else f"Wald t, {found.df:g} df"
     return Estimate(
         "length slope",
         found.slope,
@@ -84,7 +84,7 @@ def length_slope(found: Fit, *, level: float = 0.95) -> Estimate:
         level,
         how=_how(found),
         p=p,
-        test=name,
+        test=test,
         note=found.note,
     )
 
@@ -99,10 +99,10 @@ def fit(
     """Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
     Standard errors: model-based, from the penalised information, as in logistf; with ties but no clusters
-    from the sandwich over items, as a tie varies less than the model thinks; with two clusters or more from
-    the sandwich over clusters, t with G−1 degrees of freedom, never below the model-based ones (see
-    `_errors`). When all differences are 0 the intercept alone is fitted: log((k + ½)/(n − k + ½)) for k right
-    of n. When the difference separates right from wrong, the Wald interval of the slope is rough.
+    from the sandwich over items, as a tie varies less than the model assumes; with G ≥ 2 clusters from the
+    sandwich over clusters, t with G−1 degrees of freedom, never below the model-based ones (see `_errors`).
+    When all differences are 0, only the intercept is fitted: log((k + ½)/(n − k + ½)) for k right of n. When
+    the difference separates right from wrong, the Wald interval of the slope is rough.
     Raises DataError for unequal lengths, NaN, or credits other than 0, ½ or 1.
     """
     y, x = as_credits(credits), as_values(difference, where="difference")
@@ -128,9 +128,9 @@ def fit(
 
 
 def _coordinates(x: Array) -> tuple[Array, Array]:
-    """The design matrix the solver works with, and the matrix that takes its coefficients back to those of x.
+    """The design matrix for the solver, and the matrix that maps its coefficients back to those of x.
 
-    x is centred and scaled, which the penalised estimate follows exactly; without spread it is left out.
+    x is centred and scaled, under which the penalised estimate is equivariant; without spread it is left out.
     """
     spread, centre = float(np.ptp(x)), float(x.mean())
     if not spread:
@@ -139,8 +139,8 @@ def _coordinates(x: Array) -> tuple[Array, Array]:
     return design, np.array([[1.0, -centre / spread], [0.0, 1 / spread]])
 
 
-def _how(found: Fit) -> str:
-    return f"Firth logistic regression, Wald on the logit scale, {found.errors}"
+def _how(fitted: Fit) -> str:
+    return f"Firth logistic regression, Wald on the logit scale, {fitted.errors}"
 
 
 def _information(design: Array, weights: Array) -> Array:
@@ -155,17 +155,17 @@ def _state(y: Array, design: Array, beta: Array) -> tuple[float, Array, Array, A
     weights = share * expit(-logit)
     information = _information(design, weights)
     sign, logdet = np.linalg.slogdet(information)
-    if not sign > 0:  # beyond float range: worse than any start
+    if not sign > 0:  # out of float range: worse than any start
         return -np.inf, share, weights, weights
     leverage = weights * np.einsum("ij,ji->i", design, np.linalg.solve(information, design.T))
     return likelihood + 0.5 * float(logdet), share, weights, leverage
 
 
 def _curvature(design: Array, share: Array, weights: Array, leverage: Array) -> Array:
-    """Minus the derivative of Firth's score, or the penalised information where that is no summit's.
+    """Minus the derivative of Firth's score, or the penalised information where that is not positive definite.
 
-    The penalised information, weights (1 + h)π(1−π), is the derivative with h held fixed; alone it takes hundreds
-    of steps when single items have nearly all the leverage. The rest is how h moves with the coefficients.
+    The penalised information, weights (1 + h)π(1−π), is the derivative with h held fixed; used alone, it takes
+    hundreds of steps when single items have nearly all the leverage. The rest is the derivative of h.
     """
     held = _information(design, (1 + leverage) * weights)
     skew = 1 - 2 * share
@@ -178,9 +178,9 @@ def _curvature(design: Array, share: Array, weights: Array, leverage: Array) -> 
 
 
 def _solve(y: Array, design: Array, iterations: int) -> Array | None:
-    """The root of Firth's score Σ x(y − π + h(½ − π)) by Newton's method, or None when it is not reached."""
+    """The root of Firth's score Σ x(y − π + h(½ − π)) by Newton's method, or None without convergence."""
     beta = np.zeros(design.shape[1])
-    height, share, weights, leverage = _state(y, design, beta)
+    likelihood, share, weights, leverage = _state(y, design, beta)
     for _ in range(iterations):
         score = design.T @ (y - share + leverage * (0.5 - share))
         step = np.linalg.solve(_curvature(design, share, weights, leverage), score)
@@ -188,20 +188,20 @@ def _solve(y: Array, design: Array, iterations: int) -> Array | None:
             return beta
         for _ in range(_HALVINGS):
             reached, share, weights, leverage = _state(y, design, beta + step)
-            if reached >= height - 1e-12 * abs(height):  # not downhill, rounding aside
+            if reached >= likelihood - 1e-12 * abs(likelihood):  # not lower, up to rounding
                 break
             step /= 2
         if not np.isfinite(reached):
             return None
-        beta, height = beta + step, reached
+        beta, likelihood = beta + step, reached
     return None
 
 
 def _errors(y: Array, design: Array, beta: Array, back: Array, codes: Codes | None) -> tuple[Array, float, str, str]:
     """Standard errors on the original scale, their degrees of freedom, their kind, and a caution.
 
-    The sandwich (Liang & Zeger 1986) collapses with few clusters, and with separation, where every residual
-    is near 0; so the larger of it and the model-based error is taken (Angrist & Pischke 2009, §8.1).
+    The sandwich (Liang & Zeger 1986) collapses with few clusters, and under separation, where every residual is
+    near 0; so the larger of it and the model-based error is used (Angrist & Pischke 2009, §8.1).
     """
     _, share, weights, leverage = _state(y, design, beta)
     model = np.sqrt(np.diag(back @ np.linalg.inv(_information(design, (1 + leverage) * weights)) @ back.T))

@@ -1,4 +1,4 @@
-"""Difference between two kinds of item within strata, pooled, so that no stratum is compared with another."""
+"""The difference between two kinds of item within strata, pooled, so that strata are not compared with each other."""
 
 from __future__ import annotations
 
@@ -11,27 +11,26 @@ from scipy import stats
 
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.intervals import (
+from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled_ratio
+from penchant.stats.inputs import (
     Array,
     Codes,
     Seed,
     as_credits,
-    bootstrap_name,
-    bootstrap_ratio,
     check_lengths,
     check_level,
     cluster_codes,
-    few_clusters,
     group_sums,
-    independent_difference,
+    joined,
 )
+from penchant.stats.intervals import independent_difference
 
 MEASURE = "stratified accuracy difference"
 
 
 @dataclass(frozen=True, slots=True)
 class _Strata:
-    """Per stratum: items and credit on the exposed side, items and credit in all, Σ(credit − mean)²."""
+    """Per stratum: items and credit on the exposed side, items and credit in total, Σ(credit − mean)²."""
 
     exposed: Array
     exposed_credit: Array
@@ -67,7 +66,7 @@ class _Strata:
         return self.weights * gap
 
     def chi_square_p(self) -> float:
-        """p of the score test that exposure is unrelated to credit within strata; NaN when no credit varies.
+        """p-value of the score test for no relation of exposure and credit within strata; NaN when no credit varies.
 
         Σ(observed − expected exposed credit), squared, over its variance under random exposure within strata,
         n₁n₀/(n(n−1))·Σ(y−ȳ)². For credits 0 and 1 that is n₁n₀m₁m₀/(n²(n−1)), the Cochran–Mantel–Haenszel
@@ -92,10 +91,10 @@ def mantel_haenszel_difference(
 
     `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels): one entry per item. Strata without
     both kinds say nothing about the difference; they are left out, counted in `note`, and not part of `n`.
-    With one stratum left the interval and test are those of `independent_difference`; with several the
-    interval is a percentile bootstrap over strata and p the Cochran–Mantel–Haenszel test. Fewer strata than
-    `fewest` are taken as given: the interval is then a normal one with Greenland and Robins' variance,
-    Σw²(s₁²/n₁ + s₀²/n₀)/(Σw)², of items within strata.
+    With one stratum left, the interval and test are those of `independent_difference`; with several, the
+    interval is a percentile bootstrap over strata and p is that of the Cochran–Mantel–Haenszel test. Fewer
+    strata than `fewest` are taken as fixed: the interval is then a normal one with Greenland and Robins'
+    variance of items within strata, Σw²(s₁²/n₁ + s₀²/n₀)/(Σw)².
     Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or false.
     """
     check_level(level)
@@ -104,8 +103,8 @@ def mantel_haenszel_difference(
     codes = cluster_codes(strata, len(array), where="strata")
     if not len(array):
         return Estimate(MEASURE, np.nan, 0, level=level, note="no items")
-    everything = _Strata.of(array, side, codes)
-    informative = (everything.exposed > 0) & (everything.others > 0)
+    all_strata = _Strata.of(array, side, codes)
+    informative = (all_strata.exposed > 0) & (all_strata.others > 0)
     kept = informative[codes]
     left_out = _left_out(informative, int(np.count_nonzero(~kept)))
     array, side, codes = array[kept], side[kept], np.unique(codes[kept], return_inverse=True)[1]
@@ -113,22 +112,22 @@ def mantel_haenszel_difference(
     if not groups:
         return Estimate(MEASURE, np.nan, 0, level=level, note=left_out)
     if groups == 1:
-        plain = independent_difference(array[side], array[~side], level=level)
-        return replace(plain, measure=MEASURE, note=_joined(plain.note, left_out))
+        estimate = independent_difference(array[side], array[~side], level=level)
+        return replace(estimate, measure=MEASURE, note=joined(estimate.note, left_out))
     if groups < fewest:
-        estimate = _given(_Strata.of(array, side, codes), array, side, codes, level)
+        estimate = _fixed_strata(_Strata.of(array, side, codes), array, side, codes, level)
     else:
-        estimate = _pooled(_Strata.of(array, side, codes), seed, resamples, level)
-    return replace(estimate, note=_joined(estimate.note, left_out))
+        estimate = _resampled_strata(_Strata.of(array, side, codes), seed, resamples, level)
+    return replace(estimate, note=joined(estimate.note, left_out))
 
 
-def _given(strata: _Strata, credit: Array, side: NDArray[np.bool_], codes: Codes, level: float) -> Estimate:
-    """Strata as given: the spread of items within them alone makes the interval."""
+def _fixed_strata(strata: _Strata, credit: Array, side: NDArray[np.bool_], codes: Codes, level: float) -> Estimate:
+    """The estimate for fixed strata: its interval reflects only the spread of items within them."""
     variance = np.zeros(len(strata.items))
     for inside, n in ((side, strata.exposed), (~side, strata.others)):
-        own, place = credit[inside], codes[inside]
-        mean = np.bincount(place, own, len(n)) / n
-        variance += np.bincount(place, (own - mean[place]) ** 2, len(n)) / n**2
+        values, stratum = credit[inside], codes[inside]
+        mean = np.bincount(stratum, values, len(n)) / n
+        variance += np.bincount(stratum, (values - mean[stratum]) ** 2, len(n)) / n**2
     weights = strata.weights
     value, items = float(strata.weighted_differences.sum() / weights.sum()), int(strata.items.sum())
     half = float(stats.norm.ppf((1 + level) / 2) * np.sqrt((weights**2 * variance).sum()) / weights.sum())
@@ -136,13 +135,14 @@ def _given(strata: _Strata, credit: Array, side: NDArray[np.bool_], codes: Codes
     test = "" if np.isnan(p) else "Cochran-Mantel-Haenszel chi-square, no continuity correction"
     note = f"{len(strata.items)} strata, taken as given"
     if not half:
-        note = _joined(note, "no spread within them to make an interval from")
+        note = joined(note, "no spread within them to make an interval from")
         return Estimate(MEASURE, value, items, level=level, p=p, test=test, note=note)
     low, high = max(-1.0, value - half), min(1.0, value + half)
     return Estimate(MEASURE, value, items, low, high, level, how="Greenland-Robins", p=p, test=test, note=note)
 
 
-def _pooled(strata: _Strata, seed: Seed, resamples: int, level: float) -> Estimate:
+def _resampled_strata(strata: _Strata, seed: Seed, resamples: int, level: float) -> Estimate:
+    """The estimate for strata that are a sample: its interval is a percentile bootstrap over them."""
     gaps, weights, groups = strata.weighted_differences, strata.weights, len(strata.items)
     value, items = float(gaps.sum() / weights.sum()), int(strata.items.sum())
     p = strata.chi_square_p()
@@ -150,10 +150,10 @@ def _pooled(strata: _Strata, seed: Seed, resamples: int, level: float) -> Estima
     untested = "no test: no stratum's credits vary" if np.isnan(p) else ""
     if np.ptp(gaps / weights) <= 1e-12:
         note = f"all {groups} strata have the same difference: resampling them gives no interval"
-        return Estimate(MEASURE, value, items, level=level, p=p, test=test, note=_joined(note, untested))
-    low, high = bootstrap_ratio(gaps, weights, seed=seed, resamples=resamples, level=level)
+        return Estimate(MEASURE, value, items, level=level, p=p, test=test, note=joined(note, untested))
+    low, high = percentile(resampled_ratio(gaps, weights, seed=seed, resamples=resamples), level)
     how = bootstrap_name(groups, resamples, seed, noun="strata")
-    note = _joined(few_clusters(groups, noun="strata"), untested)
+    note = joined(few_clusters(groups, noun="strata"), untested)
     return Estimate(MEASURE, value, items, low, high, level, how=how, p=p, test=test, note=note)
 
 
@@ -168,7 +168,3 @@ def _left_out(informative: NDArray[np.bool_], items: int) -> str:
     strata = int(np.count_nonzero(~informative))
     lack = f"{strata} of {len(informative)} strata lack a side ({items} items left out)"
     return lack if strata else ""
-
-
-def _joined(*notes: str) -> str:
-    return "; ".join(note for note in notes if note)

@@ -2,74 +2,84 @@
 
 from __future__ import annotations
 
-import json
+from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
 from penchant.errors import StudyError
-from penchant.probes.base import require_comparable
-from penchant.probes.compare import compare
-from penchant.records import Outcome, Result
-from penchant.study.spec import PROBES
+from penchant.instruments.base import require_comparable
+from penchant.instruments.registry import compare, instruments, placed, unknown
+from penchant.instruments.result import Result
+from penchant.records import Estimate
+from penchant.report.sections import Document
+from penchant.study.manifest import FILE, Manifest, read_manifest
 
+COMPARISON = "comparison.parquet"
 FREE = {"model", "bos", "dtype", "case"}
 """What may differ between two models' results that are set side by side: the models themselves."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What a study found: results by probe directory and model, differences between models by probe directory, notes on
+    models that could not be compared, and the manifests that say how it was made (one a result directory)."""
+
+    manifests: list[Manifest]
+    results: dict[tuple[str, str], Result] = field(default_factory=dict)
+    comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+    def by_place(self) -> dict[str, list[Result]]:
+        """The results of every probe directory, in order."""
+        places: dict[str, list[Result]] = {}
+        for (place, _), result in self.results.items():
+            places.setdefault(place, []).append(result)
+        return places
+
+    def document(self) -> Document:
+        """What a report or an export shows."""
+        sections = list(placed(self.results, self.comparisons))
+        return Document(sections, [manifest.facts() for manifest in self.manifests], self.notes)
 
 
 def read_outcome(directory: str | Path) -> Outcome:
     """What `run_study` wrote into a directory, finished or not. Raises StudyError when it holds no study."""
     folder = Path(directory)
-    path = folder / "manifest.json"
+    path = folder / FILE
     if not path.is_file():
         hint = "penchant run STUDY.yaml -o DIR makes one" if folder.is_dir() else "name a result directory"
         what = "holds no study" if folder.is_dir() else "is a file" if folder.exists() else "no such directory"
         raise StudyError(what, where=str(folder), hint=hint)
-    try:
-        manifest: dict[str, Any] = json.loads(path.read_text("utf-8"))
-        units = {tuple(key.split(" | ", 1)): unit["directory"] for key, unit in manifest["units"].items()}
-        order = [(probe, model) for model in manifest["asked"]["study"]["models"] for probe in _probes(units)]
-        _require(manifest)
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise StudyError(f"is not the record of a study ({error!r})", where=str(path)) from error
-    outcome = Outcome([manifest], notes=list(manifest.get("notes", ())))
-    for key in order:
-        if key in units:
-            outcome.results[key] = _sound(Result.load(folder / units[key]), folder / units[key])
+    manifest = read_manifest(path)
+    outcome = Outcome([manifest], notes=list(manifest.notes))
+    places = list(dict.fromkeys(unit.probe for unit in manifest.units))
+    for spec in manifest.asked.models:
+        for place in places:
+            unit = manifest.unit(place, spec)
+            if unit is not None:
+                outcome.results[place, spec] = _sound(Result.load(folder / unit.directory), folder / unit.directory)
     if not outcome.results:
         raise StudyError("no model is finished yet", where=str(folder), hint="go on with penchant run … --resume")
-    for probe in _probes(units):
-        table = folder / probe / "comparison.parquet"
+    for place in places:
+        table = folder / place / COMPARISON
         if table.exists():
             try:
-                outcome.comparisons[probe] = pl.read_parquet(table)
+                outcome.comparisons[place] = pl.read_parquet(table)
             except (OSError, pl.exceptions.PolarsError) as error:
                 raise StudyError(f"cannot be read ({error})", where=str(table)) from error
     return outcome
 
 
-_COLUMNS = {"measure", "value", "low", "high", "level", "n", "how", "p", "p_holm", "test", "note", "signature"}
-
-
-def _require(manifest: dict[str, Any]) -> None:
-    """Raise KeyError or the like unless a manifest has what a report tells of it."""
-    manifest["penchant"], manifest["status"], manifest["asked"]["probes"], manifest["asked"]["study"]["study"]
-    for part in ("software", "hardware", "data"):
-        manifest[part].items()
-    manifest["attempts"][0]["started"], manifest["attempts"][-1]["finished"]
-    for unit in manifest["units"].values():
-        unit["seconds"], unit["counts"]["forward"], unit["counts"]["cached"]
-        for key in ("name", "kind", "dtype", "device", "fingerprint"):
-            unit["model"][key]
+_COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
 def _sound(result: Result, folder: Path) -> Result:
     """The same. Raises StudyError for a result that this version cannot show."""
     probe = result.signature.get("probe", "none")
-    if probe not in PROBES:
-        raise StudyError(f"is of a probe this version does not know: {probe}", where=str(folder))
+    if probe not in instruments():
+        raise StudyError(f"is of a probe that is not installed: {unknown(probe)}", where=str(folder))
     lacking = sorted(_COLUMNS - set(result.summary.columns)) or sorted({"id"} - set(result.items.columns))
     lacking += [key for key in ("model", "level", "resamples", "seed") if key not in result.signature]
     if lacking:
@@ -77,10 +87,6 @@ def _sound(result: Result, folder: Path) -> Result:
             f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
         )
     return result
-
-
-def _probes(units: dict[tuple[str, ...], str]) -> list[str]:
-    return list(dict.fromkeys(key[0] for key in units))
 
 
 def side_by_side(first: str | Path, second: str | Path) -> Outcome:
@@ -95,34 +101,39 @@ def side_by_side(first: str | Path, second: str | Path) -> Outcome:
     """
     a, b = read_outcome(first), read_outcome(second)
     both = Outcome([*a.manifests, *b.manifests])
-    ours, theirs = a.sections(), b.sections()
-    shared = [probe for probe in ours if probe in theirs]
+    ours, theirs = a.by_place(), b.by_place()
+    shared = [place for place in ours if place in theirs]
     if not shared:
         raise StudyError(
             f"{first} holds {', '.join(ours)} and {second} {', '.join(theirs)}: they have nothing in common to compare"
         )
-    for probe in {**ours, **theirs}:
-        if probe not in shared:
-            both.notes.append(f"{probe} is only in {first if probe in ours else second} and is not shown")
-    for probe in shared:
-        tables = []
-        reasons = []
-        for left, right in product(ours[probe], theirs[probe]):
-            pair = f"{left.signature['model']} and {right.signature['model']}"
-            try:
-                tables.append(_difference(left, right))
-            except StudyError as error:
-                reasons.append(f"{probe}, {pair}: {error}")
+    for place in {**ours, **theirs}:
+        if place not in shared:
+            both.notes.append(f"{place} is only in {first if place in ours else second} and is not shown")
+    for place in shared:
+        tables, reasons = _differences(place, ours[place], theirs[place])
         if not tables:
             raise StudyError(reasons[0], where=f"{first} and {second}")
         both.notes += reasons
-        both.comparisons[probe] = pl.concat(tables)
-        for result in (*ours[probe], *theirs[probe]):
-            key = probe, result.signature["model"]
+        both.comparisons[place] = pl.concat(tables)
+        for result in (*ours[place], *theirs[place]):
+            key = place, result.signature["model"]
             if key in both.results:
-                both.notes.append(f"{probe}: {key[1]} is in both directories; the result in {first} is shown")
+                both.notes.append(f"{place}: {key[1]} is in both directories; the result in {first} is shown")
             both.results.setdefault(key, result)
     return both
+
+
+def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
+    """The differences of every model of one directory from every model of the other, and why some have none."""
+    tables: list[pl.DataFrame] = []
+    reasons: list[str] = []
+    for left, right in product(ours, theirs):
+        try:
+            tables.append(_difference(left, right))
+        except StudyError as error:
+            reasons.append(f"{place}, {left.signature['model']} and {right.signature['model']}: {error}")
+    return tables, reasons
 
 
 def _difference(a: Result, b: Result) -> pl.DataFrame:

@@ -9,33 +9,41 @@ DIR/<probe>/comparison.parquet           every two models on the same items
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
-import os
-import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from penchant import __version__
 from penchant.engine.scorer import language_model
 from penchant.errors import StudyError
-from penchant.files import safe, sha256_file, write_json, write_parquet
+from penchant.files import safe, sha256_file, write_parquet
+from penchant.instruments.base import Model, Probe, Run
+from penchant.instruments.registry import compare
+from penchant.instruments.result import Result
 from penchant.models.load import LanguageModel, load
-from penchant.probes.base import Model, Probe, Run
-from penchant.probes.compare import compare
-from penchant.records import Outcome, Result
 from penchant.study.check import require_fit
-from penchant.study.from_text import Preparation, Prepared
+from penchant.study.manifest import (
+    FILE,
+    AskedRecord,
+    AttemptRecord,
+    CountsRecord,
+    Manifest,
+    ModelRecord,
+    SkipRecord,
+    TookRecord,
+    UnitRecord,
+    now,
+    read_manifest,
+)
+from penchant.study.preparation import Preparation, Prepared
+from penchant.study.results import COMPARISON, Outcome
 from penchant.study.spec import Study
 
-PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
+Probes = Sequence[Probe[Any]]
 Progress = Callable[[float, float], None]
 
 
@@ -51,7 +59,7 @@ class Options:
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None
 
 
-def run_study(study: Study, probes: list[Probe], out: str | Path, options: Options | None = None) -> Outcome:
+def run_study(study: Study, probes: Probes, out: str | Path, options: Options | None = None) -> Outcome:
     """Run every probe with every model, writing each result as soon as it is there.
 
     With `resume`, results already in `out` are kept and cached answers are not computed again. Raises StudyError when
@@ -62,92 +70,54 @@ def run_study(study: Study, probes: list[Probe], out: str | Path, options: Optio
     texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
     if study.corpus is not None:
         study.corpus.files(options.base)
-    manifest = _Manifest.begin(folder, study, probes, options)
-    outcome = Outcome([manifest.content])
+    manifest = _begun(folder, study, probes, options.resume)
     prepared = _prepared(study, probes, folder, options)
-    probes = prepared.probes
-    outcome.notes += prepared.notes
-    manifest.content["prepared"] = prepared.records
-    names = _folders(probes)
-    manifest.note_data(probes, options.base)
-    names_taken = {unit["model"]["name"]: key.split(" | ", 1)[1] for key, unit in manifest.content["units"].items()}
+    manifest.prepared = prepared.records
+    running = _Running(study, prepared, folder, options, manifest, texts)
+    running.note_data()
     for spec in study.models:
-        waiting = [i for i, name in enumerate(names) if not manifest.finished(name, spec)]
-        for name in (name for i, name in enumerate(names) if i not in waiting and not manifest.skipped(names[i], spec)):
-            outcome.results[name, spec] = Result.load(folder / manifest.place(name, spec))
-        if not waiting:
-            options.say(f"{spec}: finished before")
-            continue
-        options.say(f"{spec}: loading")
-        model = _load(study, prepared.models.get(spec, spec))
-        if names_taken.setdefault(model.name, spec) != spec:
-            raise StudyError(
-                f"'{names_taken[model.name]}' and '{spec}' are both {model.name}", where="models", hint="remove one"
-            )
-        fitting = [i for i in waiting if model.kind in probes[i].kinds]
-        if not any(model.kind in probe.kinds for probe in probes):
-            _refuse(model, texts[0])
-        for i in waiting:
-            if i not in fitting:
-                manifest.skip(names[i], spec, f"{model.name} ({model.kind})")
-                continue
-            if isinstance(model, LanguageModel):
-                require_fit(model, texts[i], scores="encoder" not in probes[i].kinds)
-            run = Run(
-                options.cache,
-                options.batch_tokens,
-                options.progress(f"{names[i]} · {model.name}"),
-                options.base,
-            )
-            with manifest.unit(names[i], spec, model, run):
-                result = probes[i].run(model, run)
-                result.save(folder / names[i] / safe(model.name))
-            outcome.results[names[i], spec] = result
-    for name in names:
-        if not any(place == name for place, _ in outcome.results):
-            raise StudyError(
-                f"no model of the study fits {name}", where="models", hint=f"it does not read {manifest.reasons(name)}"
-            )
-        tables = []
-        for a, b in combinations([spec for spec in study.models if (name, spec) in outcome.results], 2):
-            try:
-                tables.append(compare(outcome.results[name, a], outcome.results[name, b]))
-            except StudyError as error:  # such as a closed list for a causal model and the vocabulary for a masked one
-                outcome.notes.append(f"{name}, {a} and {b}: {error}")
-        if tables:
-            outcome.comparisons[name] = pl.concat(tables)
-            write_parquet(outcome.comparisons[name], folder / name / "comparison.parquet")
-    outcome.notes += manifest.left_out()
-    manifest.end(outcome.notes)
-    return outcome
+        running.measure(spec)
+    running.compare()
+    return running.finish()
 
 
-def _prepared(study: Study, probes: list[Probe], folder: Path, options: Options) -> Prepared:
+def _begun(folder: Path, study: Study, probes: Probes, resume: bool) -> Manifest:
+    """A new manifest, or the one to go on with, written. Raises StudyError when the directory holds anything else."""
+    path = folder / FILE
+    asked = AskedRecord(
+        study=study.model_dump(mode="json"), probes=[{probe.name: probe.model_dump(mode="json")} for probe in probes]
+    )
+    if not path.exists():
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
+        manifest = Manifest.new(asked)
+    elif not resume:
+        raise StudyError(
+            "already holds a study", where=str(folder), hint="go on with --resume, or name another directory"
+        )
+    else:
+        manifest = read_manifest(path)
+        if manifest.asked != asked:
+            raise StudyError(
+                "holds a different study (other models, parameters or seed)",
+                where=str(folder),
+                hint="name another directory",
+            )
+        manifest.attempts.append(AttemptRecord(started=now()))
+    manifest.write(path)
+    return manifest
+
+
+def _prepared(study: Study, probes: Probes, folder: Path, options: Options) -> Prepared:
     """The probes and models, with what must be made of the study's text."""
     if study.corpus is None:
-        return Prepared(probes)
+        return Prepared(list(probes))
     return Preparation(
         study.corpus, study.vectors, study.models, folder, options.base, study.seed, options.say, options.progress
     ).make(probes)
 
 
-def _load(study: Study, spec: str) -> Model:
-    return load(
-        spec,
-        dtype=study.dtype,
-        device=study.device,
-        trust_remote_code=study.trust_remote_code,
-        allow_pickle=study.allow_pickle,
-    )
-
-
-def _refuse(model: Model, texts: list[tuple[str, str]]) -> None:
-    """Raise the error that says why no probe of the study reads a model."""
-    require_fit(language_model(model), texts)
-    raise StudyError(f"no probe of the study reads models of its kind, {model.kind}", where=model.name)
-
-
-def _folders(probes: list[Probe]) -> list[str]:
+def _folders(probes: Probes) -> list[str]:
     """One directory a probe: its name, numbered from the second on."""
     seen: dict[str, int] = {}
     names = []
@@ -157,168 +127,132 @@ def _folders(probes: list[Probe]) -> list[str]:
     return names
 
 
-class _Manifest:
-    """The record of a run, written anew after every unit (one probe with one model)."""
+@dataclass(slots=True)
+class _Running:
+    """A study while it is run: what is there already, and what each model adds."""
 
-    def __init__(self, path: Path, content: dict[str, Any]) -> None:
-        self.path = path
-        self.content = content
-        self._attempt: dict[str, Any] = {"started": _now(), "finished": None, "units": []}
-        content["attempts"].append(self._attempt)
-        self.write()
+    study: Study
+    prepared: Prepared
+    folder: Path
+    options: Options
+    manifest: Manifest
+    texts: list[list[tuple[str, str]]]
+    outcome: Outcome = field(init=False)
+    places: list[str] = field(init=False)
+    named: dict[str, str] = field(init=False)
+    """The models measured so far by the name in their signatures, as the study names them."""
 
-    @classmethod
-    def begin(cls, folder: Path, study: Study, probes: list[Probe], options: Options) -> _Manifest:
-        """A new manifest, or the one to go on with. Raises StudyError when the directory holds anything else."""
-        path = folder / "manifest.json"
-        asked = {
-            "study": study.model_dump(),
-            "probes": [{probe.name: probe.model_dump()} for probe in probes],
-        }
-        if path.exists():
-            if not options.resume:
-                raise StudyError(
-                    "already holds a study",
-                    where=str(folder),
-                    hint="go on with --resume, or name another directory",
-                )
-            content = _read(path)
-            if content.get("asked") != json.loads(json.dumps(asked)):
-                raise StudyError(
-                    "holds a different study (other models, parameters or seed)",
-                    where=str(folder),
-                    hint="name another directory",
-                )
-            return cls(path, content)
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
-        content = {
-            "penchant": __version__,
-            "asked": asked,
-            "status": "running",
-            "software": _software(),
-            "hardware": _hardware(),
-            "data": {},
-            "units": {},
-            "skipped": {},
-            "attempts": [],
-        }
-        return cls(path, content)
+    def __post_init__(self) -> None:
+        self.outcome = Outcome([self.manifest], notes=list(self.prepared.notes))
+        self.places = _folders(self.prepared.probes)
+        self.named = {unit.model.name: unit.spec for unit in self.manifest.units}
 
-    def write(self) -> None:
-        write_json(self.content, self.path)
-
-    def note_data(self, probes: list[Probe], base: Sequence[Path]) -> None:
+    def note_data(self) -> None:
         """The hash of every data file; a file that changed since an earlier attempt is refused."""
-        for probe in probes:
-            for file in probe.files(base):
+        for probe in self.prepared.probes:
+            for file in probe.files(self.options.base):
                 digest = sha256_file(file)
-                if self.content["data"].setdefault(str(file), digest) != digest:
+                if self.manifest.data.setdefault(str(file), digest) != digest:
                     raise StudyError("the file changed since the study was begun", where=str(file))
-        self.write()
+        self._write()
 
-    def finished(self, name: str, spec: str) -> bool:
-        return f"{name} | {spec}" in self.content["units"] or self.skipped(name, spec)
-
-    def skipped(self, name: str, spec: str) -> bool:
-        return f"{name} | {spec}" in self.content["skipped"]
-
-    def skip(self, name: str, spec: str, reason: str) -> None:
-        """Note that a probe does not read a model, and why."""
-        self.content["skipped"][f"{name} | {spec}"] = reason
-        self.write()
-
-    def reasons(self, name: str) -> str:
-        """Which models a probe does not read, and why."""
-        return ", ".join(why for key, why in self.content["skipped"].items() if key.split(" | ")[0] == name)
-
-    def left_out(self) -> list[str]:
-        """A note for each probe that does not read all models."""
-        names = dict.fromkeys(key.split(" | ")[0] for key in self.content["skipped"])
-        return [f"{name} does not read {self.reasons(name)}" for name in names]
-
-    def place(self, name: str, spec: str) -> str:
-        return str(self.content["units"][f"{name} | {spec}"]["directory"])
-
-    def unit(self, name: str, spec: str, model: Model, run: Run) -> _Unit:
-        """Note what one probe with one model took, once it is done."""
-        return _Unit(self, name, spec, model, run)
-
-    def done(self, key: str, record: dict[str, Any]) -> None:
-        self.content["units"][key] = record
-        self._attempt["units"].append({"unit": key, "counts": record["counts"], "seconds": record["seconds"]})
-        self.write()
-
-    def end(self, notes: list[str]) -> None:
-        self.content["status"] = "finished"
-        self.content["notes"] = notes
-        self._attempt["finished"] = _now()
-        self.write()
-
-
-class _Unit:
-    def __init__(self, manifest: _Manifest, name: str, spec: str, model: Model, run: Run) -> None:
-        self._manifest, self._name, self._spec, self._model, self._run = manifest, name, spec, model, run
-
-    def __enter__(self) -> None:
-        self._began = time.perf_counter()
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is not None:
+    def measure(self, spec: str) -> None:
+        """Every probe that is not finished with one model; the results of the others are read."""
+        waiting = []
+        for number, place in enumerate(self.places):
+            unit = self.manifest.unit(place, spec)
+            if unit is not None:
+                self.outcome.results[place, spec] = Result.load(self.folder / unit.directory)
+            elif not self.manifest.skips(place, spec):
+                waiting.append(number)
+        if not waiting:
+            self.options.say(f"{spec}: finished before")
             return
-        model = self._model
-        self._manifest.done(
-            f"{self._name} | {self._spec}",
-            {
-                "directory": f"{self._name}/{safe(model.name)}",
-                "model": _described(model),
-                "counts": self._run.counts.as_dict(),
-                "seconds": round(time.perf_counter() - self._began, 3),
-            },
+        model = self._load(spec)
+        for number in waiting:
+            if model.kind in self.prepared.probes[number].kinds:
+                self._measure(number, spec, model)
+            else:
+                skip = SkipRecord(probe=self.places[number], spec=spec, model=f"{model.name} ({model.kind})")
+                self.manifest.skipped.append(skip)
+                self._write()
+
+    def _load(self, spec: str) -> Model:
+        """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
+        self.options.say(f"{spec}: loading")
+        model = load(
+            self._place(self.prepared.models.get(spec, spec)),
+            dtype=self.study.dtype,
+            device=self.study.device,
+            trust_remote_code=self.study.trust_remote_code,
+            allow_pickle=self.study.allow_pickle,
         )
+        if self.named.setdefault(model.name, spec) != spec:
+            message = f"'{self.named[model.name]}' and '{spec}' are both {model.name}"
+            raise StudyError(message, where="models", hint="remove one")
+        if not any(model.kind in probe.kinds for probe in self.prepared.probes):
+            require_fit(language_model(model), self.texts[0])  # which may say better why
+            raise StudyError(f"no probe of the study reads models of its kind, {model.kind}", where=model.name)
+        return model
 
+    def _place(self, spec: str) -> str:
+        """A model as it is loaded: a file or directory may be beside the study, like its data."""
+        if not spec or spec.startswith("bundled:") or Path(spec).exists():
+            return spec
+        beside = (base / spec for base in self.options.base)
+        return next((str(path) for path in beside if path.exists()), spec)
 
-def _described(model: Model) -> dict[str, Any]:
-    common = {"name": model.name, "kind": model.kind, "fingerprint": model.fingerprint}
-    if not isinstance(model, LanguageModel):
-        return {**common, "dtype": "float32", "device": "none"}
-    return {
-        **common,
-        "dtype": model.dtype,
-        "device": str(model.network.device),
-        "gathers": model.network.gathers,
-        "packs": bool(model.network.packs),
-    }
+    def _measure(self, number: int, spec: str, model: Model) -> None:
+        probe, place, options = self.prepared.probes[number], self.places[number], self.options
+        if isinstance(model, LanguageModel):
+            require_fit(model, self.texts[number], scores="encoder" not in probe.kinds)
+        progress = options.progress(f"{place} · {model.name}")
+        run = Run(options.cache, options.batch_tokens, progress, options.base)
+        began = time.perf_counter()
+        result = probe.run(model, run)
+        directory = f"{place}/{safe(model.name)}"
+        result.save(self.folder / directory)
+        seconds = round(time.perf_counter() - began, 3)
+        counts = CountsRecord(**run.counts.as_dict())
+        unit = UnitRecord(
+            probe=place,
+            spec=spec,
+            directory=directory,
+            model=ModelRecord.of(model),
+            counts=counts,
+            seconds=seconds,
+        )
+        self.manifest.units.append(unit)
+        took = TookRecord(probe=place, spec=spec, counts=counts, seconds=seconds)
+        self.manifest.attempts[-1].units.append(took)
+        self._write()
+        self.outcome.results[place, spec] = result
 
+    def compare(self) -> None:
+        """The differences between every two models of each probe. Raises StudyError for one that no model fits."""
+        for place in self.places:
+            specs = [spec for spec in self.study.models if (place, spec) in self.outcome.results]
+            if not specs:
+                message, unread = f"no model of the study fits {place}", self.manifest.unread(place)
+                raise StudyError(message, where="models", hint=f"it does not read {unread}")
+            tables = []
+            for a, b in combinations(specs, 2):
+                try:
+                    tables.append(compare(self.outcome.results[place, a], self.outcome.results[place, b]))
+                except StudyError as error:  # such as a closed list for one model and the vocabulary for another
+                    self.outcome.notes.append(f"{place}, {a} and {b}: {error}")
+            if tables:
+                self.outcome.comparisons[place] = pl.concat(tables)
+                write_parquet(self.outcome.comparisons[place], self.folder / place / COMPARISON)
 
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise StudyError(f"cannot be read ({error})", where=str(path), hint="name another directory") from error
-    return content
+    def finish(self) -> Outcome:
+        """What was found, once the manifest says so."""
+        self.outcome.notes += self.manifest.left_out()
+        self.manifest.status = "finished"
+        self.manifest.notes = self.outcome.notes
+        self.manifest.attempts[-1].finished = now()
+        self._write()
+        return self.outcome
 
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _software() -> dict[str, str]:
-    return {"python": platform.python_version(), **dict(_versions())}
-
-
-def _versions() -> Iterator[tuple[str, str]]:
-    for package in PACKAGES:
-        yield package, importlib.metadata.version(package)
-
-
-def _hardware() -> dict[str, Any]:
-    import torch
-
-    return {
-        "platform": platform.platform(),
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-        "threads": torch.get_num_threads(),
-        "gpu": torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-    }
+    def _write(self) -> None:
+        self.manifest.write(self.folder / FILE)

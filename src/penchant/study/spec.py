@@ -5,23 +5,16 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
-from penchant.errors import StudyError, finding
-from penchant.probes.association import SEAT, WEAT
-from penchant.probes.base import Probe
-from penchant.probes.ceat import CEAT
-from penchant.probes.cloze import Cloze
-from penchant.probes.fair_pairs import FairPairs
-from penchant.probes.logprob_bias import LogProbBias
-from penchant.probes.minimal_pairs import MinimalPairs
-from penchant.probes.values import Values
-from penchant.study.from_text import Corpus, Vectors, problem
+from penchant.errors import DataError, StudyError, in_words
+from penchant.instruments.base import Probe
+from penchant.instruments.registry import instruments, unknown
+from penchant.study.preparation import Corpus, Vectors, problem
+from penchant.tables.documents import Document, read_yaml
 
-PROBES: dict[str, type[Probe]] = {
-    probe.name: probe for probe in (MinimalPairs, FairPairs, Cloze, Values, WEAT, SEAT, CEAT, LogProbBias)
-}
+DEMO = Path(__file__).with_name("demo.yaml")
+"""The bundled study."""
 
 
 def _once(names: list[str]) -> list[str]:
@@ -34,7 +27,7 @@ def _once(names: list[str]) -> list[str]:
 class Study(BaseModel):
     """A study: which models are asked what. `seed` holds for every probe that does not set its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
 
     study: Annotated[str, Field(min_length=1)]
     """A short name for the study."""
@@ -50,31 +43,38 @@ class Study(BaseModel):
     vectors: dict[str, Vectors] = {}
     """Word vectors to train on the corpus, by name; the models list them as trained:NAME."""
     seed: int = 0
+    """The seed of every probe that sets none of its own."""
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    """The number format of models. The smaller ones are faster and deviate."""
     device: str | None = None
+    """A torch device such as cpu or cuda:1. Default: a GPU where there is one."""
     trust_remote_code: bool = False
+    """Run code that comes with a checkpoint."""
     allow_pickle: bool = False
+    """Read weights that are not safetensors, which can run code."""
 
-    def instruments(self) -> list[Probe]:
+    def instruments(self) -> list[Probe[Any]]:
         """The probes, validated. Raises ValidationError with the place inside the study."""
         wrong = problem(self.corpus, self.vectors, self.models)
         if wrong:
             raise _PlacedError(("models",), wrong)
-        found: list[Probe] = []
-        for i, entry in enumerate(self.probes):
-            if len(entry) != 1:
-                raise _PlacedError(("probes", i), f"each probe is one 'name: {{parameters}}', got {len(entry)} names")
-            ((name, parameters),) = entry.items()
-            if name not in PROBES:
-                raise _PlacedError(("probes", i), f"unknown probe '{name}' — use one of {', '.join(PROBES)}")
-            try:
-                found.append(PROBES[name](**{"seed": self.seed, **(parameters or {})}))
-            except ValidationError as error:
-                first = error.errors()[0]
-                raise _PlacedError(("probes", i, name, *first["loc"]), finding(first)) from error
-            if isinstance(found[-1], CEAT) and found[-1].sentences is None and self.corpus is None:
-                raise _PlacedError(("probes", i, name, "sentences"), "is missing — name them, or a corpus")
-        return found
+        return [self._probe(number, entry) for number, entry in enumerate(self.probes)]
+
+    def _probe(self, number: int, entry: dict[str, dict[str, Any] | None]) -> Probe[Any]:
+        if len(entry) != 1:
+            message = f"each probe is one 'name: {{parameters}}', got {len(entry)} names"
+            raise _PlacedError(("probes", number), message)
+        ((name, parameters),) = entry.items()
+        if name not in instruments():
+            raise _PlacedError(("probes", number), f"{unknown(name)} — use one of {', '.join(instruments())}")
+        try:
+            probe = instruments()[name].probe(**{"seed": self.seed, **(parameters or {})})
+        except ValidationError as error:
+            first = error.errors()[0]
+            raise _PlacedError(("probes", number, name, *first["loc"]), in_words(first)) from error
+        if probe.lacks_text() and self.corpus is None:
+            raise _PlacedError(("probes", number, name, probe.drawn), "is missing — name them, or a corpus")
+        return probe
 
 
 class _PlacedError(Exception):
@@ -85,24 +85,19 @@ class _PlacedError(Exception):
         super().__init__(path, message)
 
 
-def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[Study, list[Probe]]:
+def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[Study, list[Probe[Any]]]:
     """Read and check a study file; `models`, where given, replace the file's own.
 
     Raises StudyError naming file, line and key.
     """
     file = Path(path)
+    if not file.is_file():
+        raise StudyError("no such study file", where=str(path), hint="penchant init minimal-pairs makes one")
     try:
-        text = file.read_text("utf-8")
-    except FileNotFoundError as error:
-        raise StudyError("no such study file", where=str(path), hint="penchant init minimal-pairs makes one") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise StudyError(f"cannot be read: {error}", where=str(path)) from error
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f"{path}, line {mark.line + 1}" if mark else str(path)
-        raise StudyError(f"is not YAML: {getattr(error, 'problem', error)}", where=where) from error
+        document = read_yaml(file)
+    except DataError as error:
+        raise StudyError(error.message, where=error.where, hint=error.hint) from error
+    content = document.content
     if not isinstance(content, dict):
         raise StudyError("a study file holds keys such as study, models, probes", where=str(path))
     if models:
@@ -112,34 +107,15 @@ def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[St
         return study, study.instruments()
     except ValidationError as error:
         first = error.errors()[0]
-        raise _at(path, text, tuple(first["loc"]), finding(first)) from error
+        raise _at(document, tuple(first["loc"]), in_words(first)) from error
     except _PlacedError as place:
-        raise _at(path, text, place.path, place.message) from place
+        raise _at(document, place.path, place.message) from place
 
 
-def _at(path: str | Path, text: str, loc: tuple[str | int, ...], message: str) -> StudyError:
-    key = ".".join(str(part) for part in loc)
-    return StudyError(f"{key}: {message}", where=f"{path}, line {_line(text, loc)}", hint="see penchant schema")
-
-
-def _line(text: str, loc: tuple[str | int, ...]) -> int:
-    """The line of a path in a YAML text, or of the deepest part of it that is there."""
-    node = yaml.compose(text, Loader=yaml.SafeLoader)
-    line = 0
-    for part in loc:
-        if isinstance(node, yaml.MappingNode):
-            for key, value in node.value:
-                if key.value == str(part):
-                    line, node = key.start_mark.line, value
-                    break
-            else:
-                break
-        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
-            node = node.value[part]
-            line = node.start_mark.line
-        else:
-            break
-    return line + 1
+def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyError:
+    key = tuple(str(part) for part in loc)
+    where = f"{document.path}, line {document.line(key) or 1}"
+    return StudyError(f"{'.'.join(key)}: {message}", where=where, hint="see penchant schema")
 
 
 def schema() -> dict[str, Any]:
@@ -150,9 +126,6 @@ def schema() -> dict[str, Any]:
         "minProperties": 1,
         "maxProperties": 1,
         "additionalProperties": False,
-        "properties": {name: probe.model_json_schema() for name, probe in PROBES.items()},
+        "properties": {name: each.probe.model_json_schema() for name, each in instruments().items()},
     }
     return whole
-
-
-__all__ = ["PROBES", "Study", "read_study", "schema"]

@@ -1,0 +1,122 @@
+"""The command line: `penchant COMMAND`. Data goes to stdout; messages and progress go to stderr.
+
+Exit codes: 0 success, 2 bad input or usage (one line: what, where, what to do), 1 an internal error.
+Heavy imports are made inside the commands, so that `penchant --help` stays quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from penchant._version import __version__
+from penchant.cli import checking, corpus, export, pairs, ratings, report, scoring, study, vectors
+from penchant.cli.console import ReaderGoneError, say, write
+from penchant.errors import PenchantError
+
+_INTERRUPTED = 130
+"""Exit code after an interrupt."""
+
+app = typer.Typer(
+    name="penchant",
+    help="Measure what a language model is inclined to say.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback(invoke_without_command=True)
+def root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
+) -> None:
+    """Options of the program itself."""
+    if version:
+        write(__version__)
+        raise typer.Exit
+
+
+_COMMANDS = (
+    ("run", study.run),
+    ("demo", study.demo),
+    ("report", report.report),
+    ("export", export.export),
+    ("score", scoring.score),
+    ("fill", scoring.fill),
+    ("check", checking.check),
+    ("audit", checking.audit),
+    ("init", study.init),
+    ("list", study.list_),
+    ("schema", study.schema),
+)
+_GROUPS = (
+    ("ratings", ratings.ratings),
+    ("pairs", pairs.pairs),
+    ("corpus", corpus.corpus),
+    ("vectors", vectors.vectors),
+)
+for _name, _command in _COMMANDS:
+    app.command(_name)(_command)
+for _name, _group in _GROUPS:
+    app.add_typer(_group, name=_name)
+
+
+def main() -> NoReturn:
+    """Run the program: execute a command and turn errors into one line and an exit code."""
+    debug = "--debug" in sys.argv[1:]
+    try:
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
+        if code == _INTERRUPTED:  # the command parser turns an interrupt into an exit code
+            raise KeyboardInterrupt
+    except PenchantError as error:
+        code = _fail(error, debug)
+    except KeyboardInterrupt:
+        say("penchant: interrupted; finished work is kept")
+        code = _INTERRUPTED
+    except ReaderGoneError:
+        code = 0
+    except Exception as error:  # a usage error of the command parser, or a bug here
+        code = _unexpected(error, debug)
+    _report_unusable_instruments()
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def _fail(error: PenchantError, debug: bool) -> int:
+    if debug:
+        raise error
+    say(f"penchant: {error}")
+    return 2
+
+
+def _unexpected(error: Exception, debug: bool) -> int:
+    usage = getattr(error, "format_message", None)
+    if usage is not None:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "penchant"
+        say(f"{command}: {' '.join(usage().split())} — see {command} --help")
+        return 2
+    if type(error).__name__ in ("Abort", "NoArgsIsHelpError"):
+        return 2
+    if isinstance(error, OSError) and sys.stdout.closed:
+        return 2
+    if debug:
+        raise error
+    say(f"penchant: internal error: {type(error).__name__}: {error} — run again with --debug and report it")
+    return 1
+
+
+def _report_unusable_instruments() -> None:
+    """Name the installed instruments that cannot be used, if the registry was loaded."""
+    registry = sys.modules.get("penchant.instruments.registry")
+    if registry is not None:
+        for line in registry.left_out():
+            say(f"note: {line}")
+
+
+if __name__ == "__main__":
+    main()

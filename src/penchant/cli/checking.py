@@ -1,0 +1,65 @@
+"""`penchant check` and `penchant audit`: checks to make before a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penchant.cli.console import FormatOption, print_frame, say
+from penchant.cli.options import (
+    DeviceOption,
+    DtypeOption,
+    ModelOption,
+    PickleOption,
+    TrustOption,
+    load_language_model,
+)
+
+
+def audit(
+    data: Annotated[list[Path], typer.Argument(metavar="DATA…", help="Files or directories of minimal pairs.")],
+    model: Annotated[list[str], typer.Option("-m", "--model", help="A model whose tokenizer to use. Repeatable.")],
+    format: FormatOption = "table",
+    acceptable: Annotated[str, typer.Option(help="CrowS-Pairs: sent_more or sent_less.")] = "sent_more",
+    trust_remote_code: TrustOption = False,
+) -> None:
+    """Audit the token lengths of minimal pairs, without weights or a forward pass."""
+    from penchant.instruments.minimal_pairs.audit import audit as audit_pairs
+    from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.models.load import load_tokenizer
+
+    pair_sets = read_many(data, acceptable=acceptable)  # type: ignore[arg-type]  # read_many checks it
+    tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
+    print_frame(audit_pairs(pair_sets, tokenizers), format)
+
+
+def check(
+    model: ModelOption,
+    data: Annotated[
+        list[Path] | None, typer.Argument(metavar="[DATA…]", help="Minimal pairs that the model should read.")
+    ] = None,
+    format: FormatOption = "table",
+    dtype: DtypeOption = "float32",
+    device: DeviceOption = None,
+    trust_remote_code: TrustOption = False,
+    allow_pickle: PickleOption = False,
+) -> None:
+    """Check whether a model is fit to be measured; exit code 2 if it is not."""
+    import polars as pl
+
+    from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.study.check import check as check_model
+
+    texts = [
+        (text, item.place) for pairs in read_many(data or []) for item in pairs.items for text in item.texts.values()
+    ]
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    findings = check_model(lm, texts)
+    rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]
+    print_frame(pl.DataFrame(rows), format)
+    failed = [f for f in findings if f.verdict == "fail"]
+    if failed:
+        say(f"penchant: {lm.name} is not fit to be measured: {', '.join(f.name for f in failed)}")
+        raise typer.Exit(2)

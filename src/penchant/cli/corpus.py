@@ -1,0 +1,204 @@
+"""`penchant corpus`: sentences that contain the stimuli, from running text."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout, write
+
+if TYPE_CHECKING:
+    from penchant.corpus.stimuli import StimulusSet
+
+corpus = typer.Typer(
+    help="Sentences that contain the words of association tests, from running text of any size.", no_args_is_help=True
+)
+
+Texts = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TEXT…",
+        help="Files (plain text, .jsonl, .parquet; also .gz .zst .xz .bz2), directories, patterns in quotes, URLs.",
+    ),
+]
+Stimuli = Annotated[
+    list[Path],
+    typer.Option("--data", metavar="STIMULI", help="A bundled set, a directory with set.yaml or a file. Repeatable."),
+]
+Language = Annotated[str | None, typer.Option(help="Language for splitting sentences: bn, en… Default: the stimuli's.")]
+LayoutOption = Annotated[
+    str, typer.Option("--layout", help="Layout of the text: paragraphs or sentences (one per line), or wrapped lines.")
+]
+Field = Annotated[str, typer.Option(help="Field or column with the text, in JSON lines and Parquet.")]
+Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per processor.")]
+Sentences = Annotated[Path, typer.Argument(metavar="SENTENCES", help="A table written by penchant corpus extract.")]
+
+
+TableOut = Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The table, in Parquet.")]
+PerWord = Annotated[int, typer.Option(min=1, help="Most occurrences to keep of each word, in each segment.")]
+Minimum = Annotated[int, typer.Option(min=0, help="List words that have fewer occurrences in a segment.")]
+Segments = Annotated[
+    str, typer.Option(metavar="9,25,>25", help="Bounds of sentence lengths, in words, that are sampled separately.")
+]
+DuplicatesOption = Annotated[
+    str,
+    typer.Option(
+        "--duplicates", help="Which equal sentences count once: near (nearly equal ones too), exact, or keep (none)."
+    ),
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same sample.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue where an earlier run stopped.")]
+LintTexts = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TEXT…", help="As for extract. Without any, forms are only compared with each other."),
+]
+OtherWords = Annotated[
+    Path | None,
+    typer.Option("--words", metavar="FILE", help="Other words, one per line, such as those of a dictionary."),
+]
+
+
+def _read_stimuli(data: list[Path]) -> StimulusSet:
+    """Read the stimuli of the `--data` options; bundled sets are found by name."""
+    from penchant.corpus.stimuli import read_stimuli
+    from penchant.instruments.associations.probe import Association
+
+    return read_stimuli([Association.find(path) for path in data])
+
+
+@corpus.command("extract")
+def extract(
+    texts: Texts,
+    data: Stimuli,
+    out: TableOut,
+    language: Language = None,
+    layout: LayoutOption = "paragraphs",
+    field: Field = "text",
+    per_word: PerWord = 10_000,
+    minimum: Minimum = 1,
+    segments: Segments = "all",
+    duplicates: DuplicatesOption = "near",
+    seed: Seed = 0,
+    workers: Workers = None,
+    resume: Resume = False,
+) -> None:
+    """Find every form of every stimulus, and keep a sample of the occurrences of each."""
+    from penchant.corpus.extraction import extract as extract_occurrences
+    from penchant.corpus.search import extraction
+    from penchant.corpus.sentence_table import counts, notes
+    from penchant.corpus.text_files import find_texts
+    from penchant.corpus.workers import worthwhile
+
+    stimuli = _read_stimuli(data)
+    settings = extraction(
+        stimuli,
+        language=language,
+        layout=layout,
+        field=field,
+        per_word=per_word,
+        minimum=minimum,
+        segments=tuple(part.strip() for part in segments.split(",")),
+        duplicates=duplicates,
+        seed=seed,
+    )
+    files = find_texts(texts)
+    with bars("MB") as bar:
+        advance = bar("corpus")
+        record = extract_occurrences(
+            settings,
+            files,
+            out,
+            workers=workers or worthwhile(files),
+            resume=resume,
+            progress=lambda done, total: advance(done / 1e6, total / 1e6),
+        )
+    print_frame(counts(record, "segment"), "table")
+    for note in notes(record):
+        say(f"note: {note}")
+    say(f"sentences: {out}")
+
+
+@corpus.command("stats")
+def stats(
+    file: Sentences,
+    by: Annotated[str, typer.Option(help="word, form or segment.")] = "word",
+    format: FormatOption = "table",
+    chart: Annotated[
+        Path | None, typer.Option("--chart", metavar="FILE", help="Draw the counts: .svg or .html.")
+    ] = None,
+) -> None:
+    """Show how often stimuli occur: counts by word, form of a word, or sentence length."""
+    from penchant.corpus.sentence_table import counts, read_record
+
+    record = read_record(file)
+    check_format(format)
+    table = counts(record, by)  # type: ignore[arg-type]  # counts checks it
+    if chart is not None:
+        from penchant.corpus.charts import write_chart
+
+        write_chart(record, by, chart)  # type: ignore[arg-type]  # counts checked it
+        say(f"chart: {chart}")
+    print_frame(table, format)
+
+
+@corpus.command("show")
+def show(
+    word: Annotated[str, typer.Argument(help="A stimulus, without suffix.")],
+    file: Sentences,
+    n: Annotated[int, typer.Option("-n", min=1, help="Number of occurrences.")] = 20,
+    form: Annotated[str | None, typer.Option(help="Only this form of the stimulus.")] = None,
+    width: Annotated[int | None, typer.Option(min=40, help="Width in columns. Default: that of the terminal.")] = None,
+) -> None:
+    """Show a word in context, one occurrence per line."""
+    from penchant.corpus.concordance import concordance
+    from penchant.corpus.sentence_table import find
+
+    occurrences = find(file, word, form)
+    bold = sys.stdout.isatty()
+    with to_stdout():
+        for line in concordance(
+            occurrences.head(n), width=width or shutil.get_terminal_size((120, 24)).columns, bold=bold
+        ):
+            write(line)
+    say(f"{min(n, len(occurrences)):,} of {len(occurrences):,} occurrences kept of {word}")
+
+
+@corpus.command("lint")
+def lint(
+    data: Stimuli,
+    texts: LintTexts = None,
+    layout: LayoutOption = "paragraphs",
+    field: Field = "text",
+    words: OtherWords = None,
+    workers: Workers = None,
+    format: FormatOption = "table",
+    by: Annotated[str, typer.Option(help="word, form or suffix.")] = "word",
+) -> None:
+    """Check suffixes: forms that occur, forms that are also another word's, and common forms that are missed."""
+    from penchant.corpus.suffix_report import check_by, notes, table
+    from penchant.corpus.suffixes import read_words, usage
+    from penchant.corpus.text_files import find_texts
+    from penchant.corpus.workers import worthwhile
+
+    stimuli = _read_stimuli(data)
+    files = find_texts(texts) if texts else []
+    check_by(by, counted=bool(files))
+    check_format(format)
+    with bars("MB") as bar:
+        advance = bar("corpus")
+        result = usage(
+            stimuli,
+            files,
+            others=read_words(words) if words else (),
+            layout=layout,
+            field=field,
+            workers=workers or worthwhile(files),
+            progress=lambda done, total: advance(done / 1e6, total / 1e6),
+        )
+    print_frame(table(result, by), format)  # type: ignore[arg-type]  # check_by checked it
+    for note in notes(result):
+        say(f"note: {note}")

@@ -1,0 +1,59 @@
+"""Options shared by several commands, and the objects they select."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from penchant.models.load import LanguageModel
+    from penchant.vectors.static import StaticVectors
+
+ModelOption = Annotated[
+    str,
+    typer.Option("-m", "--model", help="Hub name[@revision], directory, GGUF file or bundled: name.", metavar="MODEL"),
+]
+CacheOption = Annotated[
+    str | None,
+    typer.Option(
+        "--cache",
+        metavar="PATH",
+        help="File that caches answers; 'none' for no cache. Default: in the user's cache directory.",
+    ),
+]
+BatchOption = Annotated[
+    int | None, typer.Option("--batch-tokens", min=1, help="Tokens per batch. Does not affect any score.")
+]
+DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16.")]
+DeviceOption = Annotated[str | None, typer.Option("--device", help="A torch device such as cpu or cuda:1.")]
+TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code shipped with the checkpoint.")]
+PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
+
+
+def load_model(
+    spec: str, dtype: str, device: str | None, trust_remote_code: bool, allow_pickle: bool
+) -> LanguageModel | StaticVectors:
+    """Load the model that the options describe. Raises ModelError if it cannot be loaded."""
+    from penchant.models.load import load
+
+    return load(spec, dtype=dtype, device=device, trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
+
+
+def load_language_model(
+    spec: str, dtype: str, device: str | None, trust_remote_code: bool, allow_pickle: bool
+) -> LanguageModel:
+    """Load a language model. Raises ModelError if it cannot be loaded, or if it is a set of static word vectors."""
+    from penchant.engine.scorer import language_model
+
+    return language_model(load_model(spec, dtype, device, trust_remote_code, allow_pickle))
+
+
+def cache_path(option: str | None) -> Path | None:
+    """The path of the answer cache, or None for no cache."""
+    from penchant.engine.cache import default_path
+
+    if option == "none":
+        return None
+    return Path(option) if option else default_path()

@@ -1,0 +1,112 @@
+"""`penchant pairs`: minimal pairs of equal token length, generated, filtered or repaired."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penchant.cli.console import print_frame, say, write
+
+if TYPE_CHECKING:
+    from penchant.instruments.minimal_pairs.making import FairSet
+
+pairs = typer.Typer(
+    help="Minimal pairs whose two sentences have equal numbers of tokens under all chosen tokenizers.",
+    no_args_is_help=True,
+)
+
+Tokenizers = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-t", "--tokenizer", metavar="MODEL", help="Hub name, directory or GGUF file. No weights. Repeatable."
+    ),
+]
+Out = Annotated[
+    Path | None, typer.Option("-o", "--out", metavar="FILE", help="JSON lines in BLiMP's format. Default: stdout.")
+]
+Data = Annotated[list[Path], typer.Argument(metavar="DATA…", help="BLiMP, CrowS-Pairs or a table of pairs.")]
+GrammarOption = Annotated[
+    str, typer.Option("--grammar", metavar="NAME", help="A bundled grammar or a directory with grammar.yaml.")
+]
+Remote = Annotated[bool, typer.Option("--trust-remote-code", help="Run code shipped with a checkpoint.")]
+
+
+@pairs.command("generate")
+def generate(
+    paradigms: Annotated[
+        list[str] | None, typer.Argument(metavar="[PARADIGM…]", help="Default: all paradigms of the grammar.")
+    ] = None,
+    n: Annotated[int, typer.Option("-n", help="Pairs of each paradigm.")] = 1000,
+    tokenizer: Tokenizers = None,
+    out: Out = None,
+    grammar: GrammarOption = "en",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 0,
+    checks: Annotated[int, typer.Option(help="Unacceptable sentences to try in a context before giving up.")] = 10,
+    trust_remote_code: Remote = False,
+) -> None:
+    """Generate new pairs from a grammar. Without -t their lengths are unrestricted."""
+    from penchant.grammar.grammar import find_grammar, read_grammar
+    from penchant.instruments.minimal_pairs.making import Counters, generated
+
+    source = read_grammar(find_grammar(grammar))
+    names = list(dict.fromkeys(paradigms or source.paradigms))
+    for name in names:
+        source.drawing(name)  # reject unknown names before loading tokenizers
+    counters = Counters.of(tokenizer or [], trust_remote_code=trust_remote_code)
+    _output(generated(source, names, n, counters, seed=seed, checks=checks), out)
+
+
+@pairs.command("filter")
+def filter_(data: Data, tokenizer: Tokenizers = None, out: Out = None, trust_remote_code: Remote = False) -> None:
+    """Keep the pairs of equal length, and report what is lost and whether the loss is uneven."""
+    from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.instruments.minimal_pairs.making import Counters, filtered
+
+    counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
+    _output(filtered(read_many(data), counters), out)
+
+
+@pairs.command("repair")
+def repair(
+    data: Data,
+    tokenizer: Tokenizers = None,
+    out: Out = None,
+    grammar: GrammarOption = "en",
+    seed: Annotated[int, typer.Option(help="The same seed gives the same words.")] = 0,
+    trust_remote_code: Remote = False,
+) -> None:
+    """Replace the word that differs with others of the same features until the lengths agree."""
+    from penchant.grammar.grammar import find_grammar, read_grammar
+    from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.instruments.minimal_pairs.making import Counters
+    from penchant.instruments.minimal_pairs.repairing import repaired
+
+    source = read_grammar(find_grammar(grammar))
+    counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
+    _output(repaired(read_many(data), source, counters, seed=seed), out)
+
+
+def _required(tokenizer: list[str] | None) -> list[str]:
+    from penchant.errors import MethodError
+
+    if not tokenizer:
+        raise MethodError("no tokenizer is named", hint="name those of the models you will compare: -t MODEL -t MODEL")
+    return tokenizer
+
+
+def _output(fair_set: FairSet, out: Path | None) -> None:
+    """Write pairs to a file and the table to stdout; without a file, pairs to stdout and the table to stderr."""
+    from penchant.files import write_text
+    from penchant.report.tables import aligned
+
+    if out is None:
+        write(fair_set.lines().rstrip("\n"))
+        say(aligned(fair_set.table))
+    else:
+        write_text(fair_set.lines(), out)
+        print_frame(fair_set.table, "table")
+        say(f"{len(fair_set.rows):,} pairs: {out}")
+    for note in fair_set.notes:
+        say(f"note: {note}")

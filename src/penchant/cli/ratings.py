@@ -1,0 +1,85 @@
+"""`penchant ratings`: human valence ratings, out as CSV and back in."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penchant.cli.console import print_frame, say, to_stdout, write
+
+ratings = typer.Typer(
+    help="Human ratings of predicted words: export, import, and agreement between raters.", no_args_is_help=True
+)
+
+
+@ratings.command("export")
+def export(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
+    out: Annotated[Path | None, typer.Option("-o", "--out", metavar="FILE", help="Default: standard output.")] = None,
+    estimated: Annotated[
+        bool, typer.Option("--estimated", help="Include words rated only by a lexicon or by corpora.")
+    ] = False,
+) -> None:
+    """Write every predicted word without a rating, in its sentence, as CSV for raters."""
+    from penchant.errors import OutputError
+    from penchant.files import write_text
+    from penchant.instruments.cloze.ratings import cloze_results, unrated
+
+    if out and out.exists():  # it may hold somebody's ratings
+        raise OutputError("is already there", where=str(out), hint="remove it or name another file")
+    table = unrated(cloze_results(directory), estimated=estimated)
+    if out is None:
+        with to_stdout():
+            sys.stdout.write(table.write_csv())
+    else:
+        write_text(table.write_csv(), out)
+    say(f"{len(table)} words to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
+
+
+@ratings.command("import")
+def import_(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory of penchant run.")],
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Files returned by raters.")],
+    into: Annotated[Path, typer.Option("--into", metavar="FILE", help="The table of ratings that the study names.")],
+    rater: Annotated[
+        str | None, typer.Option(help="Rater of rows that name none. Default: the name of the file.")
+    ] = None,
+    replace: Annotated[bool, typer.Option("--replace", help="Allow raters to change their earlier ratings.")] = False,
+) -> None:
+    """Check ratings and merge them into the study's table."""
+    from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
+
+    merged = merge(cloze_results(directory), files, into, rater=rater, replace=replace)
+    write_ratings(merged.ratings, into)
+    say(
+        f"{into}: {len(merged.ratings)} ratings ({merged.new} new, {merged.known} known before, "
+        f"{merged.replaced} replaced; {merged.empty} rows left empty)"
+    )
+
+
+@ratings.command("agreement")
+def agreement(
+    files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Tables of ratings.")],
+    least: Annotated[float, typer.Option(min=0, help="List words whose ratings differ by at least this much.")] = 1.0,
+    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")] = 1000,
+    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+) -> None:
+    """Show Krippendorff's alpha with its interval, and the words on which raters disagree."""
+    import polars as pl
+
+    from penchant.instruments.cloze.data import read_ratings
+    from penchant.instruments.cloze.ratings import agreement as measure_agreement
+
+    result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
+    print_frame(result.raters, "table")
+    write("")
+    print_frame(pl.DataFrame([result.alpha.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
+    write(f"\n{len(result.disputed)} words whose ratings lie {least:g} or more apart")
+    if len(result.disputed):
+        print_frame(result.disputed, "table")
+    if result.alpha.note:
+        say(f"note: {result.alpha.note}")

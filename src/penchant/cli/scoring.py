@@ -1,0 +1,151 @@
+"""`penchant score` and `penchant fill`: score sentences, or fill their gaps."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penchant.cli.console import FormatOption, bars, print_frame, to_stdout
+from penchant.cli.options import (
+    BatchOption,
+    CacheOption,
+    DeviceOption,
+    DtypeOption,
+    ModelOption,
+    PickleOption,
+    TrustOption,
+    cache_path,
+    load_language_model,
+)
+from penchant.errors import DataError, MethodError
+
+if TYPE_CHECKING:
+    from penchant.engine.scorer import Scorer, SentenceScore
+
+
+def score(
+    model: ModelOption,
+    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="One sentence per line; - is standard input.")] = "-",
+    method: Annotated[str | None, typer.Option("--method", help="See penchant list methods.")] = None,
+    normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
+    format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
+    dtype: DtypeOption = "float32",
+    device: DeviceOption = None,
+    cache: CacheOption = None,
+    batch_tokens: BatchOption = None,
+    trust_remote_code: TrustOption = False,
+    allow_pickle: PickleOption = False,
+) -> None:
+    """Score sentences: one row of output for each line of input, in order."""
+    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.scorer import Scorer
+
+    if format not in WRITERS:
+        raise MethodError(f"unknown format '{format}'", hint=f"use one of {', '.join(WRITERS)}")
+    if file != "-":
+        readable(file)
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    check_normalise(normalise, method_for(method, lm))
+    total = validate(Scorer(lm), file) if file != "-" else None
+    with bars() as bar:
+        advance = bar(lm.name)
+        scorer = Scorer(
+            lm,
+            cache=cache_path(cache),
+            batch_tokens=batch_tokens,
+            progress=lambda done: advance(done, total or 0),
+        )
+        scores = scorer.score(lines(file), method)
+        with to_stdout():
+            WRITERS[format](scores, normalise)
+    scorer.close()
+
+
+def fill(
+    model: ModelOption,
+    text: Annotated[str, typer.Argument(help="A sentence with [MASK] in place of the word.")],
+    k: Annotated[int, typer.Option("-k", min=1, help="How many fillers.")] = 10,
+    format: FormatOption = "table",
+    dtype: DtypeOption = "float32",
+    device: DeviceOption = None,
+    cache: CacheOption = None,
+    trust_remote_code: TrustOption = False,
+    allow_pickle: PickleOption = False,
+) -> None:
+    """Show the most probable words for each gap of a sentence."""
+    from penchant.engine.scorer import fill as fill_gaps
+
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
+
+
+def readable(file: str) -> None:
+    path = Path(file)
+    if not path.exists():
+        raise DataError("no such file", file=file)
+    if path.is_dir():
+        raise DataError("is a directory", file=file, hint="name a file with one sentence per line")
+
+
+def lines(file: str) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, place) for each line, without its line ending and otherwise unchanged."""
+    name = "standard input" if file == "-" else file
+    number = 0
+    stream = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
+    try:
+        for number, raw in enumerate(stream, start=1):
+            place = f"{name}, line {number}"
+            try:
+                yield raw.decode("utf-8").rstrip("\r\n"), place
+            except UnicodeDecodeError as error:
+                raise DataError("is not UTF-8", where=place, hint="save the file as UTF-8") from error
+        if not number:
+            raise DataError("is empty", where=name, hint="give one sentence per line")
+    finally:
+        if file != "-":
+            stream.close()
+
+
+def validate(scorer: Scorer, file: str) -> int:
+    """Check a whole file before the first forward pass, so that a bad last line costs seconds; return its lines."""
+    return sum(1 for _ in scorer.validated(lines(file)))
+
+
+def _write_tsv(scores: Iterable[SentenceScore], how: str) -> None:
+    writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    for i, score in enumerate(scores):
+        if not i:  # written with the first score, so that bad input leaves no output
+            writer.writerow(["score", "tokens", "text"])
+        writer.writerow([repr(score.normalised(how)), score.n, score.text])
+
+
+def _write_jsonl(scores: Iterable[SentenceScore], how: str) -> None:
+    for score in scores:
+        row = {
+            "text": score.text,
+            "score": score.normalised(how),
+            "tokens": score.n,
+            "token_logprobs": [None if v != v else v for v in score.token_logprobs.tolist()],
+        }
+        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _write_parquet(scores: Iterator[SentenceScore], how: str) -> None:
+    from penchant.engine.scorer import scores_frame
+
+    if sys.stdout.isatty():
+        raise MethodError("parquet is not for a terminal", hint="redirect it: > scores.parquet")
+    scores_frame(scores, how).write_parquet(sys.stdout.buffer)
+
+
+WRITERS: dict[str, Callable[[Iterator[SentenceScore], str], None]] = {
+    "tsv": _write_tsv,
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}

@@ -1,0 +1,120 @@
+"""`penchant run`, `demo`, `init`, `list` and `schema`: studies and their ingredients."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penchant.cli.console import bars, say, write
+from penchant.cli.options import BatchOption, CacheOption, cache_path
+
+
+def run(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")],
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR.")] = False,
+    model: Annotated[
+        list[str] | None,
+        typer.Option("-m", "--model", help="Measure this model instead of the study's. Repeatable."),
+    ] = None,
+    data: Annotated[
+        list[Path] | None,
+        typer.Option("--data", metavar="DIR", help="Directory to search first for data files. Repeatable."),
+    ] = None,
+    cache: CacheOption = None,
+    batch_tokens: BatchOption = None,
+) -> None:
+    """Run a study file."""
+    _run(study, out, models=model, data=data or [], resume=resume, cache=cache_path(cache), batch_tokens=batch_tokens)
+
+
+def demo(
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="DIR", help="Directory for the results. Default: a new one here."),
+    ] = None,
+) -> None:
+    """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
+    from penchant.study.spec import DEMO
+
+    fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
+    place = out or next(path for path in fresh if not path.exists())
+    _run(DEMO, place, models=None, data=[], resume=False, cache=None, batch_tokens=None)
+
+
+def _run(
+    study: Path,
+    out: Path,
+    *,
+    models: list[str] | None,
+    data: list[Path],
+    resume: bool,
+    cache: Path | None,
+    batch_tokens: int | None,
+) -> None:
+    """Run a study, print its tables and write its report."""
+    from penchant.cli.report import show
+    from penchant.report.page import write_report
+    from penchant.study.run import Options, run_study
+    from penchant.study.spec import read_study
+
+    spec, probes = read_study(study, models=models)
+    with bars() as bar:
+        options = Options(
+            resume=resume,
+            cache=cache,
+            batch_tokens=batch_tokens,
+            base=[*data, study.parent, Path()],
+            say=say if sys.stderr.isatty() else lambda text: None,
+            progress=bar,
+        )
+        outcome = run_study(spec, probes, out, options)
+    document = outcome.document()
+    show(document)
+    page = out / "report.html"
+    warnings = write_report(document, page)
+    for line in warnings:
+        say(f"note: {line}")
+    say(f"results: {out}")
+    say(f"report: {page}")
+
+
+def init(
+    probe: Annotated[str, typer.Argument(help="See penchant list probes.")],
+    directory: Annotated[Path, typer.Argument(help="Directory for the files.")] = Path(),
+) -> None:
+    """Write a study file and a small data file as a starting point."""
+    from penchant.study.starting import write_template
+
+    for path in write_template(probe, directory):
+        write(str(path))
+
+
+def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|grammars|compat")]) -> None:
+    """List probes, kinds of models, kinds of data, scoring methods, grammars, or conventions of other tools."""
+    from penchant.study.catalogue import catalogue
+
+    rows = catalogue(what)
+    width = max(len(name) for name, _ in rows)
+    for name, meaning in rows:
+        write(f"{name.ljust(width)}  {meaning}")
+
+
+def schema(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="[study|cloze|values|stimuli|occurrences|grammar]",
+            help="A study file, a cloze test set, value statements, stimuli, sentences, a grammar of pairs; or a file "
+            "format of another installed instrument.",
+        ),
+    ] = "study",
+) -> None:
+    """Print the JSON schema of a study file, or of the files of a test set."""
+    from penchant.study.catalogue import schemas
+
+    write(json.dumps(schemas(what), indent=2))

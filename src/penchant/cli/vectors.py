@@ -1,0 +1,93 @@
+"""`penchant vectors`: word vectors trained on running text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from penchant.cli.console import bars, say, write
+from penchant.cli.corpus import Field, Language, LayoutOption, Texts, Workers
+
+vectors = typer.Typer(help="Static word vectors, trained on running text.", no_args_is_help=True)
+
+
+VectorsOut = Annotated[
+    Path,
+    typer.Option(
+        "-o", "--out", metavar="FILE", help="The vectors, in word2vec's format: .txt or .vec text, .bin binary."
+    ),
+]
+Method = Annotated[str, typer.Option("--method", help="word2vec (skip-gram) or glove.")]
+Size = Annotated[int | None, typer.Option(min=1, help="Dimensions. Default: 100.")]
+Window = Annotated[int | None, typer.Option(min=1, help="Words on each side. Default: 5, glove 10.")]
+MinCount = Annotated[int | None, typer.Option(min=1, help="Rarer words get no vector. Default: 5.")]
+Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the text. Default: 5, glove 25.")]
+XMax = Annotated[
+    float | None, typer.Option(min=0, help="GloVe: the co-occurrence count from which weights are equal. Default: 100.")
+]
+Seed = Annotated[int, typer.Option(help="The same seed gives the same vectors.")]
+Cased = Annotated[bool, typer.Option("--cased", help="Keep capital letters. Default: lower-case the text.")]
+FormsOf = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--data", metavar="STIMULI", help="Replace every form of these stimuli with the stimulus. Repeatable."
+    ),
+]
+
+
+@vectors.callback()
+def _group() -> None:
+    """Make `train` a subcommand; an app with a single command would otherwise run it directly."""
+
+
+@vectors.command("train")
+def train(
+    texts: Texts,
+    out: VectorsOut,
+    method: Method = "word2vec",
+    size: Size = None,
+    window: Window = None,
+    min_count: MinCount = None,
+    epochs: Epochs = None,
+    x_max: XMax = None,
+    seed: Seed = 0,
+    language: Language = None,
+    layout: LayoutOption = "paragraphs",
+    field: Field = "text",
+    cased: Cased = False,
+    data: FormsOf = None,
+    workers: Workers = None,
+) -> None:
+    """Train vectors on text, split into sentences and words as for extraction; write a card beside them."""
+    from penchant.corpus.stimuli import read_stimuli
+    from penchant.corpus.text_files import check_layout, find_texts
+    from penchant.corpus.training import card, card_path
+    from penchant.corpus.training import method as training_method
+    from penchant.corpus.training import train as train_vectors
+    from penchant.corpus.training_text import tokens
+    from penchant.corpus.workers import worthwhile
+    from penchant.instruments.associations.probe import Association
+
+    stimuli = read_stimuli([Association.find(path) for path in data]) if data else None
+    algorithm = training_method(
+        method, size=size, window=window, min_count=min_count, epochs=epochs, x_max=x_max, seed=seed
+    )
+    settings = tokens(
+        stimuli, forms=stimuli is not None, language=language, layout=check_layout(layout), field=field, lower=not cased
+    )
+    files = find_texts(texts)
+    with bars() as bar:
+        record = train_vectors(
+            algorithm,
+            settings,
+            files,
+            out,
+            stimuli=stimuli,
+            workers=workers or worthwhile(files),
+            progress=bar,
+        )
+    write(card(record).split("```json")[0].rstrip())
+    say(f"vectors: {out}")
+    say(f"card: {card_path(out)}")

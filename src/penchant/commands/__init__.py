@@ -1,1 +1,0 @@
-"""Groups of commands, a file each; `penchant.cli` puts them together."""

@@ -1,0 +1,56 @@
+"""Keyword in context: occurrences of a word, one per line, with the text on both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import polars as pl
+import regex
+from rich.cells import cell_len
+
+_PLAIN = ("[", "]")
+_BOLD = ("\x1b[1m", "\x1b[0m")
+_FEWEST = 8
+"""Least number of columns on either side."""
+
+
+def concordance(found: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
+    """Yield a line of about `width` columns for each row with id, text, start and end: the form in bold or in brackets,
+    starting in the same column of every line, and the sentence id at the end. Cuts never part letters from marks."""
+    rows = [_parts(*row) for row in found.select("id", "text", "start", "end").iter_rows()]
+    forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))
+    left, right = _BOLD if bold else _PLAIN
+    side = max((width - forms - names - 2 - (0 if bold else 2)) // 2, _FEWEST)
+    for before, form, after, name in rows:
+        lead = "".join(reversed(_fitting(reversed(_letters(before)), side)))
+        tail = "".join(_fitting(_letters(after), side + forms - cell_len(form)))
+        pad, fill = " " * (side - cell_len(lead)), " " * (side + forms - cell_len(form) - cell_len(tail))
+        yield f"{pad}{lead}{left}{form}{right}{tail}{fill}  {name}"
+
+
+def _parts(name: str, text: str, start: int, end: int) -> tuple[str, str, str, str]:
+    """The text before the form, the form, and the text after it, with single spaces; and the id."""
+    before, form, after = text[:start], text[start:end], text[end:]
+    lead = " ".join(before.split()) + " " * (before[-1:].isspace())
+    tail = " " * (after[:1].isspace()) + " ".join(after.split())
+    return lead, " ".join(form.split()), tail, name
+
+
+def _letters(text: str) -> list[str]:
+    """Split a text into grapheme clusters: letters with their marks."""
+    clusters: list[str] = regex.findall(r"\X", text)
+    return clusters
+
+
+def _fitting(letters: Iterable[str], width: int) -> list[str]:
+    """Return as many letters, from the first, as fit; an ellipsis stands for any others."""
+    kept: list[str] = []
+    room = width
+    for letter in letters:
+        room -= cell_len(letter)
+        kept.append(letter)
+        if room < 0:
+            while kept and room < 1:
+                room += cell_len(kept.pop())
+            return [*kept, "…"]
+    return kept

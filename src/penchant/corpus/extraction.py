@@ -1,0 +1,280 @@
+"""Extract the sentences that contain given words from a corpus of any size, as one table of sampled occurrences.
+
+The corpus is read once. For each word (and for each segment of sentence lengths, if there are several) a sample is kept
+that depends on the seed and the text of the corpus, but not on the order of its files or the number of workers.
+Occurrences are saved at intervals beside the table, so that an interrupted run can be resumed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant._version import __version__
+from penchant.corpus.near_duplicates import NearDuplicates
+from penchant.corpus.occurrences import KEY, SCHEMA
+from penchant.corpus.reading import Reader
+from penchant.corpus.sampling import Smallest
+from penchant.corpus.search import Extraction, Finder, Tally, Task
+from penchant.corpus.text_files import TextFile
+from penchant.corpus.units import refuse_unreadable
+from penchant.corpus.workers import in_order, uncollected
+from penchant.errors import DataError, MethodError, OutputError
+from penchant.files import replacing, write_json, write_parquet
+
+EVERY = 1 << 25
+"""Bytes of text between two saves."""
+_SPARE = 2
+"""Occurrences to sample per occurrence wanted, so that enough remain after near duplicates are dropped."""
+_FEWEST = 64
+"""Smallest sample size, which the estimate of the number of distinct occurrences needs."""
+_ROWS = 1 << 15
+"""Rows of samples held in memory at once."""
+_GROUP = 1 << 12
+"""Rows per row group of a part file; whole groups are read or skipped."""
+_PART: dict[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
+
+Progress = Callable[[float, float], None]
+
+
+@uncollected()
+def extract(
+    wanted: Extraction,
+    files: Sequence[TextFile],
+    out: str | Path,
+    *,
+    workers: int = 1,
+    resume: bool = False,
+    progress: Progress = lambda done, total: None,
+) -> dict[str, Any]:
+    """Read the files, write the table of occurrences to `out`, and return the record stored in its metadata.
+
+    The columns are those of `occurrences.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
+    of a word and segment are themselves a sample. The table does not depend on the number of workers or on
+    interruptions. `progress` is called with the bytes read since the last call and the total. Raises DataError,
+    MethodError and OutputError; finished work then stays in a folder beside `out`, from which `resume` continues.
+    """
+    sample_size = round(wanted.per_word * _SPARE) if wanted.duplicates == "near" else wanted.per_word
+    samples = Smallest(len(wanted.forms) * len(wanted.bins), max(sample_size, _FEWEST))
+    target = _checked_target(out, files)
+    store = _Store(target.with_name(f".{target.name}.partial"), _identity(wanted, files), resume=resume)
+    state = store.restore(samples)
+    total = float(sum(file.size for file in files))
+    progress(float(sum(file.size for file in files[: state.file])), total)
+    hashes = list(state.hashes)
+    rows: list[tuple[Any, ...]] = []
+    unsaved, position = 0, (state.file, 0)
+    current = replace(state)
+    for result in in_order(Finder(wanted), _tasks(wanted, files, state, samples, hashes), workers):
+        number, tally = result.block.file, result.tally
+        refuse_unreadable(result.block.first, result.bad, tally.skipped, tally.records, files[number], wanted.field)
+        current = replace(current, file=number, blocks=1 + (current.blocks if number == current.file else 0))
+        current.tally.add(tally)
+        rows += [(*row, files[number].name) for row in result.rows if samples.add(row.cell, row.priority)]
+        progress(float(result.block.at - (position[1] if position[0] == number else 0)), total)
+        position, unsaved = (number, result.block.at), unsaved + result.size
+        if unsaved >= EVERY:
+            store.write(rows, replace(current, hashes=tuple(hashes[:number])))
+            rows, unsaved = [], 0
+    store.write(rows, replace(current, file=len(files), blocks=0, hashes=tuple(hashes)))
+    record = _finish(wanted, files, hashes, current.tally, samples, store, target)
+    store.remove()
+    return record
+
+
+def _checked_target(out: str | Path, files: Sequence[TextFile]) -> Path:
+    """The path of the table. Raises DataError, MethodError or OutputError if the table cannot be written there."""
+    target = Path(out)
+    if target.suffix.lower() != ".parquet":
+        raise MethodError("is not the name of a Parquet file", where=str(target), hint="end it in .parquet")
+    if target.is_dir():
+        raise OutputError("is a directory", where=str(target), hint="name a file")
+    if any("://" not in file.place and os.path.realpath(file.place) == os.path.realpath(target) for file in files):
+        raise DataError("is one of the texts to be read", where=str(target), hint="name another file for the table")
+    return target
+
+
+def _tasks(
+    settings: Extraction, files: Sequence[TextFile], state: _State, samples: Smallest, hashes: list[str]
+) -> Iterator[Task]:
+    """Yield the blocks that are still to be read, and append the hash of each file once it has been read."""
+    for number in range(state.file, len(files)):
+        reader = Reader(files[number], number, layout=settings.layout, field=settings.field)
+        for block in reader.blocks(state.blocks if number == state.file else 0):
+            yield Task(block, files[number], [*samples.limits])
+        hashes.append(reader.sha256)
+
+
+def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]:
+    """What must be unchanged for a run to be resumed."""
+    return {"version": __version__, "recipe": settings.recipe(), "texts": [[file.name, file.size] for file in files]}
+
+
+# Saved progress ---------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _State:
+    """Reading progress: `blocks` of file number `file` have been read; `hashes` are those of the files before it."""
+
+    file: int = 0
+    blocks: int = 0
+    hashes: tuple[str, ...] = ()
+    tally: Tally = field(default_factory=Tally)
+
+
+class _Store:
+    """A folder with part files of occurrences, and the state of the reading after the last of them."""
+
+    def __init__(self, folder: Path, identity: dict[str, Any], *, resume: bool) -> None:
+        self.folder = folder
+        self.identity = identity
+        self.parts: list[Path] = []
+        if self._record.exists() and not resume:
+            hint = "continue with --resume, or delete it to start again"
+            raise MethodError("holds the results of an earlier run", where=str(folder), hint=hint)
+
+    @property
+    def _record(self) -> Path:
+        return self.folder / "state.json"
+
+    def _part(self, number: int) -> Path:
+        return self.folder / f"part-{number:06}.parquet"
+
+    def restore(self, samples: Smallest) -> _State:
+        """Return the state after the last part, and add the saved occurrences to the samples."""
+        if not self._record.exists():
+            return _State()
+        try:
+            saved = json.loads(self._record.read_text("utf-8"))
+            self.parts = [self._part(number) for number in range(saved["parts"])]  # any later part is unfinished
+            priorities = pl.scan_parquet(self.parts, glob=False).select("cell", "priority").collect()
+        except (OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
+            raise DataError("cannot be read; delete the folder", where=str(self.folder)) from error
+        if json.dumps(saved["identity"]) != json.dumps(self.identity):  # the order of words matters too
+            message = "belongs to an extraction of other texts or with other settings"
+            raise MethodError(message, where=str(self.folder), hint="delete it, or repeat the earlier command")
+        for (cell,), of_cell in priorities.group_by("cell"):
+            samples.extend(int(str(cell)), of_cell["priority"].to_numpy())
+        return _State(saved["file"], saved["blocks"], tuple(saved["hashes"]), Tally.from_json(saved["tally"]))
+
+    def write(self, rows: Sequence[tuple[Any, ...]], state: _State) -> None:
+        """Write the rows found since the last part, then the state; a part without its state is ignored."""
+        self.parts.append(self._part(len(self.parts)))
+        frame = pl.DataFrame(rows, schema=_PART, orient="row").sort("cell", "priority")
+        write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="lz4")
+        progress = {"file": state.file, "blocks": state.blocks, "hashes": state.hashes, "tally": state.tally.to_json()}
+        write_json({"identity": self.identity, "parts": len(self.parts), **progress}, self._record)
+
+    def words(self, samples: Smallest, cells: range, bins: int) -> Iterator[pl.DataFrame]:
+        """Yield the sampled rows of some cells, word by word, by rising priority."""
+        largest = [samples.sample(cell)[-1:].tolist() for cell in cells]
+        limits = pl.DataFrame(
+            {"cell": cells, "last": [priorities[0] if priorities else 0 for priorities in largest]},
+            schema={"cell": pl.Int32, "last": pl.UInt64},
+        )
+        rows = (
+            pl.scan_parquet(self.parts, glob=False)
+            .filter(pl.col("cell").is_between(cells.start, cells.stop - 1))  # skips row groups
+            .join(limits.lazy(), on="cell")
+            .filter(pl.col("priority") <= pl.col("last"))
+            .drop("last")
+            .collect(engine="streaming")
+            .sort(pl.col("cell") // bins, "priority", "cell")
+        )
+        for _, of_word in rows.group_by(pl.col("cell") // bins, maintain_order=True):
+            yield of_word
+
+    def remove(self) -> None:
+        shutil.rmtree(self.folder)
+
+
+# The table --------------------------------------------------------------------------------------------------------
+
+
+def _finish(
+    settings: Extraction,
+    files: Sequence[TextFile],
+    hashes: Sequence[str],
+    tally: Tally,
+    samples: Smallest,
+    store: _Store,
+    target: Path,
+) -> dict[str, Any]:
+    """Draw the samples, write the table a few words at a time, and return its record."""
+    bins = len(settings.bins)
+    cells = range(len(settings.forms) * bins)
+    kept = np.zeros(len(cells), np.int64)
+    near = np.zeros(len(cells), np.int64)
+    written: list[Path] = []
+    for group in _groups([len(samples.sample(cell)) for cell in cells], bins):
+        drawn = [_drawn(rows, settings, kept, near) for rows in store.words(samples, group, bins)]
+        if drawn:
+            written.append(store.folder / f"sample-{len(written):06}.parquet")
+            table = pl.concat(drawn).sort("cell", "priority").select(*SCHEMA)
+            write_parquet(table, written[-1], compression="lz4")
+    occurrences: Counter[tuple[str, str]] = Counter()
+    for (word, _, segment), n in tally.forms.items():
+        occurrences[word, segment] += n
+    per_cell = [
+        {
+            "word": word,
+            "segment": segment,
+            "occurrences": occurrences[word, segment],
+            "kept": int(kept[cell]),
+            "near": int(near[cell]),
+            **dict(zip(("distinct", "exact"), samples.distinct(cell), strict=True)),
+        }
+        for cell, (word, segment) in enumerate(product(settings.forms, [segment.name for segment in settings.bins]))
+    ]
+    record = {
+        "version": __version__,
+        "recipe": settings.recipe(),
+        "texts": [file.record(sha256) for file, sha256 in zip(files, hashes, strict=True)],
+        "tally": tally.to_json(),
+        "cells": per_cell,
+    }
+    whole = pl.scan_parquet(written, glob=False) if written else pl.LazyFrame(schema=dict(SCHEMA))
+    with replacing(target) as stream:
+        metadata = {KEY: json.dumps(record, ensure_ascii=False)}
+        whole.sink_parquet(stream, metadata=metadata, engine="streaming", row_group_size=1 << 14)
+    return record
+
+
+def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:
+    """Group the cells of whole words so that each group has about `_ROWS` rows."""
+    start, rows = 0, 0
+    for cell in range(0, len(sizes), bins):
+        size = sum(sizes[cell : cell + bins])
+        if rows and rows + size > _ROWS:
+            yield range(start, cell)
+            start, rows = cell, 0
+        rows += size
+    if rows:
+        yield range(start, len(sizes))
+
+
+def _drawn(rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]) -> pl.DataFrame:
+    """Draw the sample of one word from its rows, sorted by priority; add to the counts by cell, `kept` and `near`."""
+    seen = NearDuplicates() if settings.duplicates == "near" else None
+    mask = []
+    is_new: dict[str, bool] = {}  # by sentence, since a word may occur in it more than once
+    for cell, sentence, text in zip(*(rows[name].to_list() for name in ("cell", "id", "text")), strict=True):
+        room = bool(kept[cell] < settings.per_word)
+        if room and sentence not in is_new:
+            is_new[sentence] = seen is None or seen.add(text)
+        kept[cell] += room and is_new[sentence]
+        near[cell] += room and not is_new[sentence]
+        mask.append(room and is_new[sentence])
+    return rows[np.flatnonzero(mask)]

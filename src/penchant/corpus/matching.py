@@ -1,0 +1,170 @@
+"""Find words in running text of any script, and cut windows of words around them.
+
+A word character is a letter, mark or digit of any script, or one of the two joiners of Persian and Bangla; a word is a
+maximal run of them. `\\b` and `\\w` ignore marks: they would end a word before every vowel sign of Bengali.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+import regex
+
+from penchant.corpus.normalisation import normalise
+from penchant.errors import DataError
+
+WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
+"""Word characters, for use inside the brackets of a regular expression."""
+_RUN = regex.compile(f"[{WORD}]+")
+
+
+class Match(NamedTuple):
+    """A form of `word` at text[start:end]."""
+
+    word: str
+    start: int
+    end: int
+
+
+class Matcher:
+    """Finds many words at once, each in any of its forms, in a time that does not depend on their number."""
+
+    def __init__(self, forms: Mapping[str, Iterable[str]]) -> None:
+        """`forms` are the surface forms of each word, which may contain spaces and hyphens. Raises DataError naming
+        any form without a letter or digit."""
+        self._exact = _Forms()
+        self._initial = _Forms()
+        for word, surfaces in forms.items():
+            for surface in dict.fromkeys(map(normalise, surfaces)):
+                self._exact.add(surface, word)
+                if surface[0].islower():
+                    self._initial.add(normalise(surface[0].upper() + surface[1:]), word)
+        self._order = {word: number for number, word in enumerate(forms)}
+
+    def surfaces(self) -> list[str]:
+        """All forms, and their capitalised versions at the beginning of a sentence."""
+        return list(dict.fromkeys((*self._exact.words, *self._initial.words)))
+
+    def find(self, text: str) -> list[Match]:
+        """Find every form that occurs in a text as whole words, sorted by start, end, and the order of the words.
+
+        The text must be in NFC (see `normalise`). Forms that overlap, or that two words share, are all found; of
+        several forms of a word at the same start, only the longest. Matching is case-sensitive, except that the first
+        word of the text may have a capital where the form has a small letter.
+        """
+        runs = _RUN.finditer(text)
+        first = next(runs, None)
+        if first is None:
+            return []
+        matches = self._at(text, first.start(), first[0], self._exact, self._initial)
+        shapes = self._exact.shapes
+        for run in runs:
+            if run[0] in shapes:
+                matches += self._at(text, run.start(), run[0], self._exact)
+        return matches
+
+    def among(self, text: str, places: Iterable[tuple[str, int, int]]) -> list[Match]:
+        """Like `find`, given the places where `surfaces` occur in the text as whole words: surface, start and end, by
+        rising start and end."""
+        ends: dict[tuple[int, str], int] = {}
+        for surface, start, end in places:
+            for word in self._exact.words.get(surface, ()):
+                ends[start, word] = end  # the last one at a start is the longest
+            if surface in self._initial.words and _RUN.search(text, 0, start) is None:
+                for word in self._initial.words[surface]:
+                    ends[start, word] = end
+        matches = [Match(word, start, end) for (start, word), end in ends.items()]
+        return sorted(matches, key=self._place) if len(matches) > 1 else matches
+
+    def _place(self, match: Match) -> tuple[int, int, int]:
+        return match.start, match.end, self._order[match.word]
+
+    def _at(self, text: str, start: int, run: str, *tables: _Forms) -> list[Match]:
+        """The longest form of each word at each start, among forms whose first run of word characters is `run`."""
+        ends: dict[tuple[int, str], int] = {}
+        for table in tables:
+            for begin, end, word in table.at(text, start, run):
+                ends[begin, word] = max(end, ends.get((begin, word), end))
+        matches = [Match(word, begin, end) for (begin, word), end in ends.items()]
+        return sorted(matches, key=self._place)
+
+
+class _Forms:
+    """Forms by their first run of word characters.
+
+    `shapes` has, for each such run, the distinct pairs (characters before the run, length of the form); one look-up in
+    `words` per pair then covers all forms with this run.
+    """
+
+    def __init__(self) -> None:
+        self.shapes: dict[str, set[tuple[int, int]]] = {}
+        self.words: dict[str, list[str]] = {}
+
+    def add(self, form: str, word: str) -> None:
+        run = _RUN.search(form)
+        if run is None:
+            raise DataError(
+                f"the form {form!r} of '{word}' holds no letter or digit, so no text can be searched for it"
+            )
+        self.shapes.setdefault(run[0], set()).add((run.start(), len(form)))
+        self.words.setdefault(form, []).append(word)
+
+    def at(self, text: str, start: int, run: str) -> Iterable[tuple[int, int, str]]:
+        """Yield start, end and word of every form whose first run is the one at `start`."""
+        for before, length in self.shapes.get(run, ()):
+            begin = start - before
+            end = begin + length
+            words = self.words.get(text[begin:end]) if begin >= 0 and end <= len(text) else None
+            if words and not (before and _RUN.search(text, max(begin - 1, 0), start)) and not _RUN.match(text, end):
+                for word in words:
+                    yield begin, end, word
+
+
+def words(text: str) -> list[str]:
+    """The maximal runs of letters, marks and digits of a text in NFC."""
+    runs: list[str] = _RUN.findall(text)
+    return runs
+
+
+def word_spans(text: str) -> list[tuple[int, int]]:
+    """Start and end of every word as readers count them: a chunk between white space, with its punctuation, if it
+    contains a letter, mark or digit."""
+    spans = []
+    end = 0
+    for chunk in text.split():
+        start = text.index(chunk, end)  # only white space comes before it
+        end = start + len(chunk)
+        if _is_word(chunk):
+            spans.append((start, end))
+    return spans
+
+
+def count_words(text: str) -> int:
+    """The number of words, as in `word_spans`: a dash or danda on its own does not count."""
+    chunks = text.split()
+    odd = [chunk for chunk in chunks if not chunk[0].isalnum()]
+    return len(chunks) - len(odd) + sum(map(_is_word, odd))
+
+
+def _is_word(chunk: str) -> bool:
+    return chunk[0].isalnum() or _RUN.search(chunk) is not None  # the first test nearly always decides, and is faster
+
+
+def window(text: str, start: int, end: int, length: int) -> tuple[str, int, int] | None:
+    """Cut a window of exactly `length` words around text[start:end]; return it with the start and end within it.
+
+    There are as many words on the left as on the right, or one more on the left; where the text ends too early, the
+    other side makes up for it. Punctuation on its own is kept but not counted. Returns None if the text has fewer
+    words, or if text[start:end] has more words, or none.
+    """
+    spans = word_spans(text)
+    inside = [number for number, (begin, stop) in enumerate(spans) if begin < end and stop > start]
+    if not inside or len(spans) < length or len(inside) > length:
+        return None
+    left = (length - len(inside) + 1) // 2
+    first = min(max(inside[0] - left, 0), len(spans) - length)
+    # A form may begin or end in punctuation on its own, which belongs to no word.
+    begin = min(spans[first][0], start)
+    stop = max(spans[first + length - 1][1], end)
+    return text[begin:stop], start - begin, end - begin

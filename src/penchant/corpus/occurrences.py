@@ -1,0 +1,273 @@
+"""Occurrences of words in sentences: read from a table or found in plain text, and cut into segments by length.
+
+An occurrence is one word at one place in one sentence; a table of them has the columns of `SCHEMA`. Positions count
+characters (code points).
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, Field, StrictStr
+
+from penchant.corpus.matching import Matcher, count_words, window
+from penchant.corpus.normalisation import normalise
+from penchant.errors import DataError, MethodError
+from penchant.tables.documents import Text
+from penchant.tables.rows import read_models
+
+SCHEMA: Mapping[str, Any] = {
+    "id": pl.String,
+    "word": pl.String,
+    "text": pl.String,
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "matched": pl.String,
+    "words": pl.Int64,
+    "source": pl.String,
+}
+"""Sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and file."""
+KEY = "penchant"
+"""The key of the extraction record in the Parquet metadata of a table."""
+TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
+"""The extensions of tables; files with any other are plain text."""
+
+Mode = Literal["window", "bin"]
+_LONGER = re.compile(r">\s*([0-9]+)")
+_Record = tuple[str, str, str, int, int, str, int, str]
+
+
+class OccurrenceRow(BaseModel):
+    """A row of a table of occurrences; other columns are ignored."""
+
+    id: Annotated[Text, Field(description="of the sentence, the same for all words found in it")]
+    word: Annotated[Text, Field(description="the stimulus, without suffix")]
+    text: Annotated[StrictStr, Field(description="the sentence")]
+    start: Annotated[int, Field(description="the first character of the word in the text, counted from 0")]
+    end: Annotated[int, Field(description="the character behind the last")]
+    source: Annotated[Text | None, Field(description="where the sentence is from; default: the file's name")] = None
+
+
+# Reading -----------------------------------------------------------------------------------------------------
+
+
+def read_occurrences(path: str | Path | Sequence[str | Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Read the occurrences of words in one or more files, in order.
+
+    A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are left out. Plain text (also
+    .gz) has one sentence per line and is searched for the forms; a sentence that is repeated in a file is used once.
+    All texts are returned in NFC. Raises DataError naming file and line.
+    """
+    files = [Path(path)] if isinstance(path, str | Path) else [Path(part) for part in path]
+    extracted = _read_extracted(files, forms)
+    if extracted is not None:
+        return extracted
+    texts = [file for file in files if file.suffix.lower() not in TABLES]
+    _refuse_same_names(texts)
+    matcher = Matcher(forms)
+    sentences: dict[str, str] = {}
+    seen: set[tuple[str, str, int]] = set()
+    records: list[_Record] = []
+    for file in files:
+        for line, record in _search(file, matcher) if file in texts else _table_rows(file, forms):
+            name, word, text, start, *_ = record
+            if sentences.setdefault(name, text) != text:
+                raise DataError(f"the id '{name}' belongs to another sentence", file=file, line=line)
+            if (name, word, start) in seen:
+                message = f"the sentence '{name}' has '{word}' at character {start} twice"
+                raise DataError(message, file=file, line=line, hint="leave one of the two out")
+            seen.add((name, word, start))
+            records.append(record)
+    return pl.DataFrame(records, schema=SCHEMA, orient="row")
+
+
+def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame | None:
+    """Read tables that `extraction.extract` wrote, all rows at once. Returns None if one is anything else, or has a
+    fault, which reading row by row will report."""
+    frames = []
+    for file in files:
+        try:
+            if file.suffix.lower() != ".parquet" or KEY not in pl.read_parquet_metadata(file):
+                return None
+            frames.append(pl.read_parquet(file, columns=list(SCHEMA), glob=False).cast(pl.Schema(SCHEMA)))
+        except (OSError, pl.exceptions.PolarsError):
+            return None
+    names = {normalise(word): word for word in forms}
+    rows = pl.concat(frames).filter(pl.col("word").is_in(list(names)))
+    valid = (pl.col("start") >= 0) & (pl.col("start") < pl.col("end"))
+    matching = pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start")) == pl.col("matched")
+    texts = rows.unique(["id", "text"]).select("id", "text")
+    sound = (
+        rows.select((valid & matching).all()).item()
+        and texts.select((pl.col("text").str.normalize("NFC") == pl.col("text")).all()).item()
+        and texts["id"].is_unique().all()
+        and rows.select(pl.struct("id", "word", "start").is_unique().all()).item()
+        and not rows.null_count().sum_horizontal().item()
+    )
+    return rows.with_columns(pl.col("word").replace_strict(names, return_dtype=pl.String)) if sound else None
+
+
+def _refuse_same_names(files: Sequence[Path]) -> None:
+    """Raise DataError for plain text files with the same name, since it identifies their sentences."""
+    by_name: dict[str, Path] = {}
+    for file in files:
+        first = by_name.setdefault(_stem(file), file)
+        if first is not file:
+            raise DataError(
+                f"has the same name as {first}, so their sentences would mix", file=file, hint="rename one of them"
+            )
+
+
+def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tuple[int, _Record]]:
+    words = {normalise(word): word for word in forms}
+    for line, row in read_models(file, OccurrenceRow):
+        word = words.get(row.word)
+        if word is None:
+            continue
+        try:
+            text, start, end = _in_nfc(row)
+        except ValueError as error:
+            raise DataError(str(error), file=file, line=line, hint="places count characters, from 0") from error
+        matched = text[start:end]
+        yield line, (row.id, word, text, start, end, matched, count_words(text), row.source or file.name)
+
+
+def _in_nfc(row: OccurrenceRow) -> tuple[str, int, int]:
+    """Return the text in NFC, with the start and end of the form in it. Raises ValueError if the place is outside the
+    text, contains no word, or composes with its neighbours."""
+    if not 0 <= row.start < row.end <= len(row.text):
+        raise ValueError(f"start {row.start} and end {row.end} are not a place in a text of {len(row.text)} characters")
+    form = row.text[row.start : row.end]
+    if not count_words(form):
+        raise ValueError(f"there is no word from start {row.start} to end {row.end}, but {form!r}")
+    text = normalise(row.text)
+    if text == row.text:
+        return text, row.start, row.end
+    before, matched, after = map(normalise, (row.text[: row.start], form, row.text[row.end :]))
+    if before + matched + after != text:
+        raise ValueError(f"start {row.start} and end {row.end} cut a letter off its marks: {form!r}")
+    return text, len(before), len(before) + len(matched)
+
+
+def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
+    """Yield the occurrences in plain text, with their line numbers."""
+    stem = _stem(file)
+    seen: set[str] = set()
+    line = 0
+    for line, text in _sentences(file):
+        matches = matcher.find(text)
+        collapsed = " ".join(text.split()) if matches else ""
+        if not matches or collapsed in seen:
+            continue
+        seen.add(collapsed)
+        words = count_words(text)
+        for word, start, end in matches:
+            yield line, (f"{stem}:{line}", word, text, start, end, text[start:end], words, file.name)
+    if not line:
+        raise DataError("holds no sentence", file=file)
+
+
+def _sentences(file: Path) -> Iterator[tuple[int, str]]:
+    """Yield number and text of each line that is not blank, in NFC and stripped of white space."""
+    number = 0
+    try:
+        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
+            for number, line in enumerate(stream, 1):
+                text = normalise(line.decode("utf-8-sig" if number == 1 else "utf-8")).strip()
+                if text:
+                    yield number, text
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8", file=file, line=number, hint="save it as UTF-8") from error
+    except (OSError, EOFError, zlib.error) as error:
+        raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from error
+
+
+def _stem(file: Path) -> str:
+    """The name of a plain text file without its extensions. Raises DataError for a compressed table."""
+    name = file.with_suffix("") if file.suffix.lower() == ".gz" else file
+    if name.suffix.lower() in TABLES:
+        raise DataError("is a compressed table", file=file, hint="decompress it, or save it as Parquet")
+    return name.stem
+
+
+# Segments ----------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Sentences of `low` to `high` words (None: no upper limit), cut to `length` words or whole (None)."""
+
+    name: str
+    length: int | None
+    low: int
+    high: int | None
+
+
+def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
+    """Return the segments that a study asks for.
+
+    Each is given as a number L, ">L" or "all". With mode `window`, L means windows of exactly L words; with `bin`,
+    whole sentences of at most L words and more than the previous bound. ">L" means whole sentences of more than L
+    words, and "all" (not with `bin`) all whole sentences. Raises MethodError.
+    """
+    if mode not in ("window", "bin"):
+        raise MethodError(f"unknown way to make segments: '{mode}'", hint="use window or bin")
+    if not spec:
+        raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
+    result: list[Segment] = []
+    for item in spec:
+        segment = _segment(item, mode, result[-1] if result else None)
+        if segment in result:
+            raise MethodError(f"the segment '{item}' is named twice")
+        result.append(segment)
+    return tuple(result)
+
+
+def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
+    longer = _LONGER.fullmatch(item.strip()) if isinstance(item, str) else None
+    bound = int(longer[1]) if longer else item
+    if item == "all" and mode == "window":
+        return Segment("all", None, 1, None)
+    if isinstance(bound, bool) or not isinstance(bound, int):
+        also = " or 'all'" if mode == "window" else ""
+        raise MethodError(f"{item!r} is no segment by {mode}", hint=f"use a number of words, '>' with one{also}")
+    if bound < 1:
+        raise MethodError(f"{item!r} is no segment: a sentence has one word at least")
+    if mode == "window":
+        return Segment(f">{bound}", None, bound + 1, None) if longer else Segment(str(bound), bound, bound, None)
+    return _bin(bound, bool(longer), previous)
+
+
+def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
+    """The bin of sentences up to a bound, or beyond it, that are in no previous bin."""
+    low = previous.high + 1 if previous and previous.high else 1
+    if previous and (previous.high is None or bound < low - longer):
+        shown = f">{bound}" if longer else str(bound)
+        raise MethodError(
+            f"the bin {shown} cannot follow {previous.name}", hint="bounds go up, and '>' with the last comes last"
+        )
+    if longer:
+        return Segment(f">{bound}", None, bound + 1, None)
+    return Segment(f"{low}–{bound}" if low < bound else str(bound), None, low, bound)
+
+
+def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
+    """Return the occurrences whose sentences fit a segment, in order. For windows, `text`, `start` and `end` are those
+    of the window and `words` still counts the sentence; forms with more words than the window are left out."""
+    fits = pl.col("words") >= segment.low
+    fitting = occurrences.filter(fits if segment.high is None else fits & (pl.col("words") <= segment.high))
+    if segment.length is None:
+        return fitting
+    places = zip(fitting["text"].to_list(), fitting["start"].to_list(), fitting["end"].to_list(), strict=True)
+    windows = [window(text, start, end, segment.length) for text, start, end in places]
+    kept = fitting.filter(pl.Series([part is not None for part in windows], dtype=pl.Boolean))
+    columns = {name: SCHEMA[name] for name in ("text", "start", "end")}
+    parts = pl.DataFrame([part for part in windows if part is not None], schema=columns, orient="row")
+    return kept.with_columns(parts.get_columns())

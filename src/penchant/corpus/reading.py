@@ -1,0 +1,198 @@
+"""Read files of running text, compressed or not, in blocks of whole records."""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import io
+import lzma
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import IO, Protocol, cast
+
+import polars as pl
+
+from penchant.corpus.text_files import Block, Layout, TextFile
+from penchant.errors import DataError, missing_package
+from penchant.files import sha256_file
+
+BLOCK = 1 << 22
+_LONGEST = 1 << 28
+_PACKED = 1 << 16
+"""Compressed bytes to unpack at a time, so that even highly compressible text takes little memory."""
+_BOM = b"\xef\xbb\xbf"
+_ROWS = 1 << 14
+
+
+class Reader:
+    """Reads the blocks of a file, in order. Once all are read, `sha256` is the hash of the file as stored."""
+
+    def __init__(self, file: TextFile, number: int, *, layout: Layout, field: str) -> None:
+        self.file, self.number, self.layout, self.field = file, number, layout, field
+        self.sha256 = ""
+
+    def blocks(self, after: int = 0) -> Iterator[Block]:
+        """Yield the blocks, without the first `after`. Raises DataError if the file cannot be read."""
+        try:
+            if self.file.kind == "parquet":
+                yield from self._rows(after)
+            else:
+                yield from self._lines(after)
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror or error}", file=self.file.place) from error
+
+    def _lines(self, after: int) -> Iterator[Block]:
+        with _open(self.file.place) as stored:
+            raw = _Hashed(stored)
+            first = 1
+            parts = _unpacked(raw, self.file.place)
+            wrapped = self.layout == "wrapped" and self.file.kind == "text"
+            for number, data in enumerate(_whole(parts, self.file.place, wrapped=wrapped)):
+                lines = data.count(b"\n")
+                if number >= after:
+                    yield Block(self.number, first, data.removeprefix(_BOM) if first == 1 else data, raw.taken)
+                first += lines
+            self.sha256 = raw.hash.hexdigest()
+
+    def _rows(self, after: int) -> Iterator[Block]:
+        place = self.file.place
+        try:
+            if "://" in place:
+                with _open(place) as stored:
+                    whole = stored.read()
+                self.sha256 = hashlib.sha256(whole).hexdigest()
+                frame = pl.scan_parquet(io.BytesIO(whole))
+            else:
+                self.sha256 = sha256_file(place)
+                frame = pl.scan_parquet(place, glob=False)
+            columns = frame.collect_schema()
+            if columns.get(self.field) != pl.String:
+                hint = f"name one with --field: {', '.join(n for n, kind in columns.items() if kind == pl.String)}"
+                raise DataError(f"has no column of text called '{self.field}'", file=place, hint=hint)
+            rows = frame.select(pl.len()).collect().item()
+            for number, start in enumerate(range(0, rows, _ROWS)):
+                if number >= after:
+                    texts = frame.select(self.field).slice(start, _ROWS).collect()[self.field].to_list()
+                    yield Block(self.number, start + 1, texts, self.file.size * min(start + _ROWS, rows) // rows)
+        except pl.exceptions.PolarsError as error:
+            raise DataError(f"is not a Parquet file: {str(error).splitlines()[0]}", file=place) from error
+
+
+class _Hashed:
+    """A stream that is hashed while it is read."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.stream = stream
+        self.hash = hashlib.sha256()
+        self.taken = 0
+
+    def read(self, size: int) -> bytes:
+        """Read exactly `size` bytes, or fewer at the end only, since the blocks depend on it."""
+        data = self.stream.read(size)
+        while len(data) < size and (more := self.stream.read(size - len(data))):
+            data += more
+        self.hash.update(data)
+        self.taken += len(data)
+        return data
+
+
+def _open(place: str) -> IO[bytes]:
+    if "://" not in place:
+        return Path(place).open("rb")
+    import fsspec
+
+    return cast(IO[bytes], fsspec.open(place, "rb").open())
+
+
+class _Unpacker(Protocol):
+    """The common interface of the standard library's decompressors."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+def _unpacker(ending: str) -> tuple[Callable[[], _Unpacker], type[Exception]] | None:
+    """Return the decompressor for an extension, and the exception it raises for damaged data; None if there is none."""
+    match ending:
+        case ".gz":
+            return lambda: zlib.decompressobj(wbits=31), zlib.error
+        case ".xz":
+            return lzma.LZMADecompressor, lzma.LZMAError
+        case ".bz2":
+            return bz2.BZ2Decompressor, OSError
+        case ".zst":
+            try:
+                if sys.version_info >= (3, 14):
+                    from compression import zstd
+                else:
+                    from backports import zstd
+            except ImportError as error:
+                raise missing_package("backports.zstd", "corpus") from error
+            widest: dict[int, int] = {
+                zstd.DecompressionParameter.window_log_max: 31
+            }  # also reads what zstd --long writes
+            return lambda: zstd.ZstdDecompressor(options=widest), zstd.ZstdError
+    return None
+
+
+def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
+    """Yield the decompressed text of one or several concatenated streams, in the format given by the extension. Raises
+    DataError for damaged or truncated data, which the standard library's file objects would partly read."""
+    known = _unpacker(Path(place).suffix.lower())
+    if known is None:
+        yield from iter(lambda: raw.read(BLOCK), b"")
+        return
+    make, damaged = known
+    unpacker: _Unpacker | None = None
+    data = raw.read(_PACKED)
+    if not data:
+        raise DataError("is empty, not compressed text", file=place)
+    while data:
+        try:
+            unpacker = make() if unpacker is None else unpacker
+            yield unpacker.decompress(data)
+        except damaged as error:
+            raise DataError(f"the file is damaged: {error}", file=place) from error
+        data = b""
+        if unpacker.eof:
+            data, unpacker = unpacker.unused_data.lstrip(b"\0"), None
+        while not data and (more := raw.read(_PACKED)):
+            data = more if unpacker else more.lstrip(b"\0")  # some formats allow padding between streams
+    if unpacker is not None:
+        raise DataError("the file is cut short", file=place)
+
+
+def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[bytes]:
+    """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped."""
+    rest = bytearray()
+    enough = BLOCK
+    for part in parts:
+        rest += part
+        if len(rest) < enough:
+            continue
+        end = _last_blank(rest) if wrapped else rest.rfind(b"\n") + 1
+        if end:
+            yield bytes(rest[:end])
+            del rest[:end]
+        enough = len(rest) + BLOCK
+        if len(rest) > _LONGEST:
+            raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place)
+    if rest:
+        yield bytes(rest)
+
+
+def _last_blank(data: bytearray) -> int:
+    """The end of the last blank line that another line follows; 0 if there is none."""
+    at = len(data)
+    while (at := data.rfind(b"\n", 0, at)) > 0:
+        before = data.rfind(b"\n", 0, at)
+        if before >= 0 and not data[before:at].strip():
+            return at + 1
+    return 0

@@ -1,0 +1,108 @@
+"""Find many forms in a large text in one pass, whatever their number (Aho and Corasick, 1975).
+
+Characters are first coded as small numbers, one for each that occurs in a form and three for all others, so that the
+automaton reads one byte per character and positions count characters. Words end where those of `matching` do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from penchant.corpus.matching import WORD
+from penchant.corpus.normalisation import code_points
+from penchant.errors import missing_package
+
+_DFA_BYTES = 1 << 20
+"""Total bytes of forms up to which the fastest automaton is built, which is also the largest."""
+_BLOCK = 1 << 16
+"""Characters coded at once; a block fits in the processor's cache."""
+_OTHER, _INSIDE, _NEWLINE, _FIRST = range(4)
+"""Codes of characters that no form has (outside words, inside words, a newline), then the first code of the others."""
+
+Integers = NDArray[np.int64]
+
+
+class Places(NamedTuple):
+    """Forms found in a text, by rising line, begin and end: the number of each form, that of its line, and its begin
+    and end in the line, in characters."""
+
+    forms: Integers
+    lines: Integers
+    begins: Integers
+    ends: Integers
+
+
+class Scanner:
+    """Finds forms in texts, both in NFC."""
+
+    def __init__(self, forms: Iterable[str]) -> None:
+        """Raises MethodError if the package ahocorasick_rs is missing."""
+        try:
+            from ahocorasick_rs import BytesAhoCorasick, Implementation
+        except ImportError as error:
+            raise missing_package("ahocorasick_rs", "corpus") from error
+        self.forms = [form for form in dict.fromkeys(forms) if "\n" not in form]  # no line contains the others
+        characters = sorted(set().union(*self.forms))
+        inside = _word_characters()
+        wide = _FIRST + len(characters) > 256
+        codes = inside.astype(np.uint16 if wide else np.uint8)  # _OTHER or _INSIDE
+        codes[ord("\n")] = _NEWLINE
+        codes[[ord(character) for character in characters]] = range(_FIRST, _FIRST + len(characters))
+        self._codes = codes
+        self._in_words = np.array([False, True, False, *(bool(inside[ord(character)]) for character in characters)])
+        patterns = [self._coded(form).tobytes() for form in self.forms]
+        small = sum(map(len, patterns)) <= _DFA_BYTES
+        self._automaton = BytesAhoCorasick(
+            patterns, implementation=Implementation.DFA if small else Implementation.ContiguousNFA
+        )
+
+    def find(self, text: str) -> Places:
+        """Find every place where a form occurs as whole words; those of different forms may overlap."""
+        coded = self._coded(text)
+        width = coded.dtype.itemsize
+        hits = self._automaton.find_matches_as_indexes(coded.data.cast("B"), overlapping=True)
+        matches = np.fromiter((number for hit in hits for number in hit), np.int64, 3 * len(hits)).reshape(-1, 3)
+        matches = matches[matches[:, 1] % width == 0]  # a match must begin where a wide character does
+        forms, begins, ends = matches[:, 0], matches[:, 1] // width, matches[:, 2] // width
+        whole = ~(self._within(coded, begins - 1) | self._within(coded, ends))
+        order = np.lexsort((ends[whole], begins[whole]))
+        forms, begins, ends = (column[whole][order] for column in (forms, begins, ends))
+        newlines = np.flatnonzero(coded == _NEWLINE)
+        lines = np.searchsorted(newlines, begins)
+        starts = np.concatenate(([0], newlines + 1))[lines]
+        return Places(forms, lines, begins - starts, ends - starts)
+
+    def lines(self, text: str) -> list[int]:
+        """Return the numbers, from 0, of the lines in which a form occurs as whole words."""
+        numbers: list[int] = np.unique(self.find(text).lines).tolist()
+        return numbers
+
+    def _coded(self, text: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
+        points = code_points(text)
+        coded = np.empty(len(points), self._codes.dtype)
+        for start in range(0, len(points), _BLOCK):
+            self._codes.take(points[start : start + _BLOCK], out=coded[start : start + _BLOCK], mode="clip")
+        return coded
+
+    def _within(self, coded: NDArray[np.uint8] | NDArray[np.uint16], at: Integers) -> NDArray[np.bool_]:
+        """Whether there is a word character at each place; there is none beyond the ends of the text."""
+        inside = (at >= 0) & (at < len(coded))
+        inside[inside] = self._in_words[coded[at[inside]]]
+        return inside
+
+
+@cache
+def _word_characters() -> NDArray[np.bool_]:
+    """For each code point, whether it is a word character."""
+    in_words = np.zeros(0x110000, dtype=np.bool_)
+    characters = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x110000)))
+    for run in regex.finditer(f"[{WORD}]+", characters):
+        for part in regex.findall("[\0-\ud7ff]+|[\ue000-\U0010ffff]+", run[0]):
+            in_words[ord(part[0]) : ord(part[-1]) + 1] = True
+    return in_words

@@ -1,0 +1,124 @@
+"""Read the tables of occurrences that `extraction.extract` writes: counts by word, form and sentence length."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import polars as pl
+
+from penchant.corpus.normalisation import normalise
+from penchant.corpus.occurrences import KEY
+from penchant.corpus.search import LONGEST
+from penchant.errors import DataError, MethodError
+
+By = Literal["word", "form", "segment"]
+_MOST_NAMED = 10
+
+
+def read_record(path: str | Path) -> dict[str, Any]:
+    """Return the record of an extraction. Raises DataError if the file is not a table of one."""
+    file = Path(path)
+    try:
+        metadata = pl.read_parquet_metadata(file).get(KEY)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        message = "no such file" if not file.exists() else "is not a Parquet file"
+        raise DataError(message, file=file, hint="penchant corpus extract makes one") from error
+    if metadata is None:
+        raise DataError("is not from penchant corpus extract", file=file)
+    record: dict[str, Any] = json.loads(metadata)
+    return record
+
+
+def short(record: Mapping[str, Any]) -> list[tuple[str, str, int]]:
+    """Word, segment and number of occurrences kept, for all that fall short of the minimum."""
+    minimum = record["recipe"]["minimum"]
+    return [(cell["word"], cell["segment"], cell["kept"]) for cell in record["cells"] if cell["kept"] < minimum]
+
+
+def notes(record: Mapping[str, Any]) -> Iterator[str]:
+    """Yield notes on the numbers: what was not read, what was too long, and which words fall short."""
+    recipe, tally = record["recipe"], record["tally"]
+    if tally["skipped"]:
+        yield f"{tally['skipped']:,} of {tally['records']:,} records could not be read and were left out"
+    if tally["too_long"]:
+        yield f"{tally['too_long']:,} sentences with stimuli are too long (for the segments, or {LONGEST:,} characters)"
+    used_up = [c for c in record["cells"] if not c["exact"] and c["kept"] < recipe["per_word"]]
+    if used_up:
+        yield (
+            f"of {len({c['word'] for c in used_up})} stimuli fewer than {recipe['per_word']:,} were kept, for too "
+            "many nearly equal sentences were drawn; to keep more, ask for more"
+        )
+    lacking = list(dict.fromkeys(word for word, _, _ in short(record)))
+    if lacking:
+        where = "" if len(recipe["segments"]) == 1 else " in some segment"
+        more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
+        yield (
+            f"{len(lacking)} of {len(recipe['forms'])} stimuli have fewer than {recipe['minimum']:,} "
+            f"occurrence{'s' * (recipe['minimum'] != 1)}{where}: {', '.join(lacking[:_MOST_NAMED])}{more}"
+        )
+
+
+def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
+    """Return the occurrences kept of a word, or of one form of it. Raises DataError if it was not looked for."""
+    record = read_record(path)
+    normalised = normalise(word)
+    if normalised not in record["recipe"]["forms"]:
+        similar = difflib.get_close_matches(normalised, record["recipe"]["forms"], n=3)
+        owners = [owner for owner, forms in record["recipe"]["forms"].items() if normalised in forms]
+        likely = ", ".join(owners or similar)
+        raise DataError(
+            f"'{word}' was not looked for", file=path, hint=f"did you mean {likely}?" if likely else "see corpus stats"
+        )
+    occurrences = pl.scan_parquet(path, glob=False).filter(pl.col("word") == normalised)
+    return (occurrences if form is None else occurrences.filter(pl.col("matched") == normalise(form))).collect()
+
+
+def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
+    """Count the occurrences found, by word, by form of a word, or by segment.
+
+    `occurrences` counts all in the corpus. Words and segments also have: how many occurrences differ (`distinct`, and
+    `distinct_estimated` if that is an estimate from the sample), how many near duplicates were dropped, how many
+    occurrences were kept, and what falls short of the minimum: for a word the segments, for a segment the number of
+    words. Forms that never occur are listed with 0. Raises MethodError for any other `by`.
+    """
+    if by == "form":
+        return _forms(record)
+    if by not in ("word", "segment"):
+        raise MethodError(f"there are no counts by '{by}'", hint="use word, form or segment")
+    cells = pl.DataFrame(record["cells"], infer_schema_length=None)
+    few = pl.col("kept") < record["recipe"]["minimum"]
+    label = pl.format("{} ({})", pl.col("segment" if by == "word" else "word"), pl.col("kept"))
+    return cells.group_by(by, maintain_order=True).agg(
+        pl.col("occurrences").sum(),
+        pl.col("distinct").sum(),
+        distinct_estimated=~pl.col("exact").all(),
+        near_duplicates=pl.col("near").sum(),
+        kept=pl.col("kept").sum(),
+        **({"words": (pl.col("kept") > 0).sum()} if by == "segment" else {}),
+        short=few.sum() if by == "segment" else label.filter(few).str.join(", "),
+    )
+
+
+def _forms(record: Mapping[str, Any]) -> pl.DataFrame:
+    names = [cell["segment"] for cell in record["cells"]]
+    segments = list(dict.fromkeys(names))
+    by_form: dict[tuple[str, str], dict[str, int]] = {}
+    for word, forms in record["recipe"]["forms"].items():
+        for form in forms:
+            by_form[word, form] = dict.fromkeys(segments, 0)
+    for word, form, segment, n in record["tally"]["forms"]:
+        by_form.setdefault((word, form), dict.fromkeys(segments, 0))[segment] += n
+    rows = [
+        {
+            "word": word,
+            "form": form,
+            "occurrences": sum(by_segment.values()),
+            **(by_segment if len(segments) > 1 else {}),
+        }
+        for (word, form), by_segment in by_form.items()
+    ]
+    return pl.DataFrame(rows, infer_schema_length=None)

@@ -1,0 +1,297 @@
+"""Stimuli of association tests: two sets of targets (X, Y), two of attributes (A, B), and sentences to place them in.
+
+A set is a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (one JSON object, see `SeatFile`: a single
+category, named after the file), a table with the columns category, set, word (see `TableRow`), or several of these.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from pydantic import TypeAdapter
+
+from penchant.corpus.stimuli_files import (
+    MEASURES,
+    SET_FILE,
+    CategoryEntry,
+    ContextEntry,
+    SeatFile,
+    StimuliFile,
+    SuffixesEntry,
+    TableRow,
+    Text,
+)
+from penchant.errors import DataError
+from penchant.files import sha256_file
+from penchant.tables.documents import read_document, read_json
+from penchant.tables.rows import read_models
+
+_SLOT = re.compile(r"\{(target|attribute)\}")
+_HINT = "see penchant schema stimuli"
+_SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
+Span = tuple[int, int]
+_SUFFIXES = TypeAdapter(dict[Text, list[Text]])
+
+# Stimuli -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class WordList:
+    """A list of words, and the sentences, each with one {word}, in which they are placed."""
+
+    name: str
+    label: str
+    words: tuple[str, ...]
+    templates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A sentence with one {target} and one {attribute}, in either order."""
+
+    structure: str
+    text: str
+
+    def sentence(self, target: str, attribute: str) -> tuple[str, Span, Span]:
+        """Fill both slots; return the sentence and the spans (start, end) of target and attribute."""
+        words = {"target": target, "attribute": attribute}
+        spans: dict[str, Span] = {}
+        text = ""
+        for i, part in enumerate(_SLOT.split(self.text)):  # odd parts are names of slots
+            added = words[part] if i % 2 else part
+            if i % 2:
+                spans[part] = (len(text), len(text) + len(added))
+            text += added
+        return text, spans["target"], spans["attribute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """Targets X and Y, attributes A and B. `target` tells which of these fill the {target} slot of the contexts."""
+
+    id: str
+    label: str
+    x: WordList
+    y: WordList
+    a: WordList
+    b: WordList
+    contexts: tuple[Context, ...] = ()
+    target: Literal["targets", "attributes"] = "targets"
+    paired: bool = False
+    measures: tuple[str, ...] = MEASURES
+    place: str = ""
+
+    def lists(self) -> tuple[WordList, WordList, WordList, WordList]:
+        """X, Y, A, B."""
+        return self.x, self.y, self.a, self.b
+
+    def repeated(self) -> list[str]:
+        """Words that occur twice in X and Y together, or twice in A and B together."""
+        repeated: list[str] = []
+        for first, second in ((self.x, self.y), (self.a, self.b)):
+            words = first.words + second.words
+            repeated += [word for word in words if words.count(word) > 1]
+        return list(dict.fromkeys(repeated))
+
+
+@dataclass(frozen=True, slots=True)
+class StimulusSet:
+    """Categories, and the suffixes that each word may take. `sha256` is the hash of all files."""
+
+    name: str
+    language: str
+    categories: tuple[Category, ...]
+    suffixes: Mapping[str, tuple[str, ...]]
+    files: tuple[Path, ...]
+    sha256: str
+
+    def words(self) -> list[str]:
+        """Every distinct word, in order."""
+        return list(dict.fromkeys(word for c in self.categories for words in c.lists() for word in words.words))
+
+    def forms(self, word: str) -> tuple[str, ...]:
+        """The word and the word with each of its suffixes, in NFC."""
+        forms = (word + suffix for suffix in ("", *self.suffixes.get(word, ())))
+        return tuple(dict.fromkeys(unicodedata.normalize("NFC", form) for form in forms))
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_stimuli(path: str | Path | Sequence[str | Path]) -> StimulusSet:
+    """Read the stimuli of a directory with `set.yaml`, of a file, or of several of these together.
+
+    Raises DataError naming file, line and key.
+    """
+    paths = [path] if isinstance(path, str | Path) else path
+    if not paths:
+        raise DataError("no file of stimuli is named", hint="name a directory, a file or several of them")
+    sets = [_read(Path(source)) for source in paths]
+    languages = list(dict.fromkeys(s.language for s in sets if s.language != "und")) or ["und"]
+    if len(languages) > 1:
+        second = next(s for s in sets if s.language == languages[1])
+        message = f"the stimuli are in more than one language: {', '.join(languages)}"
+        raise DataError(message, file=second.files[0])
+    categories = tuple(category for s in sets for category in s.categories)
+    first: dict[str, str] = {}
+    for category in categories:
+        if category.id in first:
+            message = f"category '{category.id}' occurs twice, first in {first[category.id]}"
+            raise DataError(message, where=category.place)
+        first[category.id] = category.place
+    suffixes: dict[str, tuple[str, ...]] = {}
+    for s in sets:
+        for word, added in s.suffixes.items():
+            suffixes[word] = tuple(dict.fromkeys((*suffixes.get(word, ()), *added)))
+    files = tuple(file for s in sets for file in s.files)
+    return StimulusSet("+".join(s.name for s in sets), languages[0], categories, suffixes, files, _hash(files))
+
+
+def _read(place: Path) -> StimulusSet:
+    if not place.exists():
+        raise DataError("no such file or directory", file=place)
+    if place.is_dir():
+        if not (place / SET_FILE).is_file():
+            raise DataError(f"the directory holds no {SET_FILE}", file=place, hint=_HINT)
+        place = place / SET_FILE
+    suffix = place.suffix.lower()
+    if suffix in (".yaml", ".yml"):
+        return _read_yaml(place)
+    if suffix in (".json", ".jsonl"):
+        categories = _from_seat(place)
+    elif suffix in (".csv", ".tsv"):
+        categories = _from_table(place)
+    else:
+        raise DataError(
+            "is not a file of stimuli", file=place, hint="its name ends in .yaml, .json, .jsonl, .csv or .tsv"
+        )
+    return StimulusSet(place.stem, "und", categories, {}, (place,), _hash([place]))
+
+
+def _hash(files: Iterable[Path]) -> str:
+    return hashlib.sha256("".join(sha256_file(file) for file in files).encode()).hexdigest()
+
+
+# set.yaml
+
+
+def _read_yaml(path: Path) -> StimulusSet:
+    document = read_document(path, StimuliFile, hint=_HINT)
+    lists = {
+        name: WordList(name, entry.label or name, tuple(entry.words), _family(document, name, path))
+        for name, entry in document.lists.items()
+    }
+    categories = tuple(_category(id_, entry, lists, document, path) for id_, entry in document.categories.items())
+    files = (path,) if document.suffixes.file is None else (path, path.parent / document.suffixes.file)
+    suffixes = _suffixes(document.suffixes, lists, path)
+    default_name = path.absolute().parent.name if path.name == SET_FILE else path.stem
+    return StimulusSet(document.name or default_name, document.language, categories, suffixes, files, _hash(files))
+
+
+_Known = TypeVar("_Known")
+
+
+def _look_up(what: str, name: str, known: Mapping[str, _Known], where: str) -> _Known:
+    """Return what a name refers to. Raises DataError if there is nothing of that name."""
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {', '.join(near)}?" if near else f"known: {', '.join(known) or 'none'}"
+    raise DataError(f"there is no {what} '{name}'", where=where, hint=hint)
+
+
+def _family(document: StimuliFile, name: str, path: Path) -> tuple[str, ...]:
+    """The templates of a list."""
+    family = document.lists[name].templates
+    if family is None:
+        return ()
+    return tuple(_look_up("family of templates", family, document.templates, f"{path}, lists.{name}.templates"))
+
+
+def _category(
+    id_: str, entry: CategoryEntry, lists: Mapping[str, WordList], document: StimuliFile, path: Path
+) -> Category:
+    place = f"{path}, categories.{id_}"
+    names = {"X": entry.X, "Y": entry.Y, "A": entry.A, "B": entry.B}
+    x, y, a, b = (_look_up("list", name, lists, f"{place}.{key}") for key, name in names.items())
+    contexts: list[ContextEntry] = []
+    if entry.contexts is not None:
+        contexts = _look_up("family of contexts", entry.contexts, document.contexts, f"{place}.contexts")
+    first, second = (x, y) if entry.target == "targets" else (a, b)
+    if entry.paired and len(first.words) != len(second.words):
+        counts = f"'{first.name}' has {len(first.words)} and '{second.name}' has {len(second.words)}"
+        raise DataError(f"paired lists must have equally many words, but {counts}", where=f"{place}.paired")
+    sentences = tuple(Context(context.structure, context.text) for context in contexts)
+    measures = tuple(measure for measure in MEASURES if measure in entry.measures)
+    return Category(id_, entry.label or id_, x, y, a, b, sentences, entry.target, entry.paired, measures, place)
+
+
+def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -> dict[str, tuple[str, ...]]:
+    """The suffixes of each word: those of its own groups, else those of the file, else those of its lists."""
+
+    def of(groups: Iterable[str], where: str) -> list[str]:
+        return [s for group in groups for s in _look_up("group of suffixes", group, entry.groups, where)]
+
+    result: dict[str, list[str]] = {}
+    for name, groups in entry.lists.items():
+        where = f"{path}, suffixes.lists.{name}"
+        for word in _look_up("list", name, lists, where).words:
+            result.setdefault(word, []).extend(of(groups, where))
+    if entry.file is not None:
+        from_file: dict[str, list[str]] = read_json(
+            path.parent / entry.file, _SUFFIXES, hint="it holds {word: [suffix, …]}"
+        )
+        result |= from_file
+    words = {word: None for word_list in lists.values() for word in word_list.words}
+    for word, groups in entry.words.items():
+        where = f"{path}, suffixes.words.{word}"
+        _look_up("word", word, words, where)
+        result[word] = of(groups, where)
+    return {word: tuple(of_word) for word, of_word in result.items()}
+
+
+# SEAT and CEAT
+
+
+def _from_seat(file: Path) -> tuple[Category, ...]:
+    document = read_json(file, TypeAdapter(SeatFile), hint=_SEAT_HINT)
+    sets = (document.targ1, document.targ2, document.attr1, document.attr2)
+    x, y, a, b = (WordList(s.category, s.category, tuple(s.examples)) for s in sets)
+    return (Category(file.stem, file.stem, x, y, a, b, place=str(file)),)
+
+
+# Tables
+
+
+def _from_table(file: Path) -> tuple[Category, ...]:
+    rows = read_models(file, TableRow)
+    if not rows:
+        raise DataError("holds no rows", file=file)
+    first = {row.category: line for line, row in reversed(rows)}
+    order = dict.fromkeys(row.category for _, row in rows)
+    return tuple(_from_rows(id_, first[id_], [r for r in rows if r[1].category == id_], file) for id_ in order)
+
+
+def _from_rows(id_: str, line: int, rows: list[tuple[int, TableRow]], file: Path) -> Category:
+    words: dict[str, list[str]] = {key: [] for key in "XYAB"}
+    labels: dict[str, str] = {}
+    for number, row in rows:
+        words[row.set].append(row.word)
+        if row.label and labels.setdefault(row.set, row.label) != row.label:
+            message = f"set {row.set} of category '{id_}' is called '{labels[row.set]}' before"
+            raise DataError(message, file=file, line=number, field="label")
+    missing = [key for key, members in words.items() if not members]
+    if missing:
+        message = f"category '{id_}' has no words of set {' and '.join(missing)}"
+        raise DataError(message, file=file, line=line, field="set", hint="the sets are X, Y, A and B")
+    x, y, a, b = (
+        WordList(labels.get(key, key), labels.get(key, key), tuple(members)) for key, members in words.items()
+    )
+    return Category(id_, id_, x, y, a, b, place=f"{file}, line {line}")

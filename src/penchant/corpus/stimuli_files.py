@@ -1,0 +1,164 @@
+"""The contents of stimulus files: `set.yaml`, SEAT and CEAT files, and rows of tables."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Mapping
+from typing import Annotated, Literal, get_args
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from penchant.tables.documents import as_text
+
+SET_FILE = "set.yaml"
+Measure = Literal["weat", "seat", "ceat", "logprob-bias"]
+MEASURES: tuple[str, ...] = get_args(Measure)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def _as_word(value: object) -> str:
+    """Validate a text. A value that YAML does not read as text is an error, since a word may well be `no` or `null`."""
+    if value is None or isinstance(value, bool | datetime.date):
+        raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
+    text = as_text(value)
+    if _SURROGATE.search(text):
+        raise ValueError("holds half of a surrogate pair")
+    return text
+
+
+def _with_slots(value: object, *slots: str) -> str:
+    rest = text = _as_word(value)
+    for slot in slots:
+        if text.count(slot) != 1:
+            raise ValueError(f"{slot} must occur exactly once in the sentence, not {text.count(slot)} times: {text!r}")
+        rest = rest.replace(slot, "")
+    if "{" in rest or "}" in rest:
+        raise ValueError(f"braces may only hold {' and '.join(slots)}: {text!r}")
+    return text
+
+
+def _several(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+Text = Annotated[str, BeforeValidator(_as_word)]
+Texts = Annotated[list[Text], Field(min_length=1)]
+TemplateText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{word}"))]
+ContextText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{target}", "{attribute}"))]
+Groups = Annotated[
+    list[Text],
+    BeforeValidator(_several),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+SetLabel = Annotated[Literal["X", "Y", "A", "B"], BeforeValidator(as_text)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class ListEntry(_Strict):
+    """A word list; its key is its name."""
+
+    label: Text | None = None
+    """What the list is called in reports; default: its key."""
+    templates: Annotated[Text | None, Field(description="the family of templates in which its words are placed")] = None
+    words: Texts
+    """The words."""
+
+
+class ContextEntry(_Strict):
+    """A sentence for the log-probability bias score. A slot may be followed by a suffix."""
+
+    structure: Annotated[Text, Field(description="such as S1, from the shortest context to the longest")]
+    text: Annotated[ContextText, Field(description="a sentence with one {target} and one {attribute}")]
+
+
+class CategoryEntry(_Strict):
+    """A category; its key is its name. X, Y, A and B name lists."""
+
+    label: Text | None = None
+    """What the category is called in reports."""
+    X: Text
+    """The list that is the first set of targets."""
+    Y: Text
+    """The list that is the second set of targets."""
+    A: Text
+    """The list that is the first set of attributes."""
+    B: Text
+    """The list that is the second set of attributes."""
+    contexts: Annotated[Text | None, Field(description="the family of contexts")] = None
+    target: Annotated[
+        Literal["targets", "attributes"],
+        Field(description="which sets fill the {target} slot: targets (X and Y) or attributes (A and B)"),
+    ] = "targets"
+    paired: Annotated[
+        bool, Field(description="the words of the two lists in the {target} slot belong together by position")
+    ] = False
+    measures: Annotated[list[Measure], Field(min_length=1)] = list(get_args(Measure))
+    """The instruments that read the category; default: all."""
+
+
+class SuffixesEntry(_Strict):
+    """The forms in which words occur in running text. Entries for a word take precedence over those for its lists."""
+
+    file: Annotated[str | None, Field(description="a JSON file {word: [suffix, …]}, relative to this one")] = None
+    groups: dict[Text, Texts] = {}
+    """Suffixes by the name of their group."""
+    lists: Annotated[dict[Text, Groups], Field(description="the group or groups of all words of a list")] = {}
+    words: Annotated[dict[Text, Groups], Field(description="the group or groups of a word; [] for none")] = {}
+
+
+class StimuliFile(_Strict):
+    """`set.yaml`. Paths are relative to it."""
+
+    name: Text | None = None
+    """The name of the set; default: that of its directory."""
+    language: Annotated[str, Field(description="BCP 47 tag, such as en or bn")] = "und"
+    statement: Annotated[str | None, Field(description="the data statement")] = None
+    lists: dict[Text, ListEntry]
+    """The lists of words, by name."""
+    templates: Annotated[
+        dict[Text, Annotated[list[TemplateText], Field(min_length=1)]],
+        Field(description="families of sentences with one {word}"),
+    ] = {}
+    contexts: dict[Text, Annotated[list[ContextEntry], Field(min_length=1)]] = {}
+    """Families of sentences with one {target} and one {attribute}, by name."""
+    categories: Annotated[dict[Text, CategoryEntry], Field(min_length=1)]
+    """The categories that are tested, by name."""
+    suffixes: SuffixesEntry = SuffixesEntry()
+
+
+class SeatSet(_Strict):
+    category: Text
+    """What the set is called."""
+    examples: Texts
+    """Its words, or whole sentences."""
+
+
+class SeatFile(_Strict):
+    """A SEAT or CEAT file, one JSON object; the examples are words or sentences."""
+
+    targ1: SeatSet
+    targ2: SeatSet
+    attr1: SeatSet
+    attr2: SeatSet
+
+
+class TableRow(BaseModel):
+    """A row of a table of words; other columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    category: Text
+    """The category the word belongs to."""
+    set: SetLabel
+    """X or Y (targets), A or B (attributes)."""
+    word: Text
+    """The word."""
+    label: Annotated[Text | None, Field(description="what the set is called")] = None
+
+
+SCHEMAS: Mapping[str, type[BaseModel]] = {SET_FILE: StimuliFile, "seat": SeatFile, "table": TableRow}
+"""The models of what is read: `set.yaml`, a SEAT or CEAT file, a row of a table."""

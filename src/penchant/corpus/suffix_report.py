@@ -1,0 +1,245 @@
+"""Tables and notes on the use of suffixes: see `suffixes.Usage`."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import polars as pl
+import yaml
+
+from penchant.corpus.suffixes import Usage
+from penchant.errors import MethodError
+
+By = Literal["word", "form", "suffix"]
+BY: tuple[str, ...] = get_args(By)
+_SHOWN = 5
+_SHOWN_OF_WORD = 3
+_MOST_NAMED = 10
+_ADDED = 20
+_BY_SUFFIX: dict[str, Any] = {
+    "suffix": pl.String,
+    "words": pl.Int64,
+    "occurs_with": pl.Int64,
+    "occurrences": pl.Int64,
+    "other_words": pl.Int64,
+    "other_occurrences": pl.Int64,
+    "such_as": pl.String,
+}
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+def check_by(by: str, *, counted: bool) -> None:
+    """Raise MethodError if there is no such table, or if it needs counts and nothing was `counted` in a text."""
+    if by not in BY:
+        raise MethodError(f"there are no findings by '{by}'", hint=f"use {', '.join(BY)}")
+    if by == "suffix" and not counted:
+        raise MethodError("suffixes are counted in a text", hint="name one, or use --by form or word")
+
+
+def table(found: Usage, by: By = "word") -> pl.DataFrame:
+    """Return the findings by word, by form, or by suffix. Raises MethodError for any other table.
+
+    By form: each form with its suffix, how often it occurs, and its findings. Below the forms of a word are the runs
+    that begin with it and that no word claims: the most frequent, and the most frequent of those that end in a suffix
+    of other words. Without a corpus, only the forms with findings.
+    By word: how many forms it has, how many of these occur, their occurrences and the share without a suffix, runs
+    that no word claims, and the forms that are also another word's or a word of their own.
+    By suffix: how many words have it, with how many it occurs and how often; with how many other words it occurs
+    unclaimed, how often, and with which. Then endings that several words take but that are no suffix of any. Needs a
+    corpus.
+    """
+    check_by(by, counted=found.occurrences is not None)
+    match by:
+        case "word":
+            return pl.DataFrame([_of_word(found, word) for word in found.forms], infer_schema_length=None)
+        case "form":
+            schema: dict[str, Any] = {"word": pl.String, "suffix": pl.String, "form": pl.String}
+            if found.occurrences is not None:
+                schema["occurrences"] = pl.Int64
+            rows = [row for word in found.forms for row in _of_forms(found, word)]
+            return pl.DataFrame(rows, schema={**schema, "finding": pl.String})
+        case "suffix":
+            return pl.DataFrame(_of_suffixes(found), schema=_BY_SUFFIX)
+
+
+def _of_word(usage: Usage, word: str) -> dict[str, Any]:
+    forms = usage.forms[word]
+    also = [f"{form} ({', '.join(shared)})" for form in forms if (shared := usage.shared(word, form))]
+    also += [form for form in forms if usage.own_word(word, form)]
+    row: dict[str, Any] = {"word": word, "forms": len(forms)}
+    if usage.occurrences is not None:
+        counts = [usage.occurrences[word, form] for form in forms]
+        missed = usage.missed[word]
+        row |= {
+            "occur": sum(n > 0 for n in counts),
+            "occurrences": sum(counts),
+            "root_share": usage.occurrences[word, word] / sum(counts) if any(counts) else None,
+            "not_claimed": missed.total,
+            "most_frequent": ", ".join(f"{word}{tail} ({n})" for tail, n in missed.most_common()[:_SHOWN_OF_WORD]),
+        }
+    return row | {"collisions": ", ".join(also)}
+
+
+def _of_forms(usage: Usage, word: str) -> Iterator[dict[str, Any]]:
+    for form, suffix in usage.forms[word].items():
+        findings = usage.findings(word, form)
+        row: dict[str, Any] = {"word": word, "suffix": suffix, "form": form}
+        if usage.occurrences is not None:
+            row["occurrences"] = usage.occurrences[word, form]
+            findings.insert(0, "occurs" if row["occurrences"] else "never")
+        if findings:
+            yield row | {"finding": "; ".join(findings)}
+    if usage.occurrences is not None:
+        for tail, n in _likely(usage, word):
+            notes = ["not claimed"]
+            notes += ["a word of its own"] if word + tail in usage.others else []
+            notes += ["a suffix of other words"] if tail in usage.suffixes else []
+            yield {"word": word, "suffix": tail, "form": word + tail, "occurrences": n, "finding": "; ".join(notes)}
+
+
+def _likely(usage: Usage, word: str) -> list[tuple[str, int]]:
+    """The unclaimed endings of a word: the most frequent, and the most frequent of those that other words have."""
+    endings = usage.missed[word].most_common()
+    suffixes = [ending for ending in endings if ending[0] in usage.suffixes]
+    chosen = {*endings[:_SHOWN], *suffixes[:_SHOWN]}
+    return [ending for ending in endings if ending in chosen]
+
+
+def _of_suffixes(usage: Usage) -> list[dict[str, Any]]:
+    counts = usage.occurrences or Counter()
+    words: Counter[str] = Counter()
+    used: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for word, forms in usage.forms.items():
+        for form, suffix in forms.items():
+            words[suffix] += 1
+            used[suffix] += counts[word, form] > 0
+            total[suffix] += counts[word, form]
+    others: dict[str, Counter[str]] = {}
+    for word, missed in usage.missed.items():
+        for tail, n in missed.counts.items():
+            others.setdefault(tail, Counter())[word] = n
+    known = sorted(usage.suffixes, key=lambda suffix: -total[suffix])
+    added = [tail for tail, counts_by_word in others.items() if len(counts_by_word) > 1 and tail not in words]
+    added.sort(key=lambda tail: (-len(others[tail]), -others[tail].total(), tail))
+    return [
+        {
+            "suffix": suffix,
+            "words": words[suffix],
+            "occurs_with": used[suffix],
+            "occurrences": total[suffix],
+            "other_words": len(others.get(suffix, ())),
+            "other_occurrences": others.get(suffix, Counter()).total(),
+            "such_as": ", ".join(
+                f"{word}{suffix} ({n})" for word, n in others.get(suffix, Counter()).most_common(_SHOWN_OF_WORD)
+            ),
+        }
+        for suffix in [*known, *added[:_ADDED]]
+    ]
+
+
+def _enumerated(words: Sequence[str], most: int = _MOST_NAMED) -> str:
+    more = len(words) - most
+    return ", ".join(words[:most]) + (f" and {more:,} more" if more > 0 else "")
+
+
+# Notes ------------------------------------------------------------------------------------------------------------
+
+
+def notes(found: Usage) -> Iterator[str]:
+    """Yield notes on the numbers, and on suffixes that seem to be wrong."""
+    if found.skipped:
+        yield f"{found.skipped:,} of {found.records:,} records could not be read and were left out"
+    if found.occurrences is not None:
+        yield from _counted(found, found.occurrences)
+    roots = [f"{word} ({', '.join(shared)})" for word in found.forms if (shared := found.shared(word, word))]
+    if roots:
+        yield f"words that are a form of another ({len(roots)}): {_enumerated(roots)}"
+    both = {form for word, forms in found.forms.items() for form in forms if found.shared(word, form)}
+    if both:
+        yield f"forms of more than one word, which count for each ({len(both)}): {_enumerated(sorted(both))}"
+    single = {form for word, forms in found.forms.items() for form in forms if found.own_word(word, form)}
+    if single:
+        yield f"forms that are words of their own ({len(single)}): {_enumerated(sorted(single))}"
+    if found.misspelt:
+        misspelt = [f"{form} ({', '.join(problems)})" for (_, form), problems in found.misspelt.items()]
+        yield f"forms that cannot be spelt like this ({len(misspelt)}): {_enumerated(misspelt, _SHOWN)}"
+    for file in found.stimuli.files:
+        blanks = [repr(suffix) for suffix in _suffixes_written(file) if suffix != suffix.strip()]
+        if blanks:
+            yield f"{file}: blanks at the ends of suffixes are left out: {_enumerated(list(dict.fromkeys(blanks)))}"
+
+
+def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
+    forms = [(word, form) for word, of_word in usage.forms.items() for form in of_word]
+    never = sum(not counts[key] for key in forms)
+    absent = sum(not any(counts[word, form] for form in of_word) for word, of_word in usage.forms.items())
+    yield (
+        f"{never:,} of {len(forms):,} forms never occur, those of {absent:,} words that never do among them "
+        f"({counts.total():,} occurrences of all forms)"
+    )
+    yield from _unused(usage, counts)
+    missed = sum(endings.total for endings in usage.missed.values())
+    if missed:
+        yield f"{missed:,} runs begin with a word and are not claimed"
+    for word, endings in usage.missed.items():
+        if endings.short:
+            yield f"counts of what begins with {word} and is not claimed may be up to {endings.short:,} too low"
+
+
+def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
+    """Yield notes on suffixes that occur with none of the words that have them, and on suffixes that occur with none of
+    a group of words that have the same suffixes; those of the most frequent words come first."""
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for word, forms in usage.forms.items():
+        groups.setdefault(tuple(forms.values()), []).append(word)
+    total = {
+        group: sum(counts[word, form] for word in words for form in usage.forms[word])
+        for group, words in groups.items()
+    }
+    used = {
+        group: {suffix for word in words for form, suffix in usage.forms[word].items() if counts[word, form]}
+        for group, words in groups.items()
+    }
+    ever = set().union(*used.values())
+    never = []
+    for suffix in usage.suffixes:
+        if suffix not in ever:
+            having = [group for group in groups if suffix in group]
+            never.append((sum(total[group] for group in having), suffix, sum(len(groups[group]) for group in having)))
+    if never:
+        shown = [f"{suffix} ({n} words, {of:,} occurrences)" for of, suffix, n in sorted(never, key=_from_most)]
+        yield f"suffixes that occur with none of the words that have them ({len(shown)}): {_enumerated(shown)}"
+    partly = [
+        (total[group], suffix, _enumerated(words, 1))
+        for group, words in groups.items()
+        for suffix in group
+        if suffix in ever and suffix not in used[group] and suffix and total[group]
+    ]
+    if partly:
+        shown = [f"{suffix} ({words}, {of:,} occurrences)" for of, suffix, words in sorted(partly, key=_from_most)]
+        yield (
+            f"others that occur with none of a group, words with the same suffixes ({len(shown)}): {_enumerated(shown)}"
+        )
+
+
+def _from_most(entry: tuple[int, Any, Any]) -> int:
+    return -entry[0]
+
+
+def _suffixes_written(file: Path) -> list[str]:
+    """The suffixes in a file of stimuli, exactly as written."""
+    if file.suffix.lower() in (".yaml", ".yml"):
+        lists = ((yaml.safe_load(file.read_text("utf-8")).get("suffixes") or {}).get("groups") or {}).values()
+    else:
+        try:
+            content = json.loads(file.read_text("utf-8-sig"))
+        except ValueError:
+            return []
+        lists = content.values() if isinstance(content, dict) else []
+    return [str(suffix) for group in lists if isinstance(group, list) for suffix in group]

@@ -1,0 +1,311 @@
+"""Compare suffixes with a corpus: which forms occur, which are also another word's, and which are missed."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import unicodedata
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import NamedTuple
+
+import regex
+
+from penchant.corpus.matching import WORD, Matcher
+from penchant.corpus.normalisation import normalise
+from penchant.corpus.orthography import orthography
+from penchant.corpus.reading import Reader
+from penchant.corpus.scanning import Scanner
+from penchant.corpus.search import Extraction, extraction
+from penchant.corpus.sentences import splitter
+from penchant.corpus.stimuli import Category, StimulusSet, WordList
+from penchant.corpus.text_files import Block, TextFile
+from penchant.corpus.units import refuse_unreadable, units
+from penchant.corpus.workers import in_order
+from penchant.errors import DataError, missing_package
+
+ROOM = 10_000
+"""How many different runs that begin with a word and are no form are counted per word."""
+_TAIL = regex.compile(f"[{WORD}]*+")
+_LETTER = regex.compile(f"[{WORD}]")
+
+Progress = Callable[[float, float], None]
+
+
+class Frequent:
+    """The counts of the most frequent of any number of things (Misra and Gries 1982; merged as in Agarwal et al. 2013).
+
+    `total` things were seen. Each was seen as often as `counts` says (0 if it is not in there), or up to `short` times
+    more; `short` is at most total / (room + 1), and 0 until more than 2 × room different things were seen.
+    """
+
+    def __init__(self, room: int = ROOM) -> None:
+        self.room = room
+        self.counts: Counter[str] = Counter()
+        self.total = 0
+        self.short = 0
+
+    def update(self, seen: Mapping[str, int]) -> None:
+        """Add these counts."""
+        self.counts.update(seen)
+        self.total += sum(seen.values())
+        if len(self.counts) > 2 * self.room:
+            least = sorted(self.counts.values(), reverse=True)[self.room]
+            self.counts = Counter({thing: n - least for thing, n in self.counts.items() if n > least})
+            self.short += least
+
+    def most_common(self) -> list[tuple[str, int]]:
+        """Things and counts, the most frequent first; equal counts are sorted by name."""
+        return sorted(self.counts.items(), key=lambda entry: (-entry[1], entry[0]))
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The forms of stimuli, and how a corpus uses them.
+
+    `forms` maps each word to its forms, and each form to its suffix. `others` are words in their own right.
+    `occurrences` are counted by word and form, None without a corpus; a form capitalised at the beginning of a sentence
+    counts as the form itself. `missed` counts, for each word, what follows it in runs of word characters that begin
+    with it (and with no longer word) and are no form of any word. Runs in which a mark such as the Bengali hasant or
+    nukta turns the last letter of the word into another are excluded. Of `records`, `skipped` could not be read.
+    """
+
+    stimuli: StimulusSet
+    forms: Mapping[str, Mapping[str, str]]
+    others: frozenset[str] = frozenset()
+    occurrences: Counter[tuple[str, str]] | None = None
+    missed: Mapping[str, Frequent] = field(default_factory=dict)
+    records: int = 0
+    skipped: int = 0
+
+    @cached_property
+    def owners(self) -> dict[str, list[str]]:
+        """The words that claim each surface form, including forms capitalised at the beginning of a sentence."""
+        claims: dict[str, dict[str, None]] = {}
+        for word, forms in self.forms.items():
+            for form in forms:
+                for surface in {form, _capital(form)}:
+                    claims.setdefault(surface, {})[word] = None
+        return {surface: list(words) for surface, words in claims.items()}
+
+    def shared(self, word: str, form: str) -> list[str]:
+        """The other words that claim a form of this one: where it occurs, both are found."""
+        surfaces = dict.fromkeys((form, _capital(form)))
+        return [owner for owner in dict.fromkeys(o for s in surfaces for o in self.owners[s]) if owner != word]
+
+    def own_word(self, word: str, form: str) -> bool:
+        """Whether a form with a suffix is also a word in its own right."""
+        return form != word and form in self.others
+
+    @cached_property
+    def suffixes(self) -> dict[str, None]:
+        """All suffixes of all words."""
+        return dict.fromkeys(suffix for forms in self.forms.values() for suffix in forms.values() if suffix)
+
+    @cached_property
+    def misspelt(self) -> dict[tuple[str, str], list[str]]:
+        """By word and form, the spelling faults that the suffix causes."""
+        faults = {}
+        for word, forms in self.forms.items():
+            suffixes = tuple(suffix for suffix in forms.values() if suffix)
+            lines = orthography(_alone(self.stimuli, word, suffixes)) if suffixes else []
+            for form, suffix in forms.items():
+                head = f"form {word + suffix!r} "
+                problems = [line.removeprefix(head) for line in lines if line.startswith(head)]
+                if problems:
+                    faults[word, form] = problems
+        return faults
+
+    def findings(self, word: str, form: str) -> list[str]:
+        """The findings about a form, apart from how often it occurs."""
+        shared = self.shared(word, form)
+        findings = [f"form of {', '.join(shared)} too"] if shared else []
+        findings += ["a word of its own"] if self.own_word(word, form) else []
+        return findings + self.misspelt.get((word, form), [])
+
+
+def _capital(form: str) -> str:
+    """The form with the capital letter that `Matcher` finds at the beginning of a sentence."""
+    return normalise(form[0].upper() + form[1:]) if form[0].islower() else form
+
+
+def _alone(stimuli: StimulusSet, word: str, suffixes: tuple[str, ...]) -> StimulusSet:
+    words, none = WordList("", "", (word,)), WordList("", "", ())
+    category = Category("", "", words, none, none, none)
+    return StimulusSet("", stimuli.language, (category,), {word: suffixes}, (), "")
+
+
+# Counting ---------------------------------------------------------------------------------------------------------
+
+
+def usage(
+    stimuli: StimulusSet,
+    files: Sequence[TextFile] = (),
+    *,
+    others: Iterable[str] = (),
+    layout: str = "paragraphs",
+    field: str = "text",
+    workers: int = 1,
+    progress: Progress = lambda done, total: None,
+) -> Usage:
+    """Return the forms of the words that an extraction looks for and, if files are given, how often they occur; files
+    are read once.
+
+    A form occurs where `extraction.extract` would find it. `others` are words in their own right, such as the headwords
+    of a dictionary. `progress` is called with the bytes read since the last call and those of all files.
+    Raises DataError and MethodError.
+    """
+    settings = extraction(stimuli, layout=layout, field=field)
+    words = {normalise(word): word for word in stimuli.words()}
+    forms = {word: _forms(words[word], stimuli.suffixes.get(words[word], ())) for word in settings.forms}
+    other_words = frozenset(map(normalise, others))
+    if not files:
+        return Usage(stimuli, forms, other_words)
+    seen: Counter[tuple[str, str]] = Counter()
+    missed = {word: Frequent() for word in forms}
+    records = skipped = position = number = 0
+    total = float(sum(file.size for file in files))
+    for result in in_order(_Search(settings), _tasks(files, settings), workers):
+        refuse_unreadable(result.first, result.bad, result.skipped, result.records, files[result.file], field)
+        seen.update(result.forms)
+        for word, tails in result.tails.items():
+            missed[word].update(tails)
+        records += result.records
+        skipped += result.skipped
+        progress(float(result.at - (position if number == result.file else 0)), total)
+        position, number = result.at, result.file
+    uncapitalised = {(word, _capital(form)): form for word, own_forms in forms.items() for form in own_forms}
+    occurrences: Counter[tuple[str, str]] = Counter()
+    for (word, surface), n in seen.items():
+        occurrences[word, uncapitalised.get((word, surface), surface)] += n
+    return Usage(stimuli, forms, other_words, occurrences, missed, records, skipped)
+
+
+def _forms(word: str, suffixes: Iterable[str]) -> dict[str, str]:
+    forms: dict[str, str] = {}
+    for suffix in ("", *suffixes):
+        forms.setdefault(normalise(word + suffix), suffix)
+    return forms
+
+
+class _Task(NamedTuple):
+    block: Block
+    file: TextFile
+
+
+class _BlockUsage(NamedTuple):
+    """Counts of a block of file number `file`: surface forms by word, and the endings after a word that make no
+    form."""
+
+    file: int
+    first: int
+    at: int
+    forms: Counter[tuple[str, str]]
+    tails: dict[str, Counter[str]]
+    records: int
+    skipped: int
+    bad: int
+
+
+def _tasks(files: Sequence[TextFile], settings: Extraction) -> Iterator[_Task]:
+    for number, file in enumerate(files):
+        for block in Reader(file, number, layout=settings.layout, field=settings.field).blocks():
+            yield _Task(block, file)
+
+
+class _Search:
+    """Finds forms in blocks, and runs that begin with a word; every process has a copy."""
+
+    def __init__(self, settings: Extraction) -> None:
+        self.settings = settings
+        self._tools: tuple[Matcher, Scanner, Callable[[str], list[str]], _Beginnings] | None = None
+
+    def __reduce__(self) -> tuple[type[_Search], tuple[Extraction]]:
+        return _Search, (self.settings,)
+
+    def __call__(self, task: _Task) -> _BlockUsage:
+        matcher, scanner, split, beginnings = self._built()
+        block = task.block
+        lines = units(block, task.file.kind, layout=self.settings.layout, field=self.settings.field)
+        texts = lines.text.split("\n")
+        forms: Counter[tuple[str, str]] = Counter()
+        begun, capitals = beginnings.find(lines.text)
+        for line in {*scanner.lines(lines.text), *capitals}:
+            for sentence in split(texts[line]):
+                forms.update((word, sentence[start:end]) for word, start, end in matcher.find(sentence))
+                begun.update(beginnings.first(sentence))
+        tails: dict[str, Counter[str]] = {}
+        for (word, tail), n in begun.items():
+            if not unicodedata.combining(tail[:1] or " ") and word + tail not in beginnings.forms:
+                tails.setdefault(word, Counter())[tail] = n
+        return _BlockUsage(block.file, block.first, block.at, forms, tails, lines.records, lines.skipped, lines.bad)
+
+    def _built(self) -> tuple[Matcher, Scanner, Callable[[str], list[str]], _Beginnings]:
+        if self._tools is None:
+            matcher = Matcher(self.settings.forms)
+            split = splitter(self.settings.language, self.settings.layout)
+            self._tools = matcher, Scanner(matcher.surfaces()), split, _Beginnings(self.settings.forms)
+        return self._tools
+
+
+class _Beginnings:
+    """Finds the runs of word characters that begin with one of many words, and the longest such word of each run."""
+
+    def __init__(self, forms: Mapping[str, Iterable[str]]) -> None:
+        try:
+            from ahocorasick_rs import AhoCorasick
+        except ImportError as error:
+            raise missing_package("ahocorasick_rs", "corpus") from error
+        self.forms = {form for of_word in forms.values() for form in of_word}
+        self._words = list(forms)
+        self._capitals = {capital: word for word in forms if (capital := _capital(word)) != word}
+        self._automaton = AhoCorasick([*self._words, *self._capitals])
+
+    def find(self, text: str) -> tuple[Counter[tuple[str, str]], set[int]]:
+        """Count words with the endings that follow them in the same run; also return the numbers of the lines in which
+        a run begins with a capitalised word, as at the beginning of a sentence."""
+        inside = set(_LETTER.findall("".join(set(text))))
+        longest: dict[int, tuple[int, int]] = {}
+        capitals: set[int] = set()
+        for number, start, end in self._automaton.find_matches_as_indexes(text, overlapping=True):
+            if start and text[start - 1] in inside:
+                continue
+            if number < len(self._words):
+                longest[start] = number, end  # of matches with the same start, the longer comes later
+            else:
+                capitals.add(start)
+        begun = Counter((self._words[number], _tail(text, end)) for number, end in longest.values())
+        if not capitals:
+            return begun, set()
+        starts = [0, *itertools.accumulate(len(line) + 1 for line in text.split("\n"))]
+        return begun, {bisect.bisect(starts, at) - 1 for at in capitals}
+
+    def first(self, sentence: str) -> Iterator[tuple[str, str]]:
+        """Yield the longest capitalised word that the sentence begins with, and its ending, unless a word fits as
+        written."""
+        letter = _LETTER.search(sentence) if self._capitals else None
+        if letter is None:
+            return
+        run = sentence[letter.start() :]
+        if not any(map(run.startswith, self._words)):
+            capital = max(filter(run.startswith, self._capitals), key=len, default=None)
+            if capital is not None:
+                yield self._capitals[capital], _tail(run, len(capital))
+
+
+def _tail(text: str, at: int) -> str:
+    match = _TAIL.match(text, at)
+    return str(match[0]) if match else ""
+
+
+def read_words(path: Path) -> frozenset[str]:
+    """Read a list of words, one per line. Raises DataError."""
+    try:
+        return frozenset(word for line in path.read_text("utf-8-sig").splitlines() if (word := normalise(line.strip())))
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8", file=path, hint="save it as UTF-8") from error

@@ -1,0 +1,155 @@
+"""Files and URLs of running text, as paths, patterns and directories name them; `reading` reads them in blocks.
+
+A record is a line of plain text (or a paragraph of several lines, see `Layout`), the text field of a JSON line, or the
+text column of a Parquet row. The blocks of a corpus are the same on every run, whoever reads them, so that work on them
+can be shared between processes and resumed.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, cast, get_args
+
+from penchant.errors import DataError, MethodError
+
+Kind = Literal["text", "jsonl", "parquet"]
+Layout = Literal["paragraphs", "sentences", "wrapped"]
+LAYOUTS: tuple[str, ...] = get_args(Layout)
+"""What a line of text holds: a paragraph, a sentence, or part of a paragraph that ends at a blank line."""
+COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
+
+
+def check_layout(name: str) -> Layout:
+    """Return the layout of this name. Raises MethodError if there is none."""
+    if name not in LAYOUTS:
+        raise MethodError(f"unknown layout '{name}'", hint=f"use {', '.join(LAYOUTS)}")
+    return cast(Layout, name)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFile:
+    """A file of running text. `name` identifies its sentences; `size` is its size in bytes, as stored."""
+
+    place: str
+    name: str
+    size: int
+
+    @property
+    def kind(self) -> Kind:
+        """The format of its records, by the extension."""
+        ending = plain_ending(self.name)
+        if ending in (".jsonl", ".ndjson", ".json"):
+            return "jsonl"
+        return "parquet" if ending == ".parquet" else "text"
+
+    def record(self, sha256: str) -> dict[str, Any]:
+        """The entry for this file in the record of an extraction."""
+        return {"name": self.name, "size": self.size, "sha256": sha256}
+
+
+class Block(NamedTuple):
+    """Some records of a file, from number `first` on (counted from 1; plain text counts lines).
+
+    `data` holds whole lines as stored, or the texts of rows (None for a missing one). `at` is how much of the file has
+    been read, this block included, in stored bytes; for Parquet it is the share of rows times the file size.
+    """
+
+    file: int
+    first: int
+    data: bytes | list[str | None]
+    at: int
+
+
+def plain_ending(name: str) -> str:
+    """The extension in lower case, ignoring that of the compression."""
+    path = Path(name)
+    return (path.with_suffix("") if path.suffix.lower() in COMPRESSED else path).suffix.lower()
+
+
+# Finding ----------------------------------------------------------------------------------------------------------
+
+
+def find_texts(given: Sequence[str | Path], base: Sequence[Path] = (Path(),)) -> list[TextFile]:
+    """Find the files named by paths, patterns with * ? [ ], directories (recursively, without hidden files) and URLs
+    known to fsspec. Order is kept; the files of a pattern or directory are sorted by name.
+
+    Paths are looked up in the directories of `base`. Raises DataError for a name that matches no file, and for a file
+    that is named twice.
+    """
+    if not given:
+        raise DataError("no text is named", hint="name files, patterns, directories or URLs")
+    sizes: dict[str, int] = {}
+    seen: set[str] = set()
+    for name in given:
+        places = _expand(str(name), base)
+        if not places:
+            raise DataError("there is no such file, nor a directory or pattern with files", where=str(name))
+        for place, size in places:
+            real = place if "://" in place else os.path.realpath(place)
+            if real in seen:
+                raise DataError("the file is named twice", where=place, hint="its sentences would count twice")
+            seen.add(real)
+            sizes[place] = size
+    short_names = _names(list(sizes))
+    return [
+        TextFile(place, short_name, size) for (place, size), short_name in zip(sizes.items(), short_names, strict=True)
+    ]
+
+
+def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
+    """Return the files that a path, pattern or URL names, with their sizes."""
+    import fsspec
+
+    try:
+        if "://" in name:
+            fs, path = fsspec.core.url_to_fs(name)
+            local = fs.protocol == "file" or "file" in fs.protocol
+            return [
+                (file if local else fs.unstrip_protocol(file), size) for file, size in _matching_files(fs, path, path)
+            ]
+        fs = fsspec.filesystem("file")
+        for directory in base if name.strip() else ():
+            pattern = f"{glob.escape(str(directory.absolute()))}/{name}" if not Path(name).is_absolute() else name
+            places = _matching_files(fs, str((directory / name).absolute()), pattern)
+            if places:
+                return places
+        return []
+    except ImportError as error:
+        raise MethodError(f"a package is missing: {error}", where=name, hint="install it with pip") from error
+    except ValueError as error:
+        raise DataError(f"is not a readable URL: {error}", where=name) from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", where=name) from error
+
+
+def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
+    """Return the files at a path, or else those that match a pattern, sorted; hidden files only if named in full."""
+    if fs.isdir(path):
+        files = [file for file in fs.find(path) if "/." not in file[len(path) :]]
+    elif fs.exists(path):
+        files = [path]
+    else:
+        fixed = len(re.split(r"[*?\[]", path)[0])
+        files = [file for file in fs.glob(pattern) if not fs.isdir(file)] if fixed < len(path) else []
+        files = [file for file in files if "/." not in file[max(fixed - 1, 0) :]]
+    return [(file, int(fs.size(file) or 0)) for file in sorted(files)]
+
+
+def _names(places: Sequence[str]) -> list[str]:
+    """Shorten places to the file name, or to the path below the directory that contains all of them."""
+    folders = [os.path.dirname(place) for place in places]  # noqa: PTH120 (URLs too)
+    try:
+        common = os.path.commonpath(folders)
+    except ValueError:
+        return [_writable(place) for place in places]
+    return [_writable(os.path.relpath(place, common).replace(os.sep, "/")) for place in places]
+
+
+def _writable(name: str) -> str:
+    """Escape the bytes of a name that are not UTF-8."""
+    return name.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,164 @@
+"""Word vectors trained on running text, with a card that documents the text and the settings."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from penchant._version import __version__
+from penchant.corpus.stimuli import StimulusSet
+from penchant.corpus.text_files import TextFile
+from penchant.corpus.training_text import Tokens, write_tokens
+from penchant.errors import MethodError
+from penchant.files import sha256_file, write_text
+from penchant.vectors.glove import GloVe
+from penchant.vectors.saving import save_vectors
+from penchant.vectors.similarity import similarity_tests
+from penchant.vectors.token_file import Trained
+from penchant.vectors.word2vec import Word2Vec
+
+METHODS: Mapping[str, type[Word2Vec] | type[GloVe]] = {"word2vec": Word2Vec, "glove": GloVe}
+Progress = Callable[[float, float], None]
+
+
+def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
+    """Return a training method with the parameters that are not None. Raises MethodError for unknown ones."""
+    if name not in METHODS:
+        raise MethodError(f"unknown method '{name}'", hint=f"use {' or '.join(METHODS)}")
+    chosen = {key: value for key, value in parameters.items() if value is not None}
+    known = METHODS[name].__dataclass_fields__
+    for key in chosen:
+        if key not in known:
+            raise MethodError(f"{name} has no parameter '{key}'", hint=f"it has {', '.join(known)}")
+    return METHODS[name](**chosen)
+
+
+def train(
+    how: Word2Vec | GloVe,
+    tokens: Tokens,
+    files: Sequence[TextFile],
+    out: str | Path,
+    *,
+    stimuli: StimulusSet | None = None,
+    workers: int = 1,
+    progress: Callable[[str], Progress] = lambda label: lambda done, total: None,
+) -> dict[str, Any]:
+    """Train vectors, save them (see `save_vectors` for the format) and their card, and return the record on the card.
+
+    `stimuli` without a vector are listed there. Raises DataError, MethodError and OutputError.
+    """
+    target = Path(out)
+    with tempfile.TemporaryDirectory() as folder:
+        plain = Path(folder) / "tokens.txt"
+        counts, texts = write_tokens(tokens, files, plain, workers=workers, progress=progress("tokens"))
+        advance = progress("training")
+        trained = how.train(plain, progress=lambda share: advance(share, 1.0))
+    sha256 = save_vectors(trained, target)
+    record = {
+        "version": __version__,
+        "vectors": target.name,
+        "sha256": sha256,
+        **_settings(how, tokens),
+        "texts": texts,
+        "counts": counts._asdict(),
+        "vocabulary": len(trained.words),
+        "kept": trained.kept,
+        "losses": list(trained.losses),
+        "similarity": _similarity(trained) if tokens.language.split("-")[0] == "en" else [],
+        "missing": _missing(trained.words, stimuli),
+    }
+    write_text(card(record), card_path(target))
+    return record
+
+
+def _settings(how: Word2Vec | GloVe, tokens: Tokens) -> dict[str, Any]:
+    return {
+        "method": next(name for name, kind in METHODS.items() if isinstance(how, kind)),
+        "parameters": asdict(how),
+        "tokens": {
+            **asdict(tokens),
+            "forms": tokens.forms and {word: list(forms) for word, forms in tokens.forms.items()},
+        },
+    }
+
+
+def still_true(record: Mapping[str, Any], how: Word2Vec | GloVe, tokens: Tokens, vectors: Path) -> bool:
+    """Whether a card has these settings, and the vectors are those it was written for."""
+    settings = json.loads(json.dumps(_settings(how, tokens)))
+    same = all(record[name] == value for name, value in settings.items())
+    return same and vectors.exists() and record["sha256"] == sha256_file(vectors)
+
+
+def _similarity(trained: Trained) -> list[dict[str, Any]]:
+    """The results of gensim's similarity tests, with None for NaN."""
+    results = [result._asdict() for result in similarity_tests(trained)]
+    return [{key: None if value != value else value for key, value in result.items()} for result in results]
+
+
+def _missing(words: Sequence[str], stimuli: StimulusSet | None) -> list[str]:
+    """The stimuli that have no vector, neither as written nor in lower case."""
+    known = set(words)
+    return [] if stimuli is None else [word for word in stimuli.words() if not known & {word, word.lower()}]
+
+
+# The card ---------------------------------------------------------------------------------------------------------
+
+
+def card_path(vectors: Path) -> Path:
+    """The path of the card of a file of vectors."""
+    return vectors.with_suffix(".md")
+
+
+def read_card(vectors: str | Path) -> dict[str, Any] | None:
+    """Return the record at the end of the card of a file of vectors, or None if there is none."""
+    path = card_path(Path(vectors))
+    try:
+        block = re.search(r"^```json\n(.*)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        return None if block is None else dict(json.loads(block[1]))
+    except (OSError, ValueError):
+        return None
+
+
+def card(record: Mapping[str, Any]) -> str:
+    """Return the card in Markdown: a summary for readers, then the whole record as JSON."""
+    counts, parameters = record["counts"], record["parameters"]
+    tokens = record["tokens"]
+    lower = "in small letters" if tokens["lower"] else "letters as they are written"
+    forms = (
+        f", {counts['replaced']:,} forms of stimuli replaced by the stimulus ({counts['shared']:,} that two share left)"
+        if tokens["forms"]
+        else ""
+    )
+    lines = [
+        f"# {record['vectors']}",
+        "",
+        f"{parameters['size']}-dimensional {record['method']} vectors of {record['vocabulary']:,} words, trained with "
+        f"penchant {record['version']}.",
+        "",
+        f"- Text: {', '.join(_cited(text) for text in record['texts'])}; language `{tokens['language']}`, "
+        f"layout {tokens['layout']}.",
+        f"- Tokens: {counts['tokens']:,} in {counts['sentences']:,} sentences, of which {record['kept']:,} belong to "
+        f"the vocabulary; maximal runs of letters, marks and digits in NFC, {lower}{forms}.",
+        f"- Parameters: {', '.join(f'{name} {value}' for name, value in parameters.items())}.",
+    ]
+    if counts["skipped"]:
+        lines.append(f"- Not read: {counts['skipped']:,} of {counts['records']:,} records.")
+    if record["losses"]:
+        lines.append(f"- Loss by epoch: {', '.join(f'{loss:.4g}' for loss in record['losses'])}.")
+    for test in record["similarity"]:
+        rho = "no ρ" if test["rho"] is None else f"Spearman's ρ {test['rho']:.3f} (p {test['p']:.2g})"
+        pairs = f"{test['covered']} of {test['pairs']} pairs"
+        lines.append(f"- {test['name']}: {rho} on the {pairs} with both words in the vocabulary.")
+    if record["missing"]:
+        lines.append(f"- Stimuli without a vector ({len(record['missing'])}): {', '.join(record['missing'])}.")
+    whole = json.dumps(record, ensure_ascii=False, indent=1, allow_nan=False)
+    return "\n".join([*lines, "", "```json", whole, "```", ""])
+
+
+def _cited(text: Mapping[str, Any]) -> str:
+    return f"{text['name']} (sha256 {text['sha256'][:12]}…, {text['size'] / 1e6:,.1f} MB)"

@@ -1,0 +1,102 @@
+"""The lines of a block of running text that sentences are sought in: in NFC, with the numbers of their records."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from penchant.corpus.normalisation import normalise
+from penchant.corpus.text_files import Block, Kind, Layout, TextFile
+from penchant.errors import DataError
+
+
+class Units(NamedTuple):
+    """The lines of a block, in NFC, as one `text`; numbers[i] is the record of line i. Of the `records` in the block,
+    `skipped` could not be read; the first of these is number `bad` (0 if there is none)."""
+
+    text: str
+    numbers: Sequence[int]
+    records: int
+    skipped: int
+    bad: int
+
+
+def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
+    """Return the lines of a block, in which sentences are then sought; wrapped paragraphs become one line each."""
+    if isinstance(block.data, bytes) and kind == "text":
+        text, bad = _decoded(block.data)
+        lines = block.data.count(b"\n")
+        records = lines + (block.data[-1:] not in (b"", b"\n"))
+        if layout == "wrapped":
+            paragraphs = list(_paragraphs(text))
+            text = "\n".join(paragraph for _, paragraph in paragraphs)
+            numbers: Sequence[int] = [block.first + number for number, _ in paragraphs]
+        else:
+            numbers = range(block.first, block.first + lines + 1)
+    else:
+        texts = list(_json(block.data, field) if isinstance(block.data, bytes) else enumerate(block.data))
+        records = len(texts)
+        bad = [number for number, record in texts if record is None]
+        parts = [
+            (block.first + number, part)
+            for number, record in texts
+            if record
+            for part in (
+                (paragraph for _, paragraph in _paragraphs(record)) if layout == "wrapped" else record.split("\n")
+            )
+        ]
+        text, numbers = "\n".join(part for _, part in parts), [number for number, _ in parts]
+    return Units(normalise(text), numbers, records, len(bad), block.first + bad[0] if bad else 0)
+
+
+def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:
+    """Raise DataError if the beginning of a file cannot be read: the first line of plain text, or every JSON line of
+    the first block. `first` is the first record of the block; unreadable records further on are skipped and counted."""
+    if first != 1 or not skipped:
+        return
+    if file.kind == "text" and bad == 1:
+        raise DataError("is not UTF-8", file=file.place, line=1, hint="save it as UTF-8")
+    if file.kind == "jsonl" and skipped == records:
+        raise DataError(
+            f"there is no text called '{field}'", file=file.place, line=1, hint="name what holds the text with --field"
+        )
+
+
+def _decoded(data: bytes) -> tuple[str, list[int]]:
+    """Return the text, and which lines (counted from 0) are not UTF-8; these are left empty."""
+    try:
+        return data.decode("utf-8"), []
+    except UnicodeDecodeError:
+        lines = [_utf8(line) for line in data.split(b"\n")]
+        return "\n".join(line or "" for line in lines), [n for n, line in enumerate(lines) if line is None]
+
+
+def _utf8(line: bytes) -> str | None:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _paragraphs(text: str) -> Iterator[tuple[int, str]]:
+    """Join the lines between blank ones; yield the number of the first, counted from 0, and the paragraph."""
+    lines = enumerate(text.split("\n"))
+    for blank, group in itertools.groupby(lines, key=lambda line: not line[1].strip()):
+        if not blank:
+            paragraph = list(group)
+            yield paragraph[0][0], " ".join(line.strip() for _, line in paragraph)
+
+
+def _json(data: bytes, field: str) -> Iterator[tuple[int, str | None]]:
+    """Yield number (from 0) and text of each line that is not blank; None if it has no text that UTF-8 can encode."""
+    for number, line in enumerate(data.split(b"\n")):
+        if not line.strip():
+            continue
+        try:
+            text = json.loads(line)[field]
+            text.encode("utf-8")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            text = None
+        yield number, text

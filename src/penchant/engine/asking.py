@@ -1,0 +1,73 @@
+"""The base of all scorers: a model behind one engine, which encodes and checks texts and answers reads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from penchant.engine.backends import Backend, LocalBackend
+from penchant.engine.cache import Cache
+from penchant.engine.engine import Counts, Engine
+from penchant.engine.methods import method_for
+from penchant.engine.pieces import too_long
+from penchant.errors import MethodError
+from penchant.models.load import LanguageModel
+from penchant.models.tokenizer import Encoding
+
+
+class Asker:
+    """One model behind one engine. `batch_tokens` affects speed and memory only."""
+
+    def __init__(
+        self,
+        model: LanguageModel,
+        *,
+        cache: str | Path | None = None,
+        batch_tokens: int | None = None,
+        progress: Callable[[float], None] | None = None,
+        backend: Backend | None = None,
+    ) -> None:
+        self.model = model
+        self._cache = Cache(cache, model.fingerprint, model.dtype) if cache is not None else None
+        self.engine = Engine(
+            backend or LocalBackend(model.network), cache=self._cache, budget=batch_tokens, progress=progress
+        )
+
+    @property
+    def counts(self) -> Counts:
+        """The reads asked for so far and the work they took."""
+        return self.engine.counts
+
+    def close(self) -> None:
+        """Close the cache."""
+        if self._cache:
+            self._cache.close()
+
+    def validated(self, texts: Iterable[tuple[str, str]]) -> Iterator[str]:
+        """Yield the text of each (text, place). Raises DataError at one that cannot be scored; no forward pass."""
+        return (text for text, _, _ in self.encode(texts))
+
+    def encode(self, texts: Iterable[tuple[str, str]], *, gaps: bool = False) -> Iterator[tuple[str, str, Encoding]]:
+        """Yield (text, place, encoding) for each (text, place), in order. `gaps` allows mask tokens in a text. Raises
+        DataError at a text that the model cannot read in full."""
+        stream = iter(texts)
+        while part := list(islice(stream, 256)):
+            distinct = list(dict.fromkeys(text for text, _ in part))
+            encodings = dict(zip(distinct, self.model.tokenizer.encode(distinct), strict=True))
+            for text, where in part:
+                encoding = encodings[text]
+                self.model.tokenizer.require_sound(text, encoding, where, gaps=gaps)
+                if len(encoding.ids) > self.model.max_tokens:
+                    raise too_long(self.model, encoding, where)
+                yield text, where, encoding
+
+    def gap_token(self) -> str:
+        """The mask token as text. Raises MethodError for a model that has none."""
+        method_for(None, self.model)
+        if self.model.kind != "masked" or self.model.tokenizer.mask_id is None:
+            raise MethodError(
+                f"{self.model.name} is {self.model.kind} and cannot fill a gap inside a sentence",
+                hint="use a masked model, or score full sentences with lp",
+            )
+        return str(self.model.tokenizer.hf.mask_token)

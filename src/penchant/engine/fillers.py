@@ -1,0 +1,83 @@
+"""The most probable words for a gap."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from penchant.engine.asking import Asker
+from penchant.engine.reads import TopK
+from penchant.errors import DataError, MethodError
+from penchant.models.load import LanguageModel
+
+GAP = "[MASK]"
+"""The mark of a gap in a user's text, whatever the model's own mask token."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filler:
+    """A token that fills a gap: its text and its natural log-probability over the whole vocabulary.
+
+    `piece`: it is not a word of its own but continues the word before the gap ("##eth"), or is a special token, a part
+    of a character, or invisible.
+    """
+
+    word: str
+    logprob: float
+    piece: bool = False
+
+
+class GapFiller(Asker):
+    """Fills gaps."""
+
+    def fill(self, texts: Iterable[tuple[str, str]], k: int = 10) -> Iterator[list[list[Filler]]]:
+        """Yield for each (text, place) the k most probable fillers of each of its gaps, best first.
+
+        Raises MethodError for a model without a mask token, DataError for a text without a gap.
+        """
+        if k < 1:
+            raise MethodError(f"k is {k}", hint="ask for at least one filler")
+        mask = self.gap_token()
+        encoded = list(self.encode(((text.replace(GAP, mask), where) for text, where in texts), gaps=True))
+        reads = []
+        for _, where, encoding in encoded:
+            gaps = tuple(at for at in encoding.at if encoding.ids[at] == self.model.tokenizer.mask_id)
+            if not gaps:
+                raise DataError("the text has no gap", where=where, hint=f"put {GAP} where the word goes")
+            reads.append(TopK(encoding.ids, gaps, k))
+        return (
+            [
+                [_filler(self.model, *entry, joins=joins) for entry in gap.tolist()]
+                for gap, joins in zip(answer, _joining(text, mask), strict=True)
+            ]
+            for (text, _, _), answer in zip(encoded, self.engine.answer(reads), strict=True)
+        )
+
+
+def _joining(text: str, mask: str) -> list[bool]:
+    """For each gap, whether a token that starts no word would continue one there: not at the start of the text, nor
+    right after a sign such as a quotation mark."""
+    parts = text.split(mask)[:-1]
+    return [
+        bool(i or part.strip()) and (not part or part[-1].isspace() or _wordlike(part[-1]))
+        for i, part in enumerate(parts)
+    ]
+
+
+def _wordlike(character: str) -> bool:
+    """Whether a character is a letter, a digit or a mark on one, such as a vowel sign."""
+    return unicodedata.category(character)[0] in "LMN"
+
+
+def _filler(model: LanguageModel, token: int, logprob: float, *, joins: bool) -> Filler:
+    """The filler for a vocabulary entry. `joins`: an entry not marked as the start of a word is a piece here."""
+    tokenizer = model.tokenizer
+    entry = tokenizer.strings([token])[0]
+    if entry.startswith("##") or token in tokenizer.hf.all_special_ids:
+        return Filler(entry, logprob, piece=True)
+    text = tokenizer.decode([token]).strip()
+    if "\N{REPLACEMENT CHARACTER}" in text or not any(map(str.isprintable, text)):
+        return Filler(text or entry, logprob, piece=True)
+    unmarked = tokenizer.word_mark is not None and not entry.startswith(tokenizer.word_mark)
+    return Filler(text, logprob, piece=joins and unmarked and any(map(_wordlike, text)))

@@ -1,0 +1,132 @@
+"""Scores of whole sentences."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.engine.asking import Asker
+from penchant.engine.methods import Method, masked_reads, method_for, normalise, shared_tokens, token_values
+from penchant.engine.reads import LogProbs, Read
+from penchant.errors import DataError
+from penchant.models.tokenizer import Encoding
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceScore:
+    """The score of one sentence, before normalisation, with its parts.
+
+    `n` is |S|, the number of tokens without special ones. `tokens` are those that the method uses (all of them, except
+    for `pll-shared`) and `token_logprobs` their values: natural logs, NaN where a token is not scored.
+    """
+
+    text: str
+    score: float
+    n: int
+    tokens: tuple[str, ...]
+    token_logprobs: NDArray[np.float64]
+
+    def normalised(self, how: str) -> float:
+        """The score under one of the normalisations of `penchant list methods`."""
+        return normalise(self.score, self.n, how)
+
+
+class SentenceScorer(Asker):
+    """Scores sentences, singly or in pairs."""
+
+    def score(self, texts: Iterable[tuple[str, str]], method: str | None = None) -> Iterator[SentenceScore]:
+        """Score each (text, place), in order, streaming. Errors name the place ("data.tsv, line 7").
+
+        Raises MethodError if the method does not fit the model, DataError at a sentence that cannot be scored.
+        """
+        how = method_for(method, self.model)
+        work = ((text, len(e), e, how.reads(e, self.model, where)) for text, where, e in self.encode(texts))
+        return self._scores(how, work)
+
+    def score_pairs(
+        self, pairs: Iterable[tuple[str, str, str]], method: str | None = None
+    ) -> Iterator[tuple[SentenceScore, SentenceScore]]:
+        """Score pairs (first, second, place), in order, streaming."""
+        how = method_for(method, self.model, pair=True)
+        encoded = self.encode((text, where) for a, b, where in pairs for text in (a, b))
+        scores = self._scores(how, self._pair_reads(how, encoded))
+        return zip(scores, scores, strict=True)
+
+    def _pair_reads(
+        self, how: Method, encoded: Iterator[tuple[str, str, Encoding]]
+    ) -> Iterator[tuple[str, int, Encoding, Iterable[LogProbs]]]:
+        for (text_a, where, a), (text_b, _, b) in zip(encoded, encoded, strict=True):
+            if how.pair:
+                shared_a, shared_b = shared_tokens(a, b)
+                if not shared_a:
+                    raise DataError("the two sentences share no token", where=where, hint="use method pll")
+                yield text_a, len(a), _only(a, shared_a), masked_reads(a, self.model, shared_a)
+                yield text_b, len(b), _only(b, shared_b), masked_reads(b, self.model, shared_b)
+            else:
+                yield text_a, len(a), a, how.reads(a, self.model, where)
+                yield text_b, len(b), b, how.reads(b, self.model, where)
+
+    def _scores(
+        self, how: Method, work: Iterable[tuple[str, int, Encoding, Iterable[LogProbs]]]
+    ) -> Iterator[SentenceScore]:
+        waiting: deque[tuple[str, int, Encoding, int]] = deque()
+
+        def reads() -> Iterator[Read]:
+            for text, n, encoding, needed in work:
+                sentence_reads = list(needed)
+                waiting.append((text, n, encoding, len(sentence_reads)))
+                yield from sentence_reads
+
+        answers = self.engine.answer(reads())
+        for first in answers:
+            text, n, encoding, count = waiting.popleft()
+            values = token_values([first, *islice(answers, count - 1)], len(encoding))
+            strings = tuple(self.model.tokenizer.strings(encoding.tokens))
+            yield SentenceScore(text, how.total(values), n, strings, values)
+
+
+def _only(encoding: Encoding, chosen: list[int]) -> Encoding:
+    return Encoding(
+        encoding.ids,
+        tuple(encoding.at[i] for i in chosen),
+        tuple(encoding.spans[i] for i in chosen),
+        tuple(encoding.words[i] for i in chosen),
+    )
+
+
+def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Texts with the places that errors name: "text 1", "text 2" …"""
+    return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
+
+
+def scores_frame(scores: Iterable[SentenceScore], how: str) -> pl.DataFrame:
+    """Scores under a normalisation as a table, built in blocks so that memory holds columns, not objects."""
+    import polars as pl
+
+    schema: Any = {
+        "text": pl.String,
+        "score": pl.Float64,
+        "tokens": pl.Int64,
+        "token_logprobs": pl.List(pl.Float64),
+    }
+    stream = iter(scores)
+    blocks = [pl.DataFrame(schema=schema)]
+    while part := list(islice(stream, 8192)):
+        values = [[None if v != v else v for v in s.token_logprobs.tolist()] for s in part]
+        rows = {
+            "text": [s.text for s in part],
+            "score": [s.normalised(how) for s in part],
+            "tokens": [s.n for s in part],
+            "token_logprobs": values,
+        }
+        blocks.append(pl.DataFrame(rows, schema=schema))
+    return pl.concat(blocks)

@@ -1,0 +1,159 @@
+"""Scores of spans of characters whose tokens are all masked at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.engine.asking import Asker
+from penchant.engine.methods import mask_of
+from penchant.engine.pieces import Span
+from penchant.engine.plan import merge
+from penchant.engine.reads import LogProbs
+from penchant.engine.scores import SentenceScore
+from penchant.errors import DataError, MethodError
+from penchant.models.tokenizer import Encoding
+
+
+@dataclass(frozen=True, slots=True)
+class SpanScore(SentenceScore):
+    """The score of the pieces of one span. `reaches`: one of them also holds characters outside the span other than
+    white space, such as the beginning of a suffix."""
+
+    reaches: bool
+
+
+class SpanScorer(Asker):
+    """Scores words and phrases in place within a sentence."""
+
+    def spans(self, texts: Iterable[tuple[str, Span, str]]) -> Iterator[SentenceScore]:
+        """Yield for each (text, span, place) the summed log-probability of the span's tokens, all masked at once.
+        `n` and `tokens` are those of the span.
+
+        Raises MethodError for a model without a mask token, DataError where a token extends beyond its span.
+        """
+        return self._masked(((text, span, (), where) for text, span, where in texts), one=False, strict=True)
+
+    def masked(
+        self,
+        places: Iterable[tuple[str, Span, tuple[Span, ...], str]],
+        *,
+        pieces: Literal["all", "first"] = "all",
+    ) -> Iterator[SpanScore]:
+        """Yield for each (text, span, hidden spans, place) the summed log-probability of the span's pieces, all masked
+        at once. The pieces of the hidden spans are masked too, but not read (Kurita et al. 2019).
+
+        Pieces are the tokens that overlap a span, so one may include part of a suffix (see `SpanScore`). With
+        `pieces="first"`, as in older code, each span is replaced by one mask, which is read for the first piece of the
+        span; the others are NaN. The order of places does not matter: a call runs each distinct input once.
+
+        Raises MethodError for a model without a mask token, DataError where a span has no token or shares one with a
+        hidden span.
+        """
+        if pieces not in ("all", "first"):
+            raise MethodError(f"unknown pieces '{pieces}'", hint="use all or first")
+        return self._masked(places, one=pieces == "first", strict=False)
+
+    def _masked(
+        self,
+        places: Iterable[tuple[str, Span, tuple[Span, ...], str]],
+        *,
+        one: bool,
+        strict: bool,
+    ) -> Iterator[SpanScore]:
+        self.gap_token()
+        mask = mask_of(self.model)
+        listed = list(places)
+        encoded = self.encode((text, where) for text, _, _, where in listed)
+        asked: list[tuple[str, tuple[int, ...], bool]] = []
+
+        def reads() -> Iterator[LogProbs]:
+            for (_, span, hidden, _), (text, where, encoding) in zip(listed, encoded, strict=True):
+                inside = (_covering if strict else _touching)(encoding, text, span, where)
+                groups = [inside, *(_apart(encoding, text, inside, span, other, where) for other in hidden)]
+                reaches = any(_beyond(text, encoding.spans[i], span) for i in inside)
+                asked.append((text, tuple(encoding.ids[encoding.at[i]] for i in inside), reaches))
+                yield _masked_read(encoding, groups, mask, one=one)
+
+        for answer, (text, tokens, reaches) in zip(self._answer_once(reads()), asked, strict=True):
+            values = np.full(len(tokens), np.nan)
+            values[: len(answer)] = answer
+            strings = tuple(self.model.tokenizer.strings(tokens))
+            yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, reaches)
+
+    def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
+        """Answer the reads, in order, running each distinct input once.
+
+        The engine merges the reads of an input only within a window. Those of a table of templates and words are
+        scattered over it, so they are merged beforehand. All distinct inputs are held in memory.
+        """
+        merged = merge(reads)
+        self.counts.reads += len(merged.owner) - len(merged.inputs)
+        distinct = (
+            LogProbs(s.ids, tuple(at for at, _ in s.wants), tuple(token for _, token in s.wants), weight=s.weight)
+            for s in merged.inputs
+        )
+        for source, answer in zip(merged.inputs, self.engine.answer(distinct), strict=True):
+            source.answer = answer
+        return merged.restore()
+
+
+def _touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
+    """The numbers of the tokens that overlap a span. Raises DataError if there are none."""
+    start, end = span
+    touched = encoding.overlapping(text, start, end)
+    if not touched:
+        raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)
+    # Include the tokens between them: a piece that is only the space between two words is part of the span.
+    return list(range(touched[0], touched[-1] + 1))
+
+
+def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
+    """The numbers of the tokens of a span. Raises DataError unless they cover exactly it, white space aside."""
+    start, end = span
+    inside = _touching(encoding, text, span, where)
+    reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
+    if text[reach[0] : reach[1]].strip() != text[start:end].strip():
+        raise DataError(
+            f"'{text[start:end]}' is no whole number of tokens here, but part of '{text[reach[0] : reach[1]].strip()}'",
+            where=where,
+            hint="set it apart by spaces, or choose another word",
+        )
+    return inside
+
+
+def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden: Span, where: str) -> list[int]:
+    """The numbers of the tokens of a hidden span. Raises DataError if one of them is among `inside`, which are read."""
+    tokens = _touching(encoding, text, hidden, where)
+    shared = [text[slice(*encoding.spans[i])].strip() for i in tokens if i in inside]
+    if shared:
+        raise DataError(
+            f"'{text[slice(*span)]}' and '{text[slice(*hidden)]}' share the token '{shared[0]}'",
+            where=where,
+            hint="set them apart by spaces or words",
+        )
+    return tokens
+
+
+def _beyond(text: str, token: Span, span: Span) -> bool:
+    """Whether a token holds characters outside the span other than white space."""
+    before, after = text[token[0] : min(token[1], span[0])], text[max(token[0], span[1]) : token[1]]
+    return bool(before.strip() or after.strip())
+
+
+def _masked_read(encoding: Encoding, groups: list[list[int]], mask: int, *, one: bool) -> LogProbs:
+    """A read with all tokens of all groups masked that reads those of the first group. `one`: a single mask per group,
+    and so a shorter input."""
+    at, ids = encoding.at, encoding.ids
+    masked = {at[i] for group in groups for i in group}
+    dropped = {at[i] for group in groups for i in group[1:]} if one else set()
+    read = [at[i] for i in groups[0] if at[i] not in dropped]
+    return LogProbs(
+        tuple(mask if position in masked else token for position, token in enumerate(ids) if position not in dropped),
+        tuple(position - sum(other < position for other in dropped) for position in read),
+        tuple(ids[position] for position in read),
+    )

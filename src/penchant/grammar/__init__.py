@@ -1,0 +1,1 @@
+"""Grammars of minimal pairs: features, lexicon, paradigms, and drawing pairs from them."""

@@ -1,0 +1,251 @@
+"""Draw the words of a paradigm's slots, each uniformly among the words (with the values they choose) that fit those
+drawn before."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Mapping, Sequence
+
+from penchant.grammar.features import Condition, Values, unify
+from penchant.grammar.lexicon import Entry, Lexicon
+from penchant.grammar.paradigms import Paradigm, Reference, Slot, Template, fits_column
+
+_TRIES = 16
+"""Random draws of a word before all words that satisfy `differs` are listed instead."""
+
+
+class Choice:
+    """A word as used in a sentence: an entry and the values assigned to it there. Unique within a `Drawing`."""
+
+    __slots__ = ("_texts", "assigned", "entry", "values")
+
+    def __init__(self, entry: Entry, assigned: Values) -> None:
+        self.entry, self.assigned = entry, assigned
+        self.values: Values = {**entry.values, **assigned} if assigned else entry.values
+        self._texts: dict[tuple[tuple[str, bool], ...], str | None] = {}
+
+    def text(self, reference: Reference) -> str | None:
+        """The form that a sentence asks for; None if the word lacks it, or lacks a single value of a feature in its
+        name."""
+        if reference.parts not in self._texts:
+            self._texts[reference.parts] = self._form(reference)
+        return self._texts[reference.parts]
+
+    def _form(self, reference: Reference) -> str | None:
+        column: list[str] = []
+        for part, feature in reference.parts:
+            values = self.values.get(part, ()) if feature else (part,)
+            if len(values) != 1:
+                return None
+            column += values
+        return self.entry.forms.get(".".join(column))
+
+
+Words = Mapping[str, Choice]
+"""The words of a sentence by slot."""
+_Agreed = tuple[tuple[str, tuple[str, ...]], ...]
+
+
+class _Pool:
+    """Words that can be looked up by conditions. Since many words have the same values in the columns that a condition
+    tests, each condition is tested only once for all of them."""
+
+    def __init__(self, choices: Sequence[Choice]) -> None:
+        self._choices = choices
+        self._alike: dict[tuple[str, ...], dict[tuple[tuple[str, ...], ...], list[int]]] = {}
+
+    def fitting(self, conditions: Sequence[Condition]) -> list[Choice]:
+        """The words that satisfy all conditions, in order."""
+        places = set(range(len(self._choices))).intersection(*map(self._satisfying, conditions))
+        return [self._choices[at] for at in sorted(places)]
+
+    def _satisfying(self, condition: Condition) -> set[int]:
+        columns = condition.columns()
+        alike = self._alike.get(columns)
+        if alike is None:
+            alike = self._alike[columns] = {}
+            for at, choice in enumerate(self._choices):
+                alike.setdefault(tuple(choice.values.get(column, ()) for column in columns), []).append(at)
+        kinds = ((dict(zip(columns, values, strict=True)), places) for values, places in alike.items())
+        return {at for values, places in kinds if condition.matches(values) for at in places}
+
+
+def _taking(choices: list[Choice], takes: Sequence[tuple[str, Choice]]) -> list[Choice]:
+    """The words whose restrictions are satisfied by the words of other slots."""
+    for column, taken in takes:
+        conditions = {condition.text: condition for condition in (c.entry.restriction(column) for c in choices)}
+        met = {text for text, condition in conditions.items() if condition.matches(taken.values)}
+        choices = [choice for choice in choices if choice.entry.restriction(column).text in met]
+    return choices
+
+
+class Rule:
+    """The words that a slot may have in a sentence, given those of other slots. `references` are the places it
+    fills."""
+
+    def __init__(self, slot: Slot, references: Sequence[Reference], drawing: Drawing) -> None:
+        self.slot = slot
+        self.references = tuple(dict.fromkeys(references))
+        self.options = drawing.options(slot)
+        self._drawing = drawing
+        self._agreed: dict[_Agreed, _Pool] = {}
+        self._candidates: dict[object, list[Choice]] = {}
+
+    def candidates(self, words: Words) -> list[Choice]:
+        """All words that fit, disregarding `differs`."""
+        slot = self.slot
+        agreed = tuple(
+            (feature, words[name].values.get(source, ()))
+            for feature, pairs in slot.agree.items()
+            for name, source in pairs
+        )
+        restrictions = [words[name].entry.restriction(column) for name, column in slot.fits]
+        taken = [(column, words[name]) for column, name in slot.takes.items()]
+        key = (agreed, tuple(condition.text for condition in restrictions), tuple(taken))
+        candidates = self._candidates.get(key)
+        if candidates is None:
+            pool = self._agreed.get(agreed)
+            if pool is None:
+                agreeing = (self._agreeing(option, agreed) for option in self.options)
+                pool = self._agreed[agreed] = _Pool([choice for choice in agreeing if choice is not None])
+            candidates = self._candidates[key] = _taking(pool.fitting(restrictions), taken)
+        return candidates
+
+    def _agreeing(self, option: Choice, agreed: Sequence[tuple[str, tuple[str, ...]]]) -> Choice | None:
+        """The word with the values it shares with the other slots; None if it disagrees or lacks a form."""
+        assigned = dict(option.assigned)
+        for feature, theirs in agreed:
+            common = unify(option.values.get(feature, ()), theirs)
+            if common is None:
+                return None
+            assigned[feature] = common
+        choice = self._drawing.choice(option.entry, assigned)
+        return None if any(choice.text(reference) is None for reference in self.references) else choice
+
+    def differs(self, choice: Choice, words: Words) -> bool:
+        """Whether a word differs from the slots it must differ from: in its lemma, or in the values of a feature, of
+        which both words must have some."""
+        for name, feature in self.slot.differs:
+            here, there = choice.values.get(feature, ()), words[name].values.get(feature, ())
+            if not here or not there or not set(here).isdisjoint(there):
+                return False
+        return True
+
+    def draw(self, rng: random.Random, words: Words) -> Choice | None:
+        """Draw one of the words that fit, all equally likely; None if there is none."""
+        candidates = self.candidates(words)
+        if not candidates:
+            return None
+        for _ in range(_TRIES if self.slot.differs else 1):
+            choice = candidates[pick(rng, len(candidates))]
+            if self.differs(choice, words):
+                return choice
+        rest = [choice for choice in candidates if self.differs(choice, words)]
+        return rest[pick(rng, len(rest))] if rest else None
+
+
+class Drawing:
+    """The rules of a paradigm over a lexicon, in the order of drawing: `good` for every slot, `bad` for the slots that
+    the bad sentence draws anew."""
+
+    def __init__(self, lexicon: Lexicon, paradigm: Paradigm) -> None:
+        self.paradigm = paradigm
+        self._lexicon = lexicon
+        self._choices: dict[object, Choice] = {}
+        self._texts: dict[tuple[Reference, bool], tuple[str, ...]] = {}
+        good, bad = paradigm.good.references, paradigm.bad.references
+        # A word shared by both sentences needs the forms of both.
+        shared = good + [reference for reference in bad if reference.slot not in paradigm.vary]
+        self.good = {name: self._rule(slot, shared) for name, slot in paradigm.slots.items()}
+        self.bad = {name: self._rule(slot, bad) for name, slot in paradigm.vary.items()}
+
+    def _rule(self, slot: Slot, references: Sequence[Reference]) -> Rule:
+        return Rule(slot, [r for r in references if r.slot == slot.name], self)
+
+    def options(self, slot: Slot) -> list[Choice]:
+        """The words of a slot with the values they may choose, regardless of other slots."""
+        choices = []
+        before_choosing = slot.choose.keys().isdisjoint(slot.where.columns())
+        for category in slot.categories:
+            for entry in self._lexicon[category].entries:
+                if before_choosing and not slot.where.matches(entry.values):
+                    continue
+                for values in itertools.product(*slot.choose.values()):
+                    chosen = dict(zip(slot.choose, values, strict=True))
+                    if all(value in entry.values.get(name, (value,)) for name, value in chosen.items()):
+                        choice = self.choice(entry, {name: (value,) for name, value in chosen.items()})
+                        if before_choosing or slot.where.matches(choice.values):
+                            choices.append(choice)
+        return choices
+
+    def choice(self, entry: Entry, assigned: Values) -> Choice:
+        """The unique Choice of an entry and the values assigned to it."""
+        key = (entry, tuple(sorted(assigned.items())))
+        choice = self._choices.get(key)
+        if choice is None:
+            choice = self._choices[key] = Choice(entry, assigned)
+        return choice
+
+    def draw_good(self, rng: random.Random) -> dict[str, Choice] | str:
+        """Draw the words of the good sentence; returns the name of a slot if there is no word for it."""
+        return _draw(self.good, rng, {})
+
+    def draw_bad(self, rng: random.Random, good: Words) -> dict[str, Choice] | str:
+        """Draw the words of a bad sentence for a good one; returns the name of a slot if there is no word for it."""
+        return _draw(self.bad, rng, good)
+
+    def texts(self, reference: Reference, *, bad: bool) -> tuple[str, ...]:
+        """Every text that may fill a place in the good or the bad sentence, regardless of other slots."""
+        key = (reference, bad)
+        if key not in self._texts:
+            varied = bad and reference.slot in self.bad
+            slot = self.paradigm.vary[reference.slot] if varied else self.paradigm.slots[reference.slot]
+            values = [None if feature else part for part, feature in reference.parts]
+            texts = {
+                text: None
+                for category in slot.categories
+                for entry in self._lexicon[category].entries
+                for column, text in entry.forms.items()
+                if fits_column(column, values)
+            }
+            self._texts[key] = tuple(texts)
+        return self._texts[key]
+
+
+def _draw(rules: Mapping[str, Rule], rng: random.Random, earlier: Words) -> dict[str, Choice] | str:
+    words = dict(earlier)
+    for name, rule in rules.items():
+        choice = rule.draw(rng, words)
+        if choice is None:
+            return name
+        words[name] = choice
+    return words
+
+
+def pick(rng: random.Random, count: int) -> int:
+    """Draw a number below `count`, by `random()`: no other method is sure to be the same in every version of Python."""
+    return int(rng.random() * count)
+
+
+def written(template: Template, words: Words) -> str:
+    """The sentence with its slots filled and its first letter in upper case."""
+    pieces = (piece if isinstance(piece, str) else words[piece.slot].text(piece) or "" for piece in template.pieces)
+    return capitalised("".join(pieces))
+
+
+def capitalised(text: str) -> str:
+    """The text with its first letter in upper case, in any script. Characters before that letter are left unchanged, as
+    is a text that begins with a number."""
+    at = first_letter(text)
+    return text if at is None else text[:at] + upper(text[at]) + text[at + 1 :]
+
+
+def first_letter(text: str) -> int | None:
+    """The position of the first letter or digit."""
+    return next((at for at, character in enumerate(text) if character.isalnum()), None)
+
+
+def upper(character: str) -> str:
+    """The upper case of a character, if that is a single character; otherwise the character itself."""
+    return character.upper() if len(character.upper()) == 1 else character

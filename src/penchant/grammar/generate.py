@@ -1,0 +1,301 @@
+"""Minimal pairs of equal token length, drawn from a grammar.
+
+Algorithm 1 of Ueda et al. (LREC-COLING 2024): a context is drawn with an acceptable sentence, then an unacceptable one
+for the same context. If any tokenizer gives the two different lengths, another unacceptable sentence is drawn in the
+same context, each sentence once, until the checks are used up and the context is given up. A paradigm whose
+unacceptable sentence draws no words of its own has one check per context.
+
+Every context has its own stream of random numbers, seeded by seed, paradigm and context number. The pairs therefore do
+not depend on how many contexts are tokenized together, which makes tokenizing fast, nor on how many pairs are asked
+for: a longer run begins with the pairs of a shorter one.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from penchant.errors import DataError, MethodError
+from penchant.grammar.drawing import Drawing, Words, written
+from penchant.grammar.grammar import Grammar
+from penchant.grammar.lexicon import CATEGORY, LEMMA
+from penchant.grammar.paradigms import Template
+from penchant.grammar.parsing import parse
+
+__all__ = ["CHECKS", "Generated", "Pair", "Statistics", "Word", "generate", "parse"]
+
+CHECKS = 10
+"""Checks per context before it is given up, as in the paper."""
+_TRIES = 20
+"""Draws without a bad sentence that is new to the context, after which no more are assumed to exist."""
+_PATIENCE = 5_000
+"""Contexts in a row without a new pair, plus ten for each pair, after which no more are assumed to exist."""
+_BLOCK = 2_048
+
+Lengths = Callable[[list[str]], list[int]]
+"""A tokenizer: returns the number of tokens of each text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """The word in a slot: its lemma and category, the values chosen or agreed upon in this sentence (by feature), and
+    the forms inserted."""
+
+    lemma: str
+    category: str
+    features: Mapping[str, str]
+    forms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """An acceptable and an unacceptable sentence, with their words by slot. `lengths` has the number of tokens, equal
+    for both, under each tokenizer; `context` is the number of the context, `checks` the checks it took."""
+
+    good: str
+    bad: str
+    paradigm: str
+    good_words: Mapping[str, Word]
+    bad_words: Mapping[str, Word]
+    lengths: tuple[int, ...]
+    context: int
+    checks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Statistics of generating the pairs of a paradigm.
+
+    Every context gives a pair, or is counted as one of: `duplicates` of an earlier pair; `given_up`, since no bad
+    sentence had the right lengths; or `unfilled`, by the slot for which there was no word. `checks` are all comparisons
+    of lengths, including those of contexts given up, and `passed` those that found equal lengths.
+    """
+
+    pairs: int
+    contexts: int
+    duplicates: int
+    given_up: int
+    unfilled: Mapping[str, int]
+    checks: int
+    passed: int
+    accepted_checks: int
+    distinct_contexts: int
+    distinct_words: int
+
+    @property
+    def acceptance_rate(self) -> float:
+        """The share of checks that found equal lengths."""
+        return self.passed / self.checks if self.checks else float("nan")
+
+    @property
+    def checks_per_pair(self) -> float:
+        """The mean number of checks of the contexts that gave a pair."""
+        return self.accepted_checks / self.pairs if self.pairs else float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """Distinct pairs in the order of their contexts, and the statistics of generating them."""
+
+    pairs: tuple[Pair, ...]
+    statistics: Statistics
+
+
+def generate(
+    grammar: Grammar,
+    paradigm: str,
+    n: int,
+    *,
+    seed: int,
+    counters: Sequence[Lengths] = (),
+    checks: int = CHECKS,
+) -> Generated:
+    """Generate `n` distinct minimal pairs of a paradigm whose sentences have equal lengths under every counter.
+
+    `counters` return the numbers of tokens of a list of texts (`Tokenizer.count`); without any, every pair is accepted.
+    `checks` limits the comparisons per context. Raises DataError if the grammar does not yield `n` pairs.
+    """
+    if n < 1 or checks < 1:
+        name, value = ("n", n) if n < 1 else ("checks", checks)
+        raise MethodError(f"{name} is a number from 1 on, got {value}")
+    drawing = grammar.drawing(paradigm)
+    tally = _Tally()
+    number = 0
+    while tally.wanting(n):
+        # Enough contexts for the pairs still missing, judging by the yield so far. The size does not affect the result,
+        # since contexts after the last pair are not counted.
+        share = (len(tally.pairs) + 1) / (tally.contexts + 1)
+        size = min(_BLOCK, 64 + int(1.1 * (n - len(tally.pairs)) / share))
+        block = [_Context(drawing, seed, at) for at in range(number, number + size)]
+        number += size
+        _check(block, counters, checks)
+        for context in block:
+            if tally.wanting(n):
+                tally.add(context)
+    if len(tally.pairs) < n:
+        raise _too_few(grammar, paradigm, n, tally.statistics(), checks)
+    return Generated(tuple(tally.pairs.values()), tally.statistics())
+
+
+class _Context:
+    """A context: its stream of random numbers, its good sentence, and the bad one currently being checked."""
+
+    def __init__(self, drawing: Drawing, seed: int, number: int) -> None:
+        self.drawing, self.number = drawing, number
+        self.rng = random.Random(f"{seed}/{drawing.paradigm.name}/{number}")
+        drawn = drawing.draw_good(self.rng)
+        self.unfilled = drawn if isinstance(drawn, str) else ""
+        self.good_words: Words = {} if isinstance(drawn, str) else drawn
+        self.bad_words: Words = {}
+        self.good = "" if self.unfilled else written(drawing.paradigm.good, self.good_words)
+        self.bad = ""
+        self.seen = {self.good}
+        self.good_lengths: dict[int, int] = {}
+        self.lengths: list[int] = []
+        self.checks = 0
+        self.passed = False
+
+    def redraw(self) -> bool:
+        """Draw a bad sentence that has not been checked yet; returns False if there is none."""
+        for _ in range(_TRIES if self.drawing.bad else 1):
+            drawn = self.drawing.draw_bad(self.rng, self.good_words)
+            if isinstance(drawn, str):
+                if not self.checks:
+                    self.unfilled = drawn
+                continue
+            text = written(self.drawing.paradigm.bad, drawn)
+            if text not in self.seen:
+                self.unfilled = ""
+                self.seen.add(text)
+                self.bad_words, self.bad = drawn, text
+                self.checks += 1
+                self.lengths = []
+                return True
+        return False
+
+
+def _check(block: Sequence[_Context], counters: Sequence[Lengths], checks: int) -> None:
+    """Seek a bad sentence of the right lengths in every context, tokenizing those of all contexts together."""
+    pending = [context for context in block if not context.unfilled]
+    for _ in range(checks):
+        pending = [context for context in pending if context.redraw()]
+        if not pending:
+            return
+        equal = pending
+        for at, count in enumerate(counters):
+            equal = _equal(equal, at, count)
+        for context in equal:
+            context.passed = True
+        pending = [context for context in pending if not context.passed]
+
+
+def _equal(contexts: Sequence[_Context], at: int, count: Lengths) -> list[_Context]:
+    """The contexts whose two sentences have the same length under counter number `at`; good ones are counted once."""
+    new = [context for context in contexts if at not in context.good_lengths]
+    texts = [context.good for context in new] + [context.bad for context in contexts]
+    lengths = count(texts) if texts else []
+    if len(lengths) != len(texts):
+        raise MethodError(f"a counter gave {len(lengths)} lengths for {len(texts)} texts")
+    for context, length in zip(new, lengths, strict=False):
+        context.good_lengths[at] = length
+    equal = []
+    for context, length in zip(contexts, lengths[len(new) :], strict=True):
+        if context.good_lengths[at] == length:
+            context.lengths.append(length)
+            equal.append(context)
+    return equal
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The results of the contexts, in order."""
+
+    pairs: dict[tuple[str, str], Pair] = field(default_factory=dict)
+    contexts: int = 0
+    duplicates: int = 0
+    given_up: int = 0
+    unfilled: Counter[str] = field(default_factory=Counter)
+    checks: int = 0
+    accepted_checks: int = 0
+    since_last: int = 0
+    shared: set[tuple[tuple[str, ...], ...]] = field(default_factory=set)
+
+    def wanting(self, n: int) -> bool:
+        """Whether pairs are still missing and may still be found."""
+        return len(self.pairs) < n and self.since_last < _PATIENCE + 10 * len(self.pairs)
+
+    def add(self, context: _Context) -> None:
+        self.contexts += 1
+        self.since_last += 1
+        self.checks += context.checks
+        if context.unfilled:
+            self.unfilled[context.unfilled] += 1
+        elif not context.passed:
+            self.given_up += 1
+        elif (context.good, context.bad) in self.pairs:
+            self.duplicates += 1
+        else:
+            pair = self.pairs[context.good, context.bad] = _pair(context)
+            varied = context.drawing.paradigm.vary
+            self.shared.add(tuple(word.forms for slot, word in pair.good_words.items() if slot not in varied))
+            self.accepted_checks += context.checks
+            self.since_last = 0
+
+    def statistics(self) -> Statistics:
+        pairs = list(self.pairs.values())
+        words = [word for pair in pairs for side in (pair.good_words, pair.bad_words) for word in side.values()]
+        return Statistics(
+            pairs=len(pairs),
+            contexts=self.contexts,
+            duplicates=self.duplicates,
+            given_up=self.given_up,
+            unfilled=dict(self.unfilled),
+            checks=self.checks,
+            passed=len(pairs) + self.duplicates,
+            accepted_checks=self.accepted_checks,
+            distinct_contexts=len(self.shared),
+            distinct_words=len({(word.category, word.lemma) for word in words if word.forms}),
+        )
+
+
+def _pair(context: _Context) -> Pair:
+    paradigm = context.drawing.paradigm
+    return Pair(
+        context.good,
+        context.bad,
+        paradigm.name,
+        _words(paradigm.good, context.good_words),
+        _words(paradigm.bad, context.bad_words),
+        tuple(context.lengths),
+        context.number,
+        context.checks,
+    )
+
+
+def _words(template: Template, words: Words) -> dict[str, Word]:
+    by_slot = {}
+    for slot, choice in words.items():
+        assigned = (item for item in choice.assigned.items() if item[0] not in (LEMMA, CATEGORY))
+        features = {feature: " ".join(values) for feature, values in assigned if values}
+        forms = (choice.text(reference) for reference in template.references if reference.slot == slot)
+        by_slot[slot] = Word(
+            choice.entry.lemma, choice.entry.category, features, tuple(form for form in forms if form is not None)
+        )
+    return by_slot
+
+
+def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, checks: int) -> DataError:
+    """The error for a grammar that yields too few pairs, with the reasons."""
+    reasons = []
+    if statistics.unfilled:
+        slot = max(statistics.unfilled, key=lambda name: statistics.unfilled[name])
+        reasons.append(f"{sum(statistics.unfilled.values())} found no word for a slot (most often '{slot}')")
+    if statistics.given_up:
+        reasons.append(f"{statistics.given_up} had no bad sentence of the good one's length within {checks} checks")
+    if statistics.duplicates:
+        reasons.append(f"{statistics.duplicates} gave a pair that was there")
+    message = f"gives {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} contexts {', '.join(reasons)}"
+    hint = "add words to its tables, or ask for fewer pairs" + (" or tokenizers" if statistics.given_up else "")
+    return DataError(message, where=f"{grammar.files[0]}, paradigms.{paradigm}", hint=hint)

@@ -1,0 +1,144 @@
+"""The contents of `grammar.yaml`: its keys, and the line of each.
+
+    name: garden
+    language: en
+    categories:                            # the kinds of words, each a table (CSV) with a row for every word
+      noun: {file: nouns.csv, forms: [singular, plural]}
+      verb: {file: verbs.csv, forms: [past], restrictions: [subject, object]}
+    paradigms: …
+
+The columns of a table are: `lemma`; the forms (text to insert into a sentence; empty if the word has no such form); the
+restrictions (conditions on another word); and features, which are all others. Tables of several categories are listed
+under `lexicon` instead, and have a column `category`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from penchant.grammar.features import parse_condition
+from penchant.tables.documents import Document, as_text, read_yaml
+
+GRAMMAR_FILE = "grammar.yaml"
+HINT = "see penchant schema grammar"
+
+
+# Keys --------------------------------------------------------------------------------------------------------------
+
+
+def _as_text(value: object) -> str:
+    """Validate a text. A value that YAML does not read as text is an error, since a value may well be `no`."""
+    if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
+    return as_text(value)
+
+
+def _several(value: object) -> object:
+    return value if isinstance(value, list) else [value]
+
+
+def _condition(value: object) -> str:
+    return parse_condition(unicodedata.normalize("NFC", value) if isinstance(value, str) else _as_text(value)).text
+
+
+def _category_mapping(value: object) -> object:
+    """Expand a category that is given only as the name of its table, or not at all."""
+    return {} if value is None else {"file": value} if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(_as_text)]
+Texts = Annotated[
+    list[Text],
+    BeforeValidator(_several),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+ConditionText = Annotated[str, BeforeValidator(_condition)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class CategoryEntry(_Strict):
+    """A category of words; its key is its name."""
+
+    file: Annotated[
+        Text | None, Field(description="the table of its words; if none, they are in the tables of `lexicon`")
+    ] = None
+    forms: Annotated[list[Text], Field(description="columns that hold forms; lemma always does")] = []
+    restrictions: Annotated[list[Text], Field(description="columns that hold conditions on another word")] = []
+
+
+class _Drawn(_Strict):
+    """How the word of a slot is drawn."""
+
+    where: Annotated[ConditionText | None, Field(description="a condition on the word itself")] = None
+    choose: Annotated[
+        dict[Text, Annotated[Texts, Field(min_length=1)]] | None,
+        Field(description="features assigned to the word in this sentence, each with the values it may take"),
+    ] = None
+    agree: Annotated[dict[Text, Text] | None, Field(description="feature: the slot.feature with which it agrees")] = (
+        None
+    )
+    fits: Annotated[Texts | None, Field(description="slot.restriction that the word satisfies")] = None
+    takes: Annotated[
+        dict[Text, Text] | None, Field(description="restriction of the word: the slot whose word satisfies it")
+    ] = None
+    differs: Annotated[
+        Texts | None,
+        Field(description="slots whose lemma must differ, or slot.feature for a feature whose value must differ"),
+    ] = None
+
+
+class SlotEntry(_Drawn):
+    """A slot of a sentence. It may refer to the slots before it."""
+
+    category: Annotated[Texts, Field(min_length=1, description="the category or categories of the word")]
+
+
+class VaryEntry(_Drawn):
+    """How a slot is drawn anew for the bad sentence. Omitted keys are as for the good sentence, including the values
+    chosen there. The slot's own name refers to its word in the good sentence."""
+
+    category: Annotated[Texts | None, Field(min_length=1)] = None
+    """The category or categories of the word; default: as for the good sentence."""
+
+
+class ParadigmEntry(_Strict):
+    """A paradigm; its key is its name. In a sentence, `{slot}` is the lemma and `{slot:plural}` the form in that
+    column. `{slot:number}` is the form in the column named by the value of that feature, and
+    `{slot:past.gender.number}` one in a column whose name has several parts, with features replaced by their values."""
+
+    field: Annotated[Text | None, Field(description="such as syntax")] = None
+    linguistics_term: Annotated[Text | None, Field(description="the phenomenon, such as argument_structure")] = None
+    slots: Annotated[dict[Text, SlotEntry], Field(min_length=1, description="in the order in which they are drawn")]
+    good: Annotated[Text, Field(description="the acceptable sentence, with slots in braces")]
+    bad: Annotated[Text, Field(description="the unacceptable one")]
+    vary: Annotated[
+        dict[Text, Annotated[VaryEntry, BeforeValidator(lambda value: {} if value is None else value)]],
+        Field(description="slots drawn anew for the bad sentence; all others are shared"),
+    ] = {}
+
+
+class GrammarFile(_Strict):
+    """`grammar.yaml`. Paths are relative to it."""
+
+    name: Text | None = None
+    """The name of the grammar; default: that of its directory."""
+    language: Annotated[Text, Field(description="BCP 47 tag, such as en or cs")] = "und"
+    statement: Annotated[Text | None, Field(description="the data statement")] = None
+    lexicon: Annotated[list[Text], Field(description="tables of several categories, with a column category")] = []
+    categories: dict[Text, Annotated[CategoryEntry, BeforeValidator(_category_mapping)]] = {}
+    """The categories of words, by name."""
+    paradigms: dict[Text, ParadigmEntry]
+    """The paradigms of pairs, by name."""
+
+
+def read_grammar_file(path: Path) -> tuple[GrammarFile, Document]:
+    """Read the file; also return the places of its keys. Raises DataError naming file, line and key."""
+    document = read_yaml(path)
+    return document.checked(GrammarFile, hint=HINT), document

@@ -1,0 +1,187 @@
+"""The words of a grammar: tables with a row for every word, grouped by category."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from penchant.errors import DataError
+from penchant.grammar.features import ALWAYS, Condition, Values, parse_condition
+from penchant.grammar.grammar_file import CategoryEntry, GrammarFile
+from penchant.tables.documents import Document, as_text
+from penchant.tables.rows import Row, read_rows
+
+LEMMA, CATEGORY = "lemma", "category"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entry:
+    """A word. `forms` are the forms that it has, including the lemma; `values` are all that a condition can test: the
+    features (one or several values each), and lemma, category and forms (as whole texts)."""
+
+    category: str
+    lemma: str
+    forms: Mapping[str, str]
+    values: Values
+    restrictions: Mapping[str, Condition]
+    file: Path
+    line: int
+
+    def restriction(self, column: str) -> Condition:
+        """The condition that the word places on another one."""
+        return self.restrictions.get(column, ALWAYS)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Category:
+    """The words of a category, and its columns by kind."""
+
+    name: str
+    entries: tuple[Entry, ...]
+    forms: frozenset[str]
+    features: frozenset[str]
+    restrictions: frozenset[str]
+
+
+Lexicon = Mapping[str, Category]
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """A hint with the names most like an unknown one, or else all known names."""
+    names = list(dict.fromkeys(known))
+    close = difflib.get_close_matches(name, names, n=3)
+    return f"did you mean {', '.join(close)}?" if close else f"known: {', '.join(names) or 'none'}"
+
+
+def read_lexicon(document: GrammarFile, source: Document) -> tuple[Lexicon, tuple[Path, ...]]:
+    """Read the words by category; also return the tables. Raises DataError naming file, line and key or column."""
+    owners: dict[str, str] = {}
+    for name, entry in document.categories.items():
+        if entry.file is not None and owners.setdefault(entry.file, name) != name:
+            message = f"the table belongs to category '{owners[entry.file]}' already"
+            hint = "list a table of several categories under lexicon"
+            raise source.error(("categories", name, "file"), message, hint)
+        _check_kinds(name, entry, source)
+    entries_by_category: dict[str, list[Entry]] = {name: [] for name in document.categories}
+    columns: dict[str, dict[str, None]] = {name: {} for name in document.categories}
+    files = []
+    for table in dict.fromkeys([*document.lexicon, *owners]):
+        file = source.path.parent / table
+        files.append(file)
+        for row in read_rows(file):
+            name = _category(row, file, owners.get(table))
+            entry = document.categories.get(name, CategoryEntry())
+            entries_by_category.setdefault(name, []).append(_entry(row, file, name, entry))
+            columns.setdefault(name, {}).update(dict.fromkeys(row.values))
+    categories = {}
+    for name, entries in entries_by_category.items():
+        entry = document.categories.get(name, CategoryEntry())
+        _check_columns(name, entry, columns[name], source)
+        if not entries:
+            raise source.error(("categories", name), f"no table has a word of category '{name}'")
+        _refuse_repeated(entries)
+        special = {LEMMA, CATEGORY, *entry.forms, *entry.restrictions}
+        features = frozenset(columns[name]) - special
+        forms, restrictions = frozenset((LEMMA, *entry.forms)), frozenset(entry.restrictions)
+        categories[name] = Category(name, tuple(entries), forms, features, restrictions)
+    return categories, tuple(files)
+
+
+def _category(row: Row, file: Path, owner: str | None) -> str:
+    if owner is None:
+        return _cell(row, file, CATEGORY, needed=True)
+    if CATEGORY in row.values:
+        message = f"unexpected column: the grammar assigns all words of this table to category '{owner}'"
+        raise DataError(message, file=file, line=row.line, field=CATEGORY)
+    return owner
+
+
+def _cell(row: Row, file: Path, column: str, *, needed: bool = False) -> str:
+    """The text of a cell in NFC; empty if it is blank."""
+    if needed and column not in row.values:
+        hint = f"the columns are {', '.join(row.values)}"
+        raise DataError(f"there is no column '{column}'", file=file, line=row.line, hint=hint)
+    value = row.values.get(column)
+    if value is None or (isinstance(value, str) and not value.strip() and not needed):
+        return ""
+    try:
+        return as_text(value)
+    except ValueError as error:
+        raise DataError(str(error), file=file, line=row.line, field=column) from error
+
+
+def _entry(row: Row, file: Path, category: str, columns: CategoryEntry) -> Entry:
+    lemma = _cell(row, file, LEMMA, needed=True)
+    forms, restrictions = {LEMMA: lemma}, {}
+    values: dict[str, tuple[str, ...]] = {LEMMA: (lemma,), CATEGORY: (category,)}
+    for column in row.values:
+        text = _cell(row, file, column)
+        if not text or column in (LEMMA, CATEGORY):
+            continue
+        if column in columns.restrictions:
+            restrictions[column] = _restriction(text, file, row.line, column)
+        elif column in columns.forms:
+            forms[column], values[column] = text, (text,)
+        else:
+            values[column] = tuple(dict.fromkeys(text.split()))
+    return Entry(category, lemma, forms, values, restrictions, file, row.line)
+
+
+def _restriction(text: str, file: Path, line: int, column: str) -> Condition:
+    try:
+        return parse_condition(text)
+    except ValueError as error:
+        raise DataError(str(error), file=file, line=line, field=column) from error
+
+
+def _check_columns(name: str, entry: CategoryEntry, columns: Iterable[str], source: Document) -> None:
+    for key, declared in (("forms", entry.forms), ("restrictions", entry.restrictions)):
+        for number, column in enumerate(declared):
+            if column not in columns:
+                message = f"no table of category '{name}' has a column '{column}'"
+                raise source.error(("categories", name, key, str(number)), message, near(column, columns))
+
+
+def _check_kinds(name: str, entry: CategoryEntry, source: Document) -> None:
+    """Raise DataError for a column that is declared as two kinds."""
+    taken = {"forms": {CATEGORY, *entry.restrictions}, "restrictions": {CATEGORY, LEMMA}}
+    for key, declared in (("restrictions", entry.restrictions), ("forms", entry.forms)):
+        for number, column in enumerate(declared):
+            if column in taken[key]:
+                message = f"the column '{column}' already has another use"
+                raise source.error(("categories", name, key, str(number)), message)
+
+
+def _refuse_repeated(entries: Iterable[Entry]) -> None:
+    """Raise DataError for a repeated word, which would be drawn twice as often."""
+    first: dict[object, Entry] = {}
+    for entry in entries:
+        conditions = tuple((column, condition.text) for column, condition in entry.restrictions.items())
+        earlier = first.setdefault((tuple(entry.values.items()), conditions), entry)
+        if earlier is not entry:
+            where = (
+                f"on line {earlier.line}" if earlier.file == entry.file else f"in {earlier.file}, line {earlier.line}"
+            )
+            raise DataError(f"the word '{entry.lemma}' is already listed {where}", file=entry.file, line=entry.line)
+
+
+def check_restrictions(lexicon: Lexicon, chosen: Iterable[str]) -> None:
+    """Raise DataError for a condition in a table on a column that no word has and no paradigm gives a word."""
+    known = {LEMMA, CATEGORY, *chosen}
+    for category in lexicon.values():
+        known |= category.forms | category.features
+    for category in lexicon.values():
+        for entry in category.entries:
+            for column, condition in entry.restrictions.items():
+                for term in condition.terms():
+                    if term.column not in known:
+                        message = f"no word has a column '{term.column}', which '{condition.text}' tests"
+                        raise DataError(
+                            message,
+                            file=entry.file,
+                            line=entry.line,
+                            field=column,
+                            hint=near(term.column, sorted(known)),
+                        )

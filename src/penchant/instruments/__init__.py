@@ -1,0 +1,1 @@
+"""The instruments, a folder each, and what they have in common."""

@@ -1,0 +1,1 @@
+"""WEAT, SEAT, CEAT and the log-probability bias score."""

@@ -1,0 +1,190 @@
+"""The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score, side by
+side as papers print them. Rendering only: every number comes from a result."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+from penchant.instruments.associations.frames import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
+from penchant.instruments.associations.section import starred
+from penchant.records import Result
+from penchant.report.figures import INK, Figure
+from penchant.report.tables import Number, Row, Table, literal
+
+NAMES = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "logprob-bias": "log-probability"}
+"""The names of the association measures in column heads."""
+_ROOM = 110
+"""Characters the heads may take together; beyond that, models are numbered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One measure of one model: `rows` has the summary row of each category, `shown` says in words which levels they
+    are of."""
+
+    head: str
+    measure: str
+    result: Result
+    shown: str
+    rows: Mapping[str, Mapping[str, Any]]
+
+
+def several(results: Sequence[Result]) -> bool:
+    """Whether the results come from more than one association measure."""
+    return len({result.signature["probe"] for result in results} & set(NAMES)) > 1
+
+
+def columns(results: Sequence[Result]) -> list[Column]:
+    """One column per result, at the chosen level of every factor."""
+    shown_columns = []
+    for head, result in zip(_heads(results), results, strict=True):
+        name = result.signature["probe"]
+        estimates = stacked([result], headline(name))
+        level = chosen(estimates)
+        rows = {
+            row["category"]: row
+            for row in estimates.iter_rows(named=True)
+            if all(row[factor] == level[factor] for factor in FACTORS)
+        }
+        shown = ", ".join(where(estimates, name, *FACTORS)) or "–"
+        shown_columns.append(Column(head, NAMES[name], result, shown, rows))
+    return shown_columns
+
+
+def _heads(results: Sequence[Result]) -> list[str]:
+    """Measure and model. Where there is no room for the models' names they are numbered, and a measure with a single
+    model stands alone."""
+    measures = [NAMES[result.signature["probe"]] for result in results]
+    model_names = [result.signature["model"].rpartition("/")[2] for result in results]
+    heads = [f"{measure} {model}" for measure, model in zip(measures, model_names, strict=True)]
+    if sum(map(len, heads)) <= _ROOM and len(set(heads)) == len(heads):
+        return heads
+    counts: Counter[str] = Counter()
+    numbered = []
+    for measure in measures:
+        counts[measure] += 1
+        numbered.append(f"{measure} {counts[measure]}" if measures.count(measure) > 1 else measure)
+    return numbered
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """Effect sizes by category and column, and a description of each column."""
+    shown_columns = columns(results)
+    labels = _labels(shown_columns)
+    rows = []
+    for category, label in labels.items():
+        cells = [_cell(column, category) for column in shown_columns]
+        rows.append(Row((category, *([label] if any(labels.values()) else []), *cells)))
+    note = f"* p below {SIGNIFICANT:g} after Holm's adjustment over the categories of the column."
+    if any(column.result.signature["alternative"] == "upper" for column in shown_columns):
+        note += " One-sided tests never star a negative effect size."
+    head = ("category", "stimuli") if any(labels.values()) else ("category",)
+    heads = (*head, *(column.head for column in shown_columns))
+    title = "Effect sizes d by category and measure"
+    return [Table("measures", title, heads, tuple(rows), note), _about(shown_columns)]
+
+
+def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
+    """The label of every category, in the order in which categories first occur."""
+    labels: dict[str, str] = {}
+    for column in shown_columns:
+        for category, row in column.rows.items():
+            labels[category] = labels.get(category) or row["label"]
+    return labels
+
+
+def _cell(column: Column, category: str) -> Number:
+    row = column.rows.get(category)
+    if row is None:
+        return Number(note="not among the categories that the measure was asked for")
+    shown = starred(row)
+    note = shown.note if math.isnan(shown.value) else ""
+    return Number(shown.value, note=note, star=shown.star)
+
+
+def _about(shown_columns: Sequence[Column]) -> Table:
+    rows = tuple(
+        Row(
+            (column.head, column.result.signature["model"], column.shown, column.result.signature["data"]),
+            str(column.result.signature),
+        )
+        for column in shown_columns
+    )
+    data = {column.result.signature["data"] for column in shown_columns}
+    note = "Each with the signature of its numbers."
+    if len(data) > 1:
+        note += " The columns do not all read the same stimuli: categories of one name are set side by side."
+    return Table("columns", "What the columns are", ("column", "model", "shown", "stimuli"), rows, note)
+
+
+def figures(results: Sequence[Result]) -> list[Figure]:
+    """The table as a heat map."""
+    shown_columns = columns(results)
+    labels = _labels(shown_columns)
+    rows = []
+    for category, label in labels.items():
+        for column in shown_columns:
+            cell = _cell(column, category)
+            value = None if math.isnan(cell.value) else cell.value
+            text = "–" if value is None else f"{value:.2f}{cell.star}".replace("-", "−")
+            name = f"{column.measure}, {column.result.signature['model']}"
+            rows.append(
+                {"category": named(category, label), "column": column.head, "of": name, "d": value, "text": text}
+            )
+    base = alt.Chart(alt.InlineData(rows)).encode(
+        x=alt.X(
+            "column:N",
+            sort=[column.head for column in shown_columns],
+            title=None,
+            axis=alt.Axis(orient="top", labelAngle=-30, labelLimit=300),
+        ),
+        y=alt.Y("category:N", sort=[named(*row) for row in labels.items()], title=None, axis=alt.Axis(labelLimit=420)),
+    )
+    shade = alt.Scale(domain=[-2, 0, 2], range=["#D55E00", "#f7f7f7", "#0072B2"])
+    cells = base.mark_rect().encode(
+        color=alt.Color("d:Q", title="d", scale=shade),
+        tooltip=["category:N", "of:N", alt.Tooltip("d:Q", format="+.2f")],
+    )
+    plain = alt.condition("abs(datum.d) > 1.4", alt.value("white"), alt.value("black"))
+    numbers = [
+        base.transform_filter(f"{'' if there else '!'}isValid(datum.d)")
+        .mark_text(fontSize=11, aria=False)
+        .encode(text="text:N", color=plain if there else alt.value(INK))
+        for there in (True, False)
+    ]
+    chart = alt.layer(cells, *numbers).properties(width=alt.Step(74), height=alt.Step(26))
+    text = (
+        "A cell for each category and column of the table: blue where X goes with A and Y with B, orange where it is "
+        f"the other way round, – where there is no effect size; * p below {SIGNIFICANT:g} after adjustment."
+    )
+    return [Figure("measures", "Effect sizes by category and measure", text, chart, "measures")]
+
+
+def methods(results: Sequence[Result]) -> list[str]:
+    """Which numbers stand side by side."""
+    levels = [f"{column.head}: {column.shown}" for column in columns(results) if column.shown != "–"]
+    shown = f" Where a measure has several numbers for a category: {literal('; '.join(levels))}." if levels else ""
+    return [
+        "Effect sizes of the same categories by several measures [@sadhu2024]: WEAT on static word vectors "
+        "[@caliskan2017], SEAT on sentence vectors [@may2019], CEAT on words in sentences of a corpus [@guo2021], the "
+        "log-probability bias score on scores of masked words [@kurita2019], as far as the study asked for them."
+        f"{shown} p is that over stimuli, also for CEAT, adjusted by Holm's method [@holm1979] within a column; the "
+        "sections of the measures give the details."
+    ]
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the columns can and cannot show together."""
+    return [
+        "All columns are in standard deviations, but of different things: of words' associations (WEAT, CEAT), of "
+        "sentences' (SEAT), of attributes' scores (log-probability). CEAT's d is a mean over samples of one sentence "
+        "each, whose noise makes it smaller. Compare signs and rankings of categories; a difference between two "
+        "columns is no measure of one model being more biased than another.",
+        "Measures that disagree are the rule. A finding that one measure alone has is a finding about that measure.",
+    ]

@@ -1,0 +1,246 @@
+"""CEAT: association tests on the vectors that words have in real sentences.
+
+Every sample draws one sentence for each stimulus and yields an effect size; the samples of a category are combined in a
+random-effects model (Guo & Caliskan 2021). Sentences are cut to segments of a given number of words, to show the effect
+of context length (Sadhu et al. 2024). The published p-value shrinks with the number of samples, which are not
+independent studies; it is therefore reported with an interval and a test over stimuli.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import polars as pl
+from pydantic import Field, PrivateAttr, model_validator
+
+from penchant.corpus.occurrences import Segment, read_occurrences, segments
+from penchant.corpus.stimuli import Category
+from penchant.engine.vector_store import VectorStore, collect, space
+from penchant.errors import MethodError
+from penchant.files import sha256_file
+from penchant.instruments.associations import probe
+from penchant.instruments.associations.combination import COMBINED, PUBLISHED, Combination
+from penchant.instruments.associations.drawn import Cut
+from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, over_categories
+from penchant.instruments.associations.probe import Association, Filled, Several, items_table, require_vectors
+from penchant.instruments.base import Measured, Model, TextNeeds
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, written
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.sampled_effects import KEPT, Pool, Sides, contextual_effects
+from penchant.tables.places import listed
+
+FAMILY = ("context", "layer", "sampling", "samples")
+ITEM = (*probe.ITEM, "sampling", "samples")
+
+
+@dataclass(frozen=True)
+class Combined(Measured):
+    """The combined samples of every category, layer, segment and sampling."""
+
+    combinations: tuple[Combination, ...] = ()
+
+
+class CEAT(Association[Combined]):
+    """The contextualized embedding association test.
+
+    `run` returns items (one row per stimulus, category, segment and sampling, with its mean association) and a summary:
+    the combined effect size with an interval over stimuli and samples and a test over stimuli, the published standard
+    error and p, the variance between samples, and the effect size of the first 10, 20, 50 … samples.
+    """
+
+    name: ClassVar[str] = "ceat"
+    kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "ceat": {"alternative": "upper", "ddof": 1, "samples": [10_000], "segments": ["all"], "sampling": ["random"]},
+        "paper": {"ddof": 1, "samples": [5_000, 1_000], "sampling": ["fixed", "random"]},
+    }
+
+    drawn: ClassVar[str] = "sentences"
+
+    sentences: Annotated[str | list[str] | None, CITED] = None
+    """Files of sentences: a table with id, word, text, start and end (see `penchant schema occurrences`), or plain text
+    with one sentence per line, which is searched for the words with their suffixes. Default: the sentences that a study
+    draws from its corpus."""
+    segments: Annotated[tuple[int | str, ...], Field(min_length=1)] = (9, 25, 75, ">75")
+    """Context lengths, in words. L: a window of L words around the word; ">L": whole sentences of more than L words;
+    "all": whole sentences of any length. Default: 9, 25, 75 and ">75"."""
+    mode: Literal["window", "bin"] = "window"
+    """How a length L is applied. `window` (default) cuts L words around the word; `bin` takes whole sentences of at
+    most L words and more than the next smaller length."""
+    samples: Several[Annotated[int, Field(ge=2)]] = (1_000,)
+    """Number of samples to combine. With several numbers, each gives its own results. Default: 1000."""
+    sampling: Several[Literal["fixed", "random"]] = ("fixed",)
+    """`fixed` (default): the same sentences for every model and number of samples; `random`: sentences drawn anew for
+    each."""
+    layers: Several[int] = (-1,)
+    """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
+    pieces: Literal["mean", "first", "last", "root"] = "mean"
+    """Which vector represents a word of several pieces: the `mean` over them (default), the `first`, the `last`, or the
+    mean over the pieces of its `root`, without suffixes."""
+    minimum: Annotated[int, Field(ge=1)] = 1
+    """Fewest usable sentences a word must have in a segment; with fewer it counts as missing there. Default: 1."""
+    resamples: Annotated[int, Field(ge=100)] = 1_000
+    """Number of bootstrap resamples. Default: 1000."""
+
+    _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _possible(self) -> CEAT:
+        try:
+            segments(self.segments, self.mode)
+        except MethodError as error:
+            raise ValueError(str(error)) from error
+        return self
+
+    def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
+        """The files of sentences. Raises MethodError where none are named."""
+        if self.sentences is None:
+            raise MethodError("ceat has no sentences", hint="name a table or a text with sentences=")
+        return tuple(self.find(name, base) for name in listed(self.sentences))
+
+    def occurrences(self, base: Sequence[Path] = (Path(),)) -> pl.DataFrame:
+        """The occurrences of the stimuli, read once. Raises DataError naming file and line."""
+        places = self.places(base)
+        if places not in self._occurrences:
+            stimuli = self.stimuli(base)
+            words = dict.fromkeys(w for c in self.chosen(base) for part in c.lists() for w in part.words)
+            self._occurrences[places] = read_occurrences(places, {word: stimuli.forms(word) for word in words})
+        return self._occurrences[places]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """None: sentences that a model cannot read are left out and counted."""
+        self.chosen(base)
+        if self.sentences is not None:
+            self.occurrences(base)
+        return []
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files of the stimulus set and of the sentences."""
+        return [*self.stimuli(base).files, *self.places(base)]
+
+    def text_needs(self, base: Sequence[Path]) -> TextNeeds:
+        """The stimuli of its categories, in sentences sampled separately between the bounds of its segments."""
+        words = tuple(word for category in self.chosen(base) for part in category.lists() for word in part.words)
+        bounds = sorted({segment.length or segment.high or segment.low - 1 for segment in self._segments()} - {0})
+        return TextNeeds(self.stimuli(base), words, (*bounds, f">{bounds[-1]}") if bounds else ("all",))
+
+    def settle(self, model: Model) -> Self:
+        """The probe unchanged. Raises MethodError for static word vectors."""
+        require_vectors(model, self.name)
+        return self
+
+    def particulars(self, base: Sequence[Path]) -> dict[str, object]:
+        """The sentences, how they are cut and drawn, and which vector represents a word."""
+        places = self.places(base)
+        digest = hashlib.sha256("".join(map(sha256_file, places)).encode()).hexdigest()
+        names = ("segments", "mode", "samples", "sampling", "layers", "pieces", "minimum")
+        return {
+            "sentences": f"{'+'.join(place.stem for place in places)}#{digest[:6]}",
+            **{name: written(self, name) for name in names},
+        }
+
+    def measure(self, session: Session) -> Combined:
+        """Draw sentences, read the vectors of the words in them, and combine the samples."""
+        lm, categories = session.lm, self.chosen(session.base)
+        cuts = [Cut.of(self, segment, self.occurrences(session.base)) for segment in self._segments()]
+        for cut in cuts:
+            cut.draw(self, lm, session.scorer)
+        store = self._read_vectors(session, cuts)
+        combinations: list[Combination] = []
+        cautions: list[str] = []
+        for cut in cuts:
+            combined = self._combined(cut, categories, store)
+            cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]
+            combinations += combined
+        rows = (row for each in combinations if each.filled for row in each.items(self))
+        items = items_table(rows, ITEM, sentences=pl.Int64)
+        return Combined(items, tuple(cautions), tuple(combinations))
+
+    def summarise(self, measured: Combined) -> Iterable[Estimate]:
+        """The combined effect size of every category, segment and sampling, its variance, and how it grows with
+        samples."""
+        estimates = [row for each in measured.combinations for row in each.estimates(self)]
+        for measure in (COMBINED, PUBLISHED):
+            estimates = with_holm(estimates, over_categories(measure, FAMILY))
+        return estimates
+
+    def _read_vectors(self, session: Session, cuts: Sequence[Cut]) -> VectorStore:
+        pooling = "mean" if self.pieces == "root" else self.pieces
+        store = VectorStore(session.folder(), space(session.lm, self.layers, pooling))
+        session.expect(sum(len(cut.places) for cut in cuts))
+        for cut in cuts:
+            collect(session.scorer, store, cut.places, layers=self.layers, pieces=pooling, progress=session.advance)
+        return store
+
+    def _segments(self) -> tuple[Segment, ...]:
+        return segments(self.segments, self.mode)
+
+    def _combined(self, cut: Cut, categories: Sequence[Category], store: VectorStore) -> list[Combination]:
+        """The combined samples of every category, layer and sampling in one segment."""
+        jobs = [
+            _Job(category, layer, at, sampling, n)
+            for category in categories
+            for at, layer in enumerate(self.layers)
+            for sampling in self.sampling
+            for n in self.samples
+        ]
+        with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+            return list(pool.map(lambda job: self._combination(cut, job, store), jobs))
+
+    def _combination(self, cut: Cut, job: _Job, store: VectorStore) -> Combination:
+        drawn = cut.drawn[job.sampling, job.n]
+        available = [word for word, draw in drawn.items() if draw.usable >= self.minimum]
+        stimuli = Stimuli.of(job.category, available, self.max_missing)
+        by = {
+            "category": job.category.id,
+            "label": job.category.label,
+            "layer": str(job.layer),
+            "context": cut.segment.name,
+            "sampling": job.sampling,
+            "samples": str(job.n),
+        }
+        if not all(stimuli.sets):
+            return Combination(by, stimuli, job.n)
+
+        def pool(word: str) -> Pool:
+            rows, picks = np.unique(drawn[word].rows, return_inverse=True)
+            return Pool(lambda: store.fetch([cut.keys[row] for row in rows])[:, job.at], picks)
+
+        x, y, a, b = ([pool(word) for word in words] for words in stimuli.sets)
+        used = [min(job.n, drawn[word].usable) for words in stimuli.sets for word in words]
+        kept = min(KEPT, max(10, min(used)))
+        effects = contextual_effects((x, y), (a, b), ddof=self.ddof, keep=kept)
+        texts = [[(side, word, "") for word in words] for side, words in zip(SIDES, stimuli.sets, strict=True)]
+        cell = Cell(by, effects.cosines, Sides.of(*stimuli.sets[:2]), Sides.of(*stimuli.sets[2:]))
+        filled = Filled(cell, [*texts[0], *texts[1]], [*texts[2], *texts[3]])
+        return Combination(by, stimuli, job.n, effects, filled, drawn)
+
+
+def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[str]:
+    """Cautions about stimuli with too few sentences in a segment, over all samplings."""
+    stimuli: dict[str, Stimuli] = {}
+    # Of each category the combination with the longest note comes last and is kept.
+    for combination in sorted(combinations, key=lambda each: len(each.stimuli.note)):
+        stimuli[combination.by["category"]] = combination.stimuli
+    yield from lost_words(stimuli, f"enough sentences of segment {segment.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """What one combination is computed for; `at` is the index of the layer among those read, `n` the number of
+    samples."""
+
+    category: Category
+    layer: int
+    at: int
+    sampling: str
+    n: int

@@ -1,0 +1,90 @@
+"""The samples of one category combined in a random-effects model (Guo & Caliskan 2021), with an interval that does not
+shrink with their number."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy import stats
+
+from penchant.instruments.associations.drawn import Draw
+from penchant.instruments.associations.estimates import Stimuli
+from penchant.instruments.associations.probe import Filled
+from penchant.records import Estimate
+from penchant.stats.association import Combined, combine
+from penchant.stats.sampled_effects import Contextual
+
+if TYPE_CHECKING:
+    from penchant.instruments.associations.ceat import CEAT
+
+COMBINED = "combined effect size"
+PUBLISHED = "combined effect size, as published"
+FIRST = "combined effect size of the first samples"
+FURTHER = "effect size of a further sample"
+TAU = "sd between samples (τ)"
+I2 = "share of variance between samples (I²)"
+_STEPS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Combination:
+    """The samples of one cell and what is computed from them. `whole` and `filled` are None where a list of stimuli is
+    empty."""
+
+    by: Mapping[str, str]
+    stimuli: Stimuli
+    n: int
+    whole: Contextual | None = None
+    filled: Filled | None = None
+    drawn: Mapping[str, Draw] = field(default_factory=dict)
+
+    def estimates(self, settings: CEAT) -> Iterator[Estimate]:
+        """The combined effect size over stimuli and as published, its variance, and that of the first samples."""
+        level, by = settings.level, self.by
+        size = len(self.stimuli.x) + len(self.stimuli.y)
+        whole, filled = self.whole, self.filled
+        note = self.stimuli.note
+        if whole is None or filled is None:
+            note = note or "a list is empty"
+        elif np.isnan(whole.effects).any() or not (whole.variances > 0).all():
+            note = note or "the associations do not vary in some sample"
+        if note or whole is None or filled is None:
+            yield Estimate(COMBINED, math.nan, size, level=level, note=note, by=by)
+            return
+        combined = combine(whole.effects, whole.variances, level=level, alternative=settings.alternative)
+        shift = combined.effect - float(whole.effects[: len(whole.cosines)].mean())
+        low, high, how = filled.cell.interval(combined.effect, settings, shift=shift)
+        p, test = filled.cell.test(settings, s=whole.s)
+        note = "" if not math.isnan(low) else "no interval: a set has one stimulus"
+        how = "" if note else f"{how}, {len(whole.cosines)} samples"
+        yield Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
+        yield published(combined, settings, by)
+        yield Estimate(TAU, combined.tau, self.n, level=level, by=by)
+        yield Estimate(I2, combined.i2, self.n, level=level, by=by)
+        how = "prediction interval, t with N − 2 degrees of freedom"
+        yield Estimate(FURTHER, combined.effect, self.n, combined.low, combined.high, level, how, by=by)
+        for n in (*(step for step in _STEPS if step < self.n), self.n):
+            part = combine(whole.effects[:n], whole.variances[:n], level=level, alternative=settings.alternative)
+            yield published(part, settings, by, measure=FIRST)
+
+    def items(self, settings: CEAT) -> Iterator[dict[str, Any]]:
+        """One row per stimulus: its association and the number of different sentences."""
+        assert self.filled is not None and self.whole is not None
+        for row, s in zip_longest(self.filled.items(settings), self.whole.s.tolist()):
+            # Targets have their mean over all samples; attributes that over the samples whose cosines are kept.
+            association = row["association"] if s is None else s
+            yield {**row, "association": association, "sentences": min(self.n, self.drawn[row["word"]].usable)}
+
+
+def published(combined: Combined, settings: CEAT, by: Mapping[str, str], *, measure: str = PUBLISHED) -> Estimate:
+    """The combined effect size with its own standard error, which treats samples as independent studies."""
+    half = float(stats.norm.ppf((1 + settings.level) / 2)) * combined.se
+    how = "normal, standard error of the random-effects combination"
+    test = f"combined effect over its standard error, {settings.alternative}"
+    low, high = combined.effect - half, combined.effect + half
+    return Estimate(measure, combined.effect, combined.n, low, high, settings.level, how, combined.p, test=test, by=by)

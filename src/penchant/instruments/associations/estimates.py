@@ -1,0 +1,219 @@
+"""Estimates from tables of associations: effect sizes with intervals and tests, and the influence of each stimulus.
+
+`penchant.stats.sampled_effects` explains the rows and columns of a table. WEAT, SEAT, CEAT and the log-probability bias
+score fill the table differently; the estimates made from it are the same and are computed here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penchant.corpus.stimuli import Category
+from penchant.errors import DataError
+from penchant.records import Estimate
+from penchant.stats.association import normal_test, permutation_test
+from penchant.stats.inputs import Array
+from penchant.stats.sampled_effects import (
+    Sides,
+    Table,
+    contrasts,
+    effect_interval,
+    effects,
+    effects_without,
+    largest_effect,
+    resampled_effects,
+)
+
+if TYPE_CHECKING:
+    from penchant.instruments.associations.probe import Association
+
+EFFECT = "effect size"
+BY_SENTENCE = "effect size, every sentence by itself"
+SIDES = ("X", "Y", "A", "B")
+
+
+@dataclass(frozen=True, slots=True)
+class Stimuli:
+    """The stimuli of one category, by set, that a model has; `lost` are those it lacks."""
+
+    x: tuple[str, ...]
+    y: tuple[str, ...]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    lost: Mapping[str, tuple[str, ...]]
+    note: str = ""
+    """Why no effect size can be computed; empty if one can."""
+
+    @classmethod
+    def of(cls, category: Category, have: Iterable[str], max_missing: float) -> Stimuli:
+        """The stimuli of a category that are in `have`. There is no effect size where a set loses more than the share
+        `max_missing`."""
+        known = set(have)
+        lists = category.lists()
+        x, y, a, b = (tuple(word for word in part.words if word in known) for part in lists)
+        lost = {
+            side: tuple(word for word in part.words if word not in known)
+            for side, part in zip(SIDES, lists, strict=True)
+        }
+        note = "; ".join(
+            f"{len(lost[side])} of {len(part.words)} words of {part.label} are missing"
+            for side, part in zip(SIDES, lists, strict=True)
+            if len(lost[side]) > max_missing * len(part.words)
+        )
+        return cls(x, y, a, b, lost, note)
+
+    @property
+    def sets(self) -> tuple[tuple[str, ...], ...]:
+        """X, Y, A, B."""
+        return self.x, self.y, self.a, self.b
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One array of K tables, shape (K, R, C), and the stimuli of its rows and columns."""
+
+    by: Mapping[str, str]
+    tables: Table
+    rows: Sides
+    columns: Sides
+    paired: bool = False
+
+    def s(self) -> Array:
+        """s of every row, averaged over the K tables."""
+        return contrasts(np.asarray(self.tables, dtype=np.float64).mean(axis=0), self.columns)
+
+    def test(self, settings: Association[Any], *, apart: bool = False, s: Array | None = None) -> tuple[float, str]:
+        """The p-value over stimuli and the name of the test.
+
+        With `apart`, every row counts as a stimulus of its own. `s` replaces the value of every row computed from the
+        tables.
+        """
+        s = self.s() if s is None else s
+        first = self.rows.side == 0
+        x, y = (s[first], s[~first]) if apart else self.rows.means(s)
+        noun = "sentences" if apart else "stimuli"
+        if settings.test == "normal":
+            p = normal_test(x, y, alternative=settings.alternative)
+            return p, f"normal approximation of the permutation test over {noun}, {settings.alternative}"
+        permutation = permutation_test(
+            x,
+            y,
+            alternative=settings.alternative,
+            exact=settings.exact,
+            draws=settings.draws,
+            seed=settings.seed,
+        )
+        count = permutation.partitions
+        kind = f"all {count:,} partitions" if permutation.exact else f"{count:,} random partitions"
+        ties = f", {permutation.ties:,} equal to the one found" if permutation.ties > 1 else ""
+        return permutation.p, f"permutation of {noun}, {kind}{ties}, {settings.alternative}"
+
+    def draws(self, settings: Association[Any]) -> Array:
+        """Mean effect sizes of the tables, with stimuli and tables resampled; NaN where nothing varies in a draw."""
+        return resampled_effects(
+            self.tables,
+            self.rows,
+            self.columns,
+            seed=settings.seed,
+            resamples=settings.resamples,
+            ddof=settings.ddof,
+            paired=self.paired,
+        )
+
+    @property
+    def smallest(self) -> int:
+        """The number of stimuli in the smallest set."""
+        return min(len(sides.units(side)) for sides in (self.rows, self.columns) for side in (0, 1))
+
+    def interval(self, value: float, settings: Association[Any], *, shift: float = 0) -> tuple[float, float, str]:
+        """The bounds of an effect size and the name of the interval. `shift` is what the value exceeds the mean over
+        the tables by; it is added to every draw."""
+        draws = self.draws(settings)
+        kept = draws[~np.isnan(draws)] + shift  # draws in which nothing varies are left out, and counted in `how`
+        largest = largest_effect(self.rows, ddof=settings.ddof)
+        low, high = effect_interval(value, kept, self.smallest, settings.level, largest)
+        what = "stimuli and samples" if len(self.tables) > 1 else "stimuli"
+        lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
+        resamples = f"{settings.resamples} resamples{lost}, seed {settings.seed}"
+        return low, high, f"basic bootstrap of Fisher's z over {what}, {resamples}"
+
+
+def effect(cell: Cell, settings: Association[Any], *, note: str = "", measure: str = EFFECT) -> Estimate:
+    """The mean effect size of a cell, with its interval and test over stimuli; NaN with a `note` that says why."""
+    n = len(set(cell.rows.unit.tolist()))
+    if note:
+        return Estimate(measure, math.nan, n, level=settings.level, note=note, by=cell.by)
+    s = contrasts(cell.tables, cell.columns)
+    value = float(effects(s, cell.rows, ddof=settings.ddof).mean())
+    if math.isnan(value):
+        return Estimate(measure, math.nan, n, level=settings.level, note="the associations do not vary", by=cell.by)
+    low, high, how = cell.interval(value, settings)
+    p, test = cell.test(settings)
+    note = "" if not math.isnan(low) else "no interval: a set has one stimulus"
+    return Estimate(
+        measure, value, n, low, high, settings.level, how if not note else "", p, test=test, note=note, by=cell.by
+    )
+
+
+def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) -> Estimate:
+    """The same effect size with the test of older tools, which treats the sentences of one word as independent."""
+    p, test = (math.nan, "") if math.isnan(over_stimuli.value) else cell.test(settings, apart=True)
+    n = len(cell.rows.side)
+    return Estimate(
+        BY_SENTENCE, over_stimuli.value, n, level=settings.level, p=p, test=test, note=over_stimuli.note, by=cell.by
+    )
+
+
+def over_categories(measure: str, factors: Sequence[str]) -> Callable[[Estimate], tuple[str, ...] | None]:
+    """A function that assigns the estimates of a measure to families: the categories at equal levels of `factors`."""
+    return lambda e: tuple(e.by[factor] for factor in factors) if e.measure == measure else None
+
+
+def without(cell: Cell, settings: Association[Any]) -> tuple[Array, Array]:
+    """The effect size of the mean table without each stimulus: an array by rows and one by columns."""
+    mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
+    return effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)
+
+
+def towards(cell: Cell) -> tuple[Array, Array]:
+    """How far each row leans towards the first set of columns, and each column towards the first set of rows."""
+    mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
+    return contrasts(mean, cell.columns), contrasts(mean.T, cell.rows)
+
+
+def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
+    """Cautions about stimuli missing from `where`, each word once."""
+    lists = (words for stimuli in stimuli_of.values() for words in stimuli.lost.values())
+    words = list(dict.fromkeys(word for lost in lists for word in lost))
+    if words:
+        shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
+        yield f"{len(words)} stimuli are not in {where}: {shown}"
+    lacking = [category for category, stimuli in stimuli_of.items() if stimuli.note]
+    if lacking:
+        yield f"no effect size for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"
+
+
+def require_distinct(categories: Iterable[Category], allowed: bool) -> None:
+    """Raise DataError for a word that occurs twice among the targets or the attributes of a category."""
+    for category in categories:
+        repeated = category.repeated()
+        if repeated and not allowed:
+            raise DataError(
+                f"{category.id}: '{repeated[0]}' stands twice among the targets or attributes",
+                where=category.place,
+                hint="remove one, or allow it with duplicates: allow",
+            )
+
+
+def mover(a: Estimate, b: Estimate) -> tuple[float, float]:
+    """Bounds of a difference from the bounds of its terms, as if independent (Zou & Donner 2008, Stat. Med.
+    27:1693)."""
+    gap = a.value - b.value
+    low = gap - math.hypot(a.value - a.low, b.high - b.value)
+    high = gap + math.hypot(a.high - a.value, b.value - b.low)
+    return low, high

@@ -1,0 +1,167 @@
+"""Estimates of the log-probability bias score, computed from scored sentences alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from penchant.corpus.stimuli import Category
+from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, effect, over_categories, towards
+from penchant.instruments.associations.probe import FAMILY
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_percentile
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.sampled_effects import Sides, resampled_contrasts
+
+if TYPE_CHECKING:
+    from penchant.instruments.associations.probe import Association
+
+EVERY = "all"
+"""The context that stands for all structures."""
+SCORES = ("fill", "prior", "corrected")
+ASSOCIATION = "association"
+
+
+def difference(score: str) -> str:
+    """The measure name of the mean score of the first set of targets minus that of the second."""
+    return f"difference of {score} scores"
+
+
+def bias_estimates(
+    items: pl.DataFrame,
+    categories: Sequence[Category],
+    stimuli: Mapping[str, Stimuli],
+    settings: Association[Any],
+) -> list[Estimate]:
+    """All estimates from scored sentences; needs no model."""
+    rows: list[Estimate] = []
+    for category in categories:
+        inside, present = items.filter(pl.col("category") == category.id), stimuli[category.id]
+        if not all(present.sets):
+            rows += _missing(category, present, settings)
+            continue
+        for cells, words in contexts(inside):
+            rows.append(effect(cells["corrected"], settings, note=present.note))
+            rows += _differences(cells, words, settings)
+            rows += _associations(cells["corrected"], words, settings)
+    return with_holm(rows, over_categories(EFFECT, FAMILY))
+
+
+def _missing(category: Category, stimuli: Stimuli, settings: Association[Any]) -> Iterator[Estimate]:
+    """The estimates, NaN, of a category that lacks a whole list."""
+    for structure in _structures([context.structure for context in category.contexts]):
+        by = _by(category.id, category.label, structure)
+        yield Estimate(EFFECT, math.nan, 0, level=settings.level, note=stimuli.note or "a list is empty", by=by)
+
+
+def _by(category: str, label: str, structure: str) -> dict[str, str]:
+    return {"category": category, "label": label, "layer": "", "context": structure, "side": "", "stimulus": ""}
+
+
+def _structures(structures_of_templates: Sequence[str]) -> tuple[str, ...]:
+    """The structures of some templates, and EVERY for all of them together if there are several."""
+    structures = tuple(dict.fromkeys(structures_of_templates))
+    return (*structures, EVERY) if len(structures) > 1 else structures
+
+
+def contexts(items: pl.DataFrame) -> Iterator[tuple[dict[str, Cell], list[tuple[str, str]]]]:
+    """For every structure of one category, and for all together: one cell per score, with attributes as rows and
+    targets as columns, and the attributes as (set, word)."""
+    if not len(items):
+        return
+    attributes = items.select("attribute_side", "attribute").unique(maintain_order=True).rows()
+    targets = items.select("target_side", "target").unique(maintain_order=True).rows()
+    rows, columns = _sides(attributes), _sides(targets)
+    label, paired = items["label"][0], bool(items["paired"][0])
+    if min(len(sides.units(side)) for sides in (rows, columns) for side in (0, 1)) == 0:
+        return
+    for structure in _structures(items["context"].to_list()):
+        part = items if structure == EVERY else items.filter(pl.col("context") == structure)
+        shape = (-1, len(attributes), len(targets))
+        by = _by(items["category"][0], label, structure)
+        yield (
+            {
+                score: Cell(by, part[score].to_numpy().reshape(shape).mean(axis=0)[None], rows, columns, paired)
+                for score in SCORES
+            },
+            attributes,
+        )
+
+
+def _sides(stimuli: Sequence[tuple[str, str]]) -> Sides:
+    first = stimuli[0][0]
+    return Sides.of(
+        [word for side, word in stimuli if side == first], [word for side, word in stimuli if side != first]
+    )
+
+
+def _differences(
+    cells: Mapping[str, Cell], words: Sequence[tuple[str, str]], settings: Association[Any]
+) -> Iterator[Estimate]:
+    """For every score and set of attributes, the mean over the first set of targets minus that over the second."""
+    cell = cells[SCORES[0]]
+    draws = resampled_contrasts(
+        np.stack([cells[score].tables[0] for score in SCORES]),
+        cell.rows,
+        cell.columns,
+        seed=settings.seed,
+        resamples=settings.resamples,
+        paired=cell.paired,
+    )
+    how = (
+        f"expanded percentile bootstrap over attributes and {'pairs of ' if cell.paired else ''}targets, "
+        f"{settings.resamples} resamples, seed {settings.seed}"
+    )
+    for score, *drawn in zip(SCORES, *draws, strict=True):
+        s = cells[score].s()
+        for side in (0, 1):
+            values = s[cell.rows.side == side]
+            smallest = min(len(cell.rows.units(side)), *(len(cell.columns.units(i)) for i in (0, 1)))
+            low, high = expanded_percentile(drawn[side], smallest, settings.level)
+            note = "no interval: a set has one stimulus" if math.isnan(low) else ""
+            by = {**cell.by, "side": words[0 if side == 0 else -1][0]}
+            estimate = Estimate(difference(score), float(values.mean()), len(values), low, high, settings.level, by=by)
+            yield replace(estimate, how="" if note else how, note=note)
+
+
+def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Association[Any]) -> Iterator[Estimate]:
+    """The association of every attribute."""
+    n = len(cell.columns.side)
+    for (side, word), value in zip(words, towards(cell)[0].tolist(), strict=True):
+        by = {**cell.by, "side": side, "stimulus": word}
+        yield Estimate(ASSOCIATION, value, n, level=settings.level, by=by)
+
+
+def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
+    """Cautions about attributes that leak into the prior, suffixes that share a token, and uneven target lengths."""
+    leaks = items.filter("leaks").select("category", "template", "attribute").unique(maintain_order=True)
+    if len(leaks):
+        category, template, attribute = leaks.row(0)
+        yield (
+            f"{len(leaks)} pairs of template and attribute hold the attribute a second time, which leaks into the "
+            f"prior, such as {category}: '{attribute}' in '{template}'"
+        )
+    reaching = int(items["reaches"].sum())
+    if reaching:
+        yield f"in {reaching:,} of {len(items):,} sentences a token holds a part of the target and of its suffix"
+    lengths = (
+        items.group_by("category", "target_side", maintain_order=True)
+        .agg(pl.col("tokens").mean())
+        .group_by("category", maintain_order=True)
+        .agg("target_side", "tokens")
+    )
+    uneven = [
+        f"{category} {tokens[0]:.2f} and {tokens[1]:.2f}"
+        for category, _, tokens in lengths.iter_rows()
+        if len(tokens) == 2 and abs(tokens[0] - tokens[1]) > 0.1
+    ]
+    if uneven:
+        yield (
+            "the two sets of targets have unequal numbers of tokens on average, which fill and prior scores depend on "
+            f"and corrected ones hardly ({'; '.join(uneven)})"
+        )

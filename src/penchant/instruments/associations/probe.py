@@ -1,0 +1,279 @@
+"""Association tests: are targets X nearer to attributes A than to B, compared with targets Y?
+
+The base of WEAT, SEAT, CEAT and the log-probability bias score: their stimuli, how effect sizes are tested, and the
+table of associations that estimates are computed from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+
+from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.errors import DataError, MethodError
+from penchant.instruments.associations.estimates import (
+    EFFECT,
+    SIDES,
+    Cell,
+    Stimuli,
+    by_sentence,
+    effect,
+    require_distinct,
+    towards,
+    without,
+)
+from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
+from penchant.instruments.settings import CITED, Written, written
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate
+from penchant.stats.association import unit
+from penchant.stats.sampled_effects import Sides
+from penchant.tables.places import listed
+
+
+def _distinct(values: tuple[T, ...]) -> tuple[T, ...]:
+    for value in values:
+        if values.count(value) > 1:
+            raise ValueError(f"{value} is named twice")
+    return values
+
+
+T = TypeVar("T")
+Share = Annotated[float, Field(ge=0, lt=1)]
+Several = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(_distinct)]
+"""One or more values, without repetition."""
+FAMILY = ("context", "layer")
+"""The factors whose equal levels make a family for Holm's adjustment over categories."""
+ITEM = ("category", "label", "layer", "context")
+SLOT = "{word}"
+_TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")
+"""The parameters of every association test, in the order of a signature."""
+
+
+@dataclass(frozen=True)
+class Tables(Measured):
+    """The table of associations of every category and layer, with the stimuli in it; None in place of a table where a
+    list of stimuli is empty."""
+
+    tables: tuple[tuple[Mapping[str, str], Stimuli, Filled | None], ...] = ()
+
+
+class Association(Probe[M]):
+    """The base of all association tests: stimuli, and how effect sizes are tested."""
+
+    data: Annotated[str | list[str], CITED]
+    """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
+    categories: Annotated[list[str] | None, Written(none="all")] = None
+    """Names of the categories to test. Default: all that are for this instrument."""
+    compat: str | None = None
+    """Name of another tool whose conventions replace the defaults of parameters that are not set; see
+    `penchant list compat`. Default: none."""
+    alternative: Literal["two-sided", "upper"] = "two-sided"
+    """Alternative hypothesis: `two-sided` (default), or `upper` as in older tools, under which a negative effect size
+    never has a small p."""
+    test: Literal["permutation", "normal"] = "permutation"
+    """`permutation` (default), or `normal`, which approximates the distribution over partitions by a normal one with
+    the same mean and variance."""
+    ddof: Literal[0, 1] = 1
+    """Delta degrees of freedom of the standard deviation that effect sizes are divided by. Default: 1."""
+    exact: Annotated[int, Field(ge=0)] = 200_000
+    """Largest number of partitions for which the permutation test goes through all of them; beyond, it draws random
+    ones. Default: 200000."""
+    draws: Annotated[int, Field(ge=100)] = 10_000
+    """Number of random partitions where there are more than `exact`. Default: 10000."""
+    max_missing: Share = 0.2
+    """Largest share of a list of words that may be missing; beyond, the category has no effect size. Default: 0.2."""
+    duplicates: Literal["error", "allow"] = "error"
+    """Whether a word may occur twice among the targets, or among the attributes, of a category (`allow`) or is an
+    `error` (default)."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Seed of every random step. Default: 0."""
+
+    _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _compatible(cls, fields: Any) -> Any:
+        """Fill parameters that are not set from the preset."""
+        if isinstance(fields, dict) and isinstance(fields.get("compat"), str):
+            name = fields["compat"]
+            if name not in cls.presets:
+                raise ValueError(f"unknown compat '{name}'; use one of {', '.join(cls.presets)}")
+            return {**cls.presets[name], **fields}
+        return fields
+
+    def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
+        """The stimuli, checked and cached. Raises DataError naming file and field."""
+        places = tuple(self.find(name, base) for name in listed(self.data))
+        if places not in self._read:
+            self._read[places] = read_stimuli(places[0] if len(places) == 1 else places)
+        return self._read[places]
+
+    def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
+        """The categories in `categories`, or all that are for this instrument. Raises DataError for one that does not
+        exist or is for other instruments."""
+        stimuli = self.stimuli(base)
+        known = {category.id: category for category in stimuli.categories}
+        for name in self.categories or ():
+            if name not in known:
+                raise DataError(
+                    f"no category '{name}'", where=stimuli.name, field="categories", hint=f"it has {', '.join(known)}"
+                )
+            if self.name not in known[name].measures:
+                raise DataError(
+                    f"category '{name}' is not for {self.name}, but for {', '.join(known[name].measures)}",
+                    where=known[name].place,
+                    hint="leave it out of categories",
+                )
+        names = known if self.categories is None else dict.fromkeys(self.categories)
+        categories = tuple(known[name] for name in names if self.name in known[name].measures)
+        if not categories:
+            raise DataError(f"no category for {self.name}", where=stimuli.name, field="categories")
+        require_distinct(categories, self.duplicates == "allow")
+        return categories
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """None: stimuli that a model cannot read are counted as missing."""
+        self.chosen(base)
+        return []
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files of the stimulus set."""
+        return list(self.stimuli(base).files)
+
+    def text_needs(self, base: Sequence[Path]) -> TextNeeds:
+        """The stimuli, in any form and sentence."""
+        return TextNeeds(self.stimuli(base))
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The stimuli, the instrument's own parameters, and how effect sizes are tested."""
+        stimuli = self.stimuli(base)
+        return {
+            "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
+            "categories": written(self, "categories"),
+            **self.particulars(base),
+            **{name: written(self, name) for name in _TESTED},
+        }
+
+    def particulars(self, base: Sequence[Path]) -> dict[str, object]:
+        """The part of the signature that only this instrument has."""
+        return {name: written(self, name) for name in type(self).model_fields if name not in Association.model_fields}
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """A cell with the stimuli of its rows (`down`) and columns (`across`), each as (side, word, text)."""
+
+    cell: Cell
+    down: Sequence[tuple[str, str, str]]
+    across: Sequence[tuple[str, str, str]]
+
+    def items(self, settings: Association[Any]) -> Iterator[dict[str, Any]]:
+        """One row per stimulus: its association, the effect size without it, and a target's cosines with A, then B."""
+        mean = np.asarray(self.cell.tables).mean(axis=0)
+        for stimuli, values, left_out, table in (
+            (self.down, *_both(self.cell, settings, 0), mean),
+            (self.across, *_both(self.cell, settings, 1), None),
+        ):
+            for i, (side, word, text) in enumerate(stimuli):
+                yield {
+                    **self.cell.by,
+                    "side": side,
+                    "word": word,
+                    "text": text,
+                    "association": float(values[i]),
+                    "without": None if np.isnan(left_out[i]) else float(left_out[i]),
+                    "cosines": None if table is None else table[i].tolist(),
+                }
+
+
+def _both(cell: Cell, settings: Association[Any], axis: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    return towards(cell)[axis], without(cell, settings)[axis]
+
+
+def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM, **more: Any) -> pl.DataFrame:
+    """The table of items, with an id made of the columns that identify a row. `more` are further columns and types."""
+    schema: dict[str, Any] = {
+        **dict.fromkeys(("id", *factors, "side", "word", "text"), pl.String),
+        "association": pl.Float64,
+        "without": pl.Float64,
+        "cosines": pl.List(pl.Float32),
+        **more,
+    }
+    keys = [key for key in (*factors, "side", "word", "text") if key != "label"]
+    return pl.DataFrame([{**row, "id": " ".join(filter(None, (row[key] for key in keys)))} for row in rows], schema)
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A stimulus: a word, or a sentence that contains it and the word's span of characters there."""
+
+    word: str
+    text: str = ""
+    span: tuple[int, int] = (0, 0)
+
+
+def sentences_of(part: WordList, word: str) -> list[Sentence]:
+    """The sentences of a word. Without templates it is its own sentence: SEAT's original files have whole sentences."""
+    sentences = []
+    for template in part.templates or (SLOT,):
+        start = template.index(SLOT)
+        sentences.append(Sentence(word, template.replace(SLOT, word), (start, start + len(word))))
+    return sentences
+
+
+def table_items(
+    tables: Iterable[tuple[Mapping[str, str], Stimuli, Filled | None]], settings: Association[Any]
+) -> pl.DataFrame:
+    """One row per stimulus (or sentence) of every table."""
+    return items_table([row for _, _, filled in tables if filled for row in filled.items(settings)])
+
+
+def effect_sizes(measured: Tables, settings: Association[Any], *, sentences: bool = False) -> Iterator[Estimate]:
+    """The effect size of every table; with `sentences`, also the test over sentences where a word has several."""
+    for by, stimuli, filled in measured.tables:
+        if filled is None:
+            yield nothing(by, stimuli, settings)
+            continue
+        estimate = effect(filled.cell, settings, note=stimuli.note)
+        yield estimate
+        if sentences and len(filled.down) > len(set(filled.cell.rows.unit.tolist())):
+            yield by_sentence(filled.cell, estimate, settings)
+
+
+def nothing(by: Mapping[str, str], stimuli: Stimuli, settings: Association[Any]) -> Estimate:
+    """The estimate, NaN, of a category that lacks a whole list or too much of one."""
+    note = stimuli.note or "a list is empty"
+    return Estimate(EFFECT, np.nan, len(stimuli.x) + len(stimuli.y), level=settings.level, note=note, by=by)
+
+
+def require_vectors(model: Model, name: str) -> LanguageModel:
+    """The model as a language model. Raises MethodError for static word vectors."""
+    if not isinstance(model, LanguageModel):
+        raise MethodError(f"{name} reads contextual vectors and {model.name} has static ones", hint="use weat")
+    return model
+
+
+def cell_of(
+    by: Mapping[str, str],
+    parts: list[list[Sentence]],
+    vector: Callable[[Sentence], NDArray[np.floating]],
+    unit_of_test: str,
+) -> Filled:
+    """The table of cosines between the stimuli of X, Y (rows) and A, B (columns). The unit of the test is "word" or
+    "sentence"."""
+    down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
+    units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
+    keys = [
+        [(i, s.word) if unit_of_test == "word" else (i, n) for n, s in enumerate(part)] for i, part in enumerate(parts)
+    ]
+    cell = Cell(by, (units[0] @ units[1].T)[None], Sides.of(keys[0], keys[1]), Sides.of(keys[2], keys[3]))
+    named = [[(side, s.word, s.text) for s in part] for side, part in zip(SIDES, parts, strict=True)]
+    return Filled(cell, [*named[0], *named[1]], [*named[2], *named[3]])

@@ -1,0 +1,102 @@
+"""SEAT: association tests on vectors of sentences that contain the stimuli (May et al. 2019)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.instruments.associations.estimates import BY_SENTENCE, EFFECT, Stimuli, lost_words, over_categories
+from penchant.instruments.associations.probe import (
+    FAMILY,
+    Association,
+    Filled,
+    Sentence,
+    Several,
+    Tables,
+    cell_of,
+    effect_sizes,
+    require_vectors,
+    sentences_of,
+    table_items,
+)
+from penchant.instruments.associations.weat import WEAT
+from penchant.instruments.base import Model
+from penchant.instruments.session import Session
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import with_holm
+
+
+class SEAT(Association[Tables]):
+    """The sentence encoder association test: WEAT on vectors of bleached sentences that contain the words.
+
+    `run` returns items (one row per sentence) and a summary: an effect size for every category and layer, with an
+    interval and a test over words, whose sentences stay together, and also the test of older tools, over sentences."""
+
+    name: ClassVar[str] = "seat"
+    kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "sent-bias": {**WEAT.presets["sent-bias"], "pooling": "cls", "unit": "sentence"},
+        "paper": {**WEAT.presets["paper"], "pooling": "cls", "unit": "sentence"},
+    }
+
+    layers: Several[int] = (-1,)
+    """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
+    pooling: Literal["mean", "mean-special", "cls", "last"] = "mean"
+    """Which vector represents a sentence: the `mean` over its tokens without special ones (default), `mean-special`
+    with them, `cls` the first token, or `last` the last token."""
+    unit: Literal["word", "sentence"] = "word"
+    """What the test and the interval treat as independent: words (default) or sentences. Sentences with the same word
+    hardly are."""
+
+    def settle(self, model: Model) -> Self:
+        """The probe unchanged. Raises MethodError for static word vectors."""
+        require_vectors(model, self.name)
+        return self
+
+    def measure(self, session: Session) -> Tables:
+        """Read the vectors of every sentence that contains a stimulus."""
+        categories = self.chosen(session.base)
+        sentences = {
+            (part, word): sentences_of(part, word) for c in categories for part in c.lists() for word in part.words
+        }
+        distinct = {s.text: s for group in sentences.values() for s in group}
+        vectors = self._read_vectors(session, distinct)
+        lost = {s.word for s in distinct.values() if s.text not in vectors}
+        have = {word for _, word in sentences} - lost
+        tables: list[tuple[Mapping[str, str], Stimuli, Filled | None]] = []
+        for category in categories:
+            stimuli = Stimuli.of(category, have, self.max_missing)
+            parts = [
+                [s for word in words for s in sentences[part, word]]
+                for part, words in zip(category.lists(), stimuli.sets, strict=True)
+            ]
+            for at, layer in enumerate(self.layers):
+                by = {"category": category.id, "label": category.label, "layer": str(layer), "context": ""}
+                filled = None
+                if all(parts):
+                    filled = cell_of(by, parts, lambda s, at=at: vectors[s.text][at], self.unit)  # type: ignore[misc]
+                tables.append((by, stimuli, filled))
+        stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
+        cautions = lost_words(stimuli_of, f"the vocabulary of {session.lm.name}")
+        return Tables(table_items(tables, self), tuple(cautions), tuple(tables))
+
+    def summarise(self, measured: Tables) -> Iterable[Estimate]:
+        """An effect size for every category and layer, and the test over sentences."""
+        adjusted = with_holm(
+            effect_sizes(measured, self, sentences=self.unit == "word"), over_categories(EFFECT, FAMILY)
+        )
+        return with_holm(adjusted, over_categories(BY_SENTENCE, FAMILY))
+
+    def _read_vectors(self, session: Session, distinct: Mapping[str, Sentence]) -> dict[str, NDArray[np.float32]]:
+        """The vectors, shape (layers, d), of the sentences that the model can read, by text."""
+        scorer = session.scorer
+        session.expect(len(distinct))
+        reasons = scorer.usable((s.text, s.span, f"'{s.text}'") for s in distinct.values())
+        sound = [s.text for s, reason in zip(distinct.values(), reasons, strict=True) if not reason]
+        pooled = scorer.sentence_vectors(
+            ((text, f"'{text}'") for text in sound), layers=self.layers, pooling=self.pooling
+        )
+        return dict(zip(sound, pooled, strict=True))

@@ -1,0 +1,280 @@
+"""Figures of single stimuli and sentences of association tests. Rendering only: every number comes from items and
+summary. Scores are counted in cells, so that a chart has some hundred marks instead of one per sentence."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import altair as alt
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.instruments.associations.estimates import SIDES
+from penchant.instruments.associations.frames import (
+    FACTORS,
+    by_category,
+    levels,
+    named,
+    only,
+    probe,
+    where,
+    with_factors,
+)
+from penchant.instruments.associations.logprob_estimates import ASSOCIATION
+from penchant.records import Result
+from penchant.report.figures import COLOURS, FAINT, INK, Figure
+from penchant.report.tables import models
+
+_CELLS = 28
+"""Approximate number of cells along an axis of a panel."""
+_SIDE = 160
+_TITLE = 40
+"""Characters per line of a panel's title."""
+_STRIP = 250
+_STEP = 46
+"""Pixels between the strips of two sets, which leave room for the names above and below."""
+
+Values = NDArray[np.float64]
+
+
+def panels(categories: Sequence[str], draw: Callable[[str], alt.LayerChart], columns: int = 3) -> alt.ConcatChart:
+    """One panel per category, under its name, which wraps to as many lines as it needs."""
+    return alt.concat(
+        *(
+            draw(category).properties(
+                title=alt.TitleParams(
+                    text=textwrap.wrap(category, _TITLE) or [category], anchor="start", fontSize=11, frame="group"
+                )
+            )
+            for category in categories
+        ),
+        columns=columns,
+    )
+
+
+# Prior against corrected score --------------------------------------------------------------------------------------
+
+
+def scores(results: Sequence[Result]) -> Figure:
+    """Numbers of sentences by prior and corrected score: one panel per structure, one row per model."""
+    prior, corrected = (np.concatenate([r.items[name].to_numpy() for r in results]) for name in ("prior", "corrected"))
+    across, up = _edges(prior), _edges(corrected)
+    structures = list(dict.fromkeys(s for r in results for s in levels(r.items, "context")))
+    counted = [[_counted(result, structure, across, up) for structure in structures] for result in results]
+    most = max((cell["sentences"] for row in counted for cells in row for cell in cells), default=1)
+    rows = [
+        alt.hconcat(
+            *(
+                _cells(row[i], across, up, most, first=i == 0).properties(title=structure)
+                for i, structure in enumerate(structures)
+            ),
+            title=alt.TitleParams(model, anchor="start"),
+        )
+        for model, row in zip(models(results), counted, strict=True)
+    ]
+    return Figure(
+        "scores",
+        "Corrected against prior score",
+        "For each model and structure the sentences of all categories, counted in cells: right is more probable where "
+        "the attribute is masked too, up is made more probable by the attribute (blue above the line at 0, orange "
+        "below), fuller is more sentences. All panels have the same axes.",
+        alt.vconcat(*rows),
+        "scores",
+    )
+
+
+def _edges(values: Values) -> tuple[float, float, float]:
+    """Lowest edge, width and highest edge of the cells that cover all values; one edge is at 0."""
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    low, high = min(low, 0.0), max(high, 0.0)
+    rough = (high - low if high - low > 1e-6 else 1.0) / _CELLS
+    size = 10 ** math.floor(math.log10(rough))
+    width = next(size * step for step in (1, 2, 2.5, 5, 10) if size * step >= rough)
+    first, last = math.floor(low / width), math.ceil(high / width)
+    return first * width, width, max(last, first + 1) * width
+
+
+def _counted(
+    result: Result, structure: str, across: tuple[float, float, float], up: tuple[float, float, float]
+) -> list[dict[str, Any]]:
+    """The number of sentences of a structure in each cell that is not empty."""
+    items = result.items.filter(pl.col("context") == structure)
+    cell = [
+        ((pl.col(name) - low) / width).floor().cast(pl.Int64).alias(name)
+        for name, (low, width, _) in (("prior", across), ("corrected", up))
+    ]
+    counts = items.select(cell).group_by("prior", "corrected").agg(pl.len().alias("n")).sort("prior", "corrected")
+    rows = []
+    for i, j, n in counts.drop_nulls().iter_rows():
+        x, y = across[0] + i * across[1], up[0] + j * up[1]
+        # An edge that is 0 up to rounding counts as 0.
+        sign = "raised" if y > -up[1] / 2 else "lowered"
+        ends = {"x": x, "x2": x + across[1], "y": y, "y2": y + up[1]}
+        rows.append({key: round(value, 9) for key, value in ends.items()} | {"sentences": n, "by": sign})
+    return rows
+
+
+def _cells(
+    rows: list[dict[str, Any]],
+    across: tuple[float, float, float],
+    up: tuple[float, float, float],
+    most: int,
+    *,
+    first: bool,
+) -> alt.LayerChart:
+    plain = alt.Axis(grid=False)
+    x = alt.X("x:Q", title="prior score", scale=alt.Scale(domain=[across[0], across[2]], nice=False), axis=plain)
+    name = "corrected score" if first else None
+    y = alt.Y("y:Q", title=name, scale=alt.Scale(domain=[up[0], up[2]], nice=False), axis=plain)
+    cells = (
+        alt.Chart(alt.InlineData(rows))
+        .mark_rect(stroke=None)
+        .encode(
+            x=x,
+            x2="x2:Q",
+            y=y,
+            y2="y2:Q",
+            color=alt.Color(
+                "by:N",
+                title="by the attribute",
+                scale=alt.Scale(domain=["raised", "lowered"], range=[COLOURS[0], COLOURS[1]]),
+            ),
+            opacity=alt.Opacity(
+                "sentences:Q",
+                title="sentences",
+                scale=alt.Scale(type="log", domain=[1, max(2, most)], range=[0.15, 1]),
+                legend=alt.Legend(symbolFillColor=INK, symbolStrokeWidth=0),
+            ),
+            tooltip=[
+                alt.Tooltip("sentences:Q", format=","),
+                alt.Tooltip("x:Q", title="prior from", format=".2f"),
+                alt.Tooltip("x2:Q", title="prior to", format=".2f"),
+                alt.Tooltip("y:Q", title="corrected from", format="+.2f"),
+                alt.Tooltip("y2:Q", title="corrected to", format="+.2f"),
+            ],
+        )
+    )
+    nought = alt.Chart(alt.InlineData([{"y": 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False).encode(y="y:Q")
+    return alt.layer(cells, nought).properties(width=_SIDE, height=_SIDE)
+
+
+# What every stimulus says -------------------------------------------------------------------------------------------
+
+
+def words(results: Sequence[Result]) -> list[Figure]:
+    """For each model a strip per category and set, with one mark per stimulus and the most extreme labelled."""
+    figures = []
+    for number, (model, result) in enumerate(zip(models(results), results, strict=True), start=1):
+        frames = _of_attributes(result) if probe(results) == "logprob-bias" else _of_words(result)
+        if not frames:
+            continue
+        alone = len(results) == 1
+        text = (
+            "A panel for each category, a row for each set, a mark for each stimulus; the most extreme are named. "
+            + {
+                "logprob-bias": "Right: the attribute makes the first set of targets more probable than the second.",
+                "seat": "Right: nearer to A than to B (targets X and Y), nearer to X than to Y (attributes A and B); "
+                "the mean over the sentences of a word.",
+            }.get(
+                probe(results),
+                "Right: nearer to A than to B (targets X and Y), nearer to X than to Y (attributes A and B).",
+            )
+            + _said(result)
+        )
+        title = "What every stimulus says" if alone else f"{model}: what every stimulus says"
+        name = "words" if alone else f"words-{number}"
+        numbers = "attributes" if probe(results) == "logprob-bias" else "influence"
+        figures.append(Figure(name, title, text, _strips(frames, model), numbers, "category set item"))
+    return figures
+
+
+def _said(result: Result) -> str:
+    frame = with_factors(result.items)
+    if result.signature["probe"] == "logprob-bias":
+        frame = with_factors(result.summary)
+    shown = where(frame, result.signature["probe"], *FACTORS)
+    return f" Shown: {', '.join(shown)}." if shown else ""
+
+
+def _of_words(result: Result) -> list[tuple[str, pl.DataFrame]]:
+    """The association of every word by category; the mean over its sentences where it has several."""
+    return [
+        (
+            named(category, label),
+            items.group_by("side", "word", maintain_order=True)
+            .agg(pl.col("association").mean())
+            .rename({"side": "set"}),
+        )
+        for category, label, items in by_category(result)
+    ]
+
+
+def _of_attributes(result: Result) -> list[tuple[str, pl.DataFrame]]:
+    """The associations of attributes, from the summary."""
+    associations = with_factors(result.summary).filter(pl.col("measure") == ASSOCIATION)
+    return [
+        (
+            named(attributes["category"][0], attributes["label"][0]),
+            attributes.select(
+                pl.col("side").alias("set"), pl.col("stimulus").alias("word"), pl.col("value").alias("association")
+            ),
+        )
+        for _, attributes in only(associations, "context").group_by("category", maintain_order=True)
+    ]
+
+
+def _strips(frames: Sequence[tuple[str, pl.DataFrame]], model: str) -> alt.ConcatChart:
+    tables = dict(frames)
+    return panels([category for category, _ in frames], lambda category: _strip(category, tables[category], model))
+
+
+def _strip(category: str, frame: pl.DataFrame, model: str) -> alt.LayerChart:
+    """The stimuli of one category. In each set the rightmost one is labelled above the strip, the leftmost below."""
+    shown = frame.drop_nulls("association").filter(pl.col("association").is_finite())
+    sets = [side for side in SIDES if side in set(shown["set"])]
+    rows = [
+        {"category": category, "model": model, "set": side, "item": word, "association": value}
+        for side, word, value in shown.iter_rows()
+    ]
+    x = alt.X("association:Q", title="association", axis=alt.Axis(tickCount=5), scale=alt.Scale(zero=True))
+    y = alt.Y("set:N", sort=sets, title=None, axis=alt.Axis(grid=False))
+    shades = alt.Scale(domain=list(SIDES), range=[COLOURS[0], COLOURS[1], COLOURS[2], COLOURS[3]])
+    colour = alt.Color("set:N", scale=shades, legend=None)
+    marks = (
+        alt.Chart(alt.InlineData(rows))
+        .mark_tick(thickness=1.5, size=14, opacity=0.9)
+        .encode(
+            x=x,
+            y=y,
+            color=colour,
+            tooltip=["item:N", "set:N", "category:N", alt.Tooltip("association:Q", format="+.4f")],
+        )
+    )
+    values = [row["association"] for row in rows]
+    low, high = min([0.0, *values]), max([0.0, *values])
+    names: list[alt.Chart] = []
+    for extreme, offset in ((max, -13), (min, 14)):
+        ends = [
+            extreme((row for row in rows if row["set"] == side), key=lambda row: row["association"]) for side in sets
+        ]
+        for align in ("left", "center", "right"):
+            labels = [row for row in ends if _aligned(row["association"], low, high) == align]
+            if labels:
+                names.append(
+                    alt.Chart(alt.InlineData(labels))
+                    .mark_text(dy=offset, align=align, fontSize=10, color=INK, limit=_STRIP, aria=False)
+                    .encode(x=x, y=y, text="item:N")
+                )
+    nought = alt.Chart(alt.InlineData([{"association": 0}])).mark_rule(color=FAINT, strokeDash=[4, 4], aria=False)
+    return alt.layer(nought.encode(x=x), marks, *names).properties(width=_STRIP, height=alt.Step(_STEP))
+
+
+def _aligned(value: float, low: float, high: float) -> str:
+    """The alignment of a name with its mark that keeps it within the panel."""
+    share = (value - low) / (high - low) if high > low else 0.5
+    return "left" if share < 0.3 else "right" if share > 0.7 else "center"

@@ -1,0 +1,85 @@
+"""WEAT: association tests on static word vectors (Caliskan, Bryson & Narayanan 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar, Literal, Self
+
+from penchant.errors import MethodError
+from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, over_categories
+from penchant.instruments.associations.probe import (
+    FAMILY,
+    Association,
+    Filled,
+    Sentence,
+    Tables,
+    cell_of,
+    effect_sizes,
+    table_items,
+)
+from penchant.instruments.base import Model
+from penchant.instruments.session import Session
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.vectors.static import StaticVectors
+
+
+class WEAT(Association[Tables]):
+    """The word embedding association test, on static word vectors.
+
+    `run` returns items (one row per stimulus: its association, and the effect size without it) and a summary: an effect
+    size for every category, with an interval over stimuli, a permutation test, and Holm's adjustment over categories.
+    """
+
+    name: ClassVar[str] = "weat"
+    kinds: ClassVar[tuple[str, ...]] = ("static",)
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "sent-bias": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999},
+        "wefe": {"alternative": "upper", "ddof": 0, "exact": 0, "draws": 10_000, "max_missing": 0.2},
+        "paper": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999},
+    }
+
+    case: Literal["auto", "keep", "lower"] = "auto"
+    """Whether words are looked up as written (`keep`) or in lower case (`lower`). `auto` (default) is `lower` if no
+    word of the vocabulary has a capital letter."""
+
+    def settle(self, model: Model) -> Self:
+        """The probe with `case` decided. Raises MethodError for a model without static word vectors."""
+        vectors = self._vectors(model)
+        lower = self.case == "lower" or (
+            self.case == "auto" and not any(word != word.lower() for word in vectors.words)
+        )
+        return self.model_copy(update={"case": "lower" if lower else "keep"})
+
+    def measure(self, session: Session) -> Tables:
+        """Look up the vectors of every stimulus."""
+        model, categories = self._vectors(session.model), self.chosen(session.base)
+        session.expect(len(categories))
+        lower = self.case == "lower"
+        known = {w: w.lower() if lower else w for c in categories for part in c.lists() for w in part.words}
+        # A vector of zeros has no direction, so such a word counts as missing.
+        have = {word for word, entry in known.items() if entry in model and model.vector(entry).any()}
+        blank = any(entry in model for word, entry in known.items() if word not in have)
+        where = f"the vocabulary of {model.name}" + (", or have a vector of zeros there" if blank else "")
+        tables: list[tuple[Mapping[str, str], Stimuli, Filled | None]] = []
+        for category in categories:
+            stimuli = Stimuli.of(category, have, self.max_missing)
+            by = {"category": category.id, "label": category.label, "layer": "", "context": ""}
+            parts = [[Sentence(word) for word in words] for words in stimuli.sets]
+            filled = None
+            if all(parts):
+                filled = cell_of(by, parts, lambda s: model.matrix[model.index[known[s.word]]], "sentence")
+                session.advance(1)
+            tables.append((by, stimuli, filled))
+        stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
+        return Tables(table_items(tables, self), tuple(lost_words(stimuli_of, where)), tuple(tables))
+
+    def summarise(self, measured: Tables) -> Iterable[Estimate]:
+        """An effect size for every category."""
+        return with_holm(effect_sizes(measured, self), over_categories(EFFECT, FAMILY))
+
+    def _vectors(self, model: object) -> StaticVectors:
+        if not isinstance(model, StaticVectors):
+            name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
+            raise MethodError(f"weat reads static word vectors and {name} is {kind}", hint="use seat or ceat")
+        return model

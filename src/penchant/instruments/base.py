@@ -1,0 +1,290 @@
+"""What every instrument has in common, and how it is described to the rest of penchant.
+
+An instrument is a folder with a `Probe`, which says what to ask a model and what the answers mean, and an `Instrument`,
+which says everything else: how two results are compared, what the report shows, which files it starts from and cites.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+import textwrap
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.fields import FieldInfo
+from typing_extensions import TypeVar
+
+from penchant.corpus.stimuli import StimulusSet
+from penchant.engine.scorer import Counts
+from penchant.errors import StudyError
+from penchant.instruments.result import Result
+from penchant.instruments.session import Session
+from penchant.instruments.settings import read_settings, written
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate, Signature, summary_table
+from penchant.records import Result as AnyResult
+from penchant.report.sections import Overview, Section
+from penchant.tables.places import find_data
+from penchant.vectors.static import StaticVectors
+
+Model: TypeAlias = LanguageModel | StaticVectors
+
+
+@dataclass(slots=True)
+class Run:
+    """How a probe is run; nothing here changes a number.
+
+    `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
+    items finished since the last call, number of items), `base` the directories in which relative data paths are looked
+    up. `counts` is filled with what the run took.
+    """
+
+    cache: Path | None = None
+    batch_tokens: int | None = None
+    progress: Callable[[float, int], None] = lambda done, total: None
+    base: Sequence[Path] = (Path(),)
+    counts: Counts = field(default_factory=Counts)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a model answered: `items`, one row a stimulus, and what must be said of how they came about. An instrument
+    whose estimates need more than the items adds fields to a subclass."""
+
+    items: pl.DataFrame
+    cautions: tuple[str, ...] = ()
+
+
+M = TypeVar("M", bound=Measured, default=Measured)
+
+
+@dataclass(frozen=True, slots=True)
+class TextNeeds:
+    """What a probe looks for in running text: stimuli, those of their `words` that it reads (default: all), and the
+    lengths of sentences, in words, that are best sampled apart."""
+
+    stimuli: StimulusSet
+    words: tuple[str, ...] | None = None
+    segments: tuple[int | str, ...] = ("all",)
+
+
+class Probe(BaseModel, ABC, Generic[M]):
+    """An instrument's parameters, which are its fields, and what it does with one model.
+
+    A subclass writes `files`, `texts`, `measure` and `summarise`; where it needs to, also `settle` (parameters that
+    depend on the model), `recipe` (its part of the signature) and `cautions`. Everything else is done here, once.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, json_schema_extra=lambda schema: _shorten(schema)
+    )
+    name: ClassVar[str]
+    """What a study calls it."""
+    kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
+    """The kinds of model it reads: masked, causal, encoder, static."""
+
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Parameters that stand for the conventions of another tool, by its name."""
+    drawn: ClassVar[str] = ""
+    """The field that names sentences where a study may draw them from its running text instead."""
+
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    """Confidence level of the intervals."""
+    resamples: Annotated[int, Field(ge=100)] = 10_000
+    """Bootstrap resamples, and draws of randomisation tests."""
+    seed: int = 0
+    """Seed of every random step."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Add the parameters to the docstring, for `help`."""
+        doc = vars(cls).get("__doc__")
+        if doc and _PARAMETERS not in doc:
+            parameters = (_explained(name, field) for name, field in cls.model_fields.items())
+            cls.__doc__ = inspect.cleandoc(doc) + _PARAMETERS + "\n".join(parameters)
+
+    # What an instrument writes
+
+    @abstractmethod
+    def files(self, base: Sequence[Path]) -> list[Path]:
+        """Every data file the probe reads, looked up in `base`. Raises DataError."""
+
+    @abstractmethod
+    def texts(self, base: Sequence[Path]) -> list[tuple[str, str]]:
+        """Every text the model will read, with its place: what is checked before a study. Raises DataError."""
+
+    @abstractmethod
+    def measure(self, session: Session) -> M:
+        """Ask the model of a session. Called on the settled probe. Raises DataError or ModelError."""
+
+    @abstractmethod
+    def summarise(self, measured: M) -> Iterable[Estimate]:
+        """The estimates, computed from what was measured alone; needs no model."""
+
+    def settle(self, model: Model) -> Self:
+        """The same probe with every parameter that depends on the model decided. Raises MethodError or ModelError."""
+        return self
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """What the signature says after the model's name, in order; by default all fields of the instrument's own.
+
+        Files are cited by name and hash (`penchant.files.cited`). Of dtype, level, resamples and seed, what is not here
+        is added at the end.
+        """
+        shared = Probe.model_fields
+        return {name: written(self, name) for name in type(self).model_fields if name not in shared}
+
+    def cautions(self, measured: M, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """What a reader must know before using a number."""
+        return ()
+
+    def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
+        """What it looks for in running text, where a study begins with that. Raises DataError."""
+        return None
+
+    def signed(self, estimate: Estimate, signature: Signature) -> Signature:
+        """The signature of one estimate, where it differs from that of the result."""
+        return signature
+
+    # What is done for every instrument
+
+    def run(self, model: Model, run: Run | None = None) -> Result:
+        """Measure one model. Raises DataError, ModelError or MethodError, before any forward pass where it can."""
+        run = run or Run()
+        settled = self.settle(model)
+        signature = settled.signature(model, run.base)
+        with Session.of(model, run) as session:
+            measured = settled.measure(session)
+        return settled.result(measured, signature)
+
+    def result(self, measured: M, signature: Signature) -> Result:
+        """The result of what was measured, with the parameters that the signature tells; needs no model."""
+        settled = self.model_copy(update=read_settings(type(self), signature))
+        estimates = list(settled.summarise(measured))
+        summary = summary_table((estimate, settled.signed(estimate, signature)) for estimate in estimates)
+        cautions = dict.fromkeys((*measured.cautions, *settled.cautions(measured, estimates)))
+        return Result(signature, measured.items, summary, tuple(cautions))
+
+    def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
+        """The recipe of what this probe measures with a model. Raises DataError for files that cannot be read."""
+        recipe = self.recipe(model, base)
+        recipe.setdefault("dtype", model.dtype if isinstance(model, LanguageModel) else "float32")
+        for name in ("level", "resamples", "seed"):
+            recipe.setdefault(name, written(self, name))
+        return Signature.of(self.name, model=model.name, **{key.replace("-", "_"): v for key, v in recipe.items()})
+
+    def lacks_text(self) -> bool:
+        """Whether it has no sentences unless a study draws them."""
+        return bool(self.drawn) and getattr(self, self.drawn) is None
+
+    @classmethod
+    def of(cls, signature: Signature) -> Self:
+        """A probe with the parameters of a signature, as typed fields. Parameters that name files are only cited in a
+        signature and are not set; what it does not mention has its default. Raises StudyError."""
+        return cls.model_construct(**read_settings(cls, signature))
+
+    @classmethod
+    def folder(cls) -> Path:
+        """The folder of the instrument, where its sets, templates and references are."""
+        return Path(str(sys.modules[cls.__module__].__file__)).parent
+
+    @classmethod
+    def find(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> Path:
+        """The file or directory of that name in `base`, or the set of that name that comes with the instrument.
+
+        Raises DataError naming the places looked in.
+        """
+        return find_data(name, base=base, sets=cls.folder() / "sets")
+
+
+_PARAMETERS = "\n\nParameters\n----------\n"
+
+
+def _explained(name: str, field: FieldInfo) -> str:
+    """A parameter as numpy's docstrings have it: name, default and explanation."""
+    default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=False)!r}"
+    text = " ".join((field.description or "").split())
+    return f"{name} : {default}\n{textwrap.indent(textwrap.fill(text, 110), '    ')}"
+
+
+def _shorten(schema: dict[str, Any]) -> None:
+    """Leave the parameters out of a schema's description; it explains each where it stands."""
+    schema["description"] = str(schema.get("description", "")).partition(_PARAMETERS)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Instrument:
+    """All that the rest of penchant must know of an instrument; found through the entry points of the group
+    `penchant.instruments`, under the name of its probe.
+
+    `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
+    compared. `section` is what the report shows. `schemas` are the data files it reads, by topic of `penchant schema`
+    and then by file; `formats` the kinds of data it reads, by name, in words. Paths are relative to the folder of the
+    probe: `template`, a folder or some files that `penchant init` copies; `references`, a BibTeX file of what its prose
+    cites; `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
+    that comes before theirs.
+    """
+
+    probe: type[Probe[Any]]
+    compare: Callable[[AnyResult, AnyResult], pl.DataFrame]
+    section: Section
+    template: str | tuple[str, ...]
+    schemas: Mapping[str, Schemas] = field(default_factory=dict)
+    formats: Mapping[str, str] = field(default_factory=dict)
+    references: str | None = None
+    sets: str = "sets"
+    overview: Overview | None = None
+
+    @property
+    def name(self) -> str:
+        """The name of its probe."""
+        return self.probe.name
+
+    @property
+    def folder(self) -> Path:
+        """The folder of its probe."""
+        return self.probe.folder()
+
+
+Schemas: TypeAlias = Mapping[str, type[BaseModel]] | type[BaseModel]
+
+
+def beginning(lm: LanguageModel) -> str:
+    """What precedes the first token: `template` (special tokens of a masked model), a token's name, or `none`."""
+    if lm.kind != "causal":
+        return "template"
+    if lm.begin is None:
+        return "none"
+    (token,) = lm.tokenizer.strings([lm.begin])
+    return token
+
+
+def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], items: Sequence[str]) -> None:
+    """Raise StudyError unless two results have the same signature, apart from the keys in `free`, and the same items,
+    as identified by the columns in `items`."""
+    different = [
+        key
+        for key in {**a.signature, **b.signature}
+        if key not in free and a.signature.get(key) != b.signature.get(key)
+    ]
+    if different:
+        shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)
+        raise StudyError(f"these results cannot be compared: they differ in {shown}")
+    if not a.items.select(items).equals(b.items.select(items)):
+        raise StudyError("these results cannot be compared: they hold different items")
+
+
+def difference_signature(a: AnyResult, b: AnyResult, **changes: str) -> Signature:
+    """The signature of a minus b: where the signatures of the two differ it names both values, "a − b"."""
+    both = {
+        key.replace("-", "_"): f"{value} − {b.signature.get(key, 'none')}"
+        for key, value in a.signature.items()
+        if value != b.signature.get(key)
+    }
+    return a.signature.with_(**{**both, **changes})

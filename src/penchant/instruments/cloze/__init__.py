@@ -1,0 +1,1 @@
+"""Cloze valence between two varieties of a language."""

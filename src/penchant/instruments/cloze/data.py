@@ -1,0 +1,330 @@
+"""Cloze test sets: sentences with one gap, and the valence of words on a bipolar scale between two language varieties.
+
+A test set is a directory with `set.yaml` (see `SetFile`), or just a table of sentences. The scale runs from −1 (`low`,
+the first variety) through 0 (both) to 1 (`high`) in five points; any language, any two varieties.
+
+    sentences    id, text (one [MASK]), expected (the point of the scale the sentence calls for), group, other columns
+    ratings      sentence, word, rater, rating: the valence of a word in one sentence according to one rater
+    lexicon      word, valence: the valence of a word in every sentence
+    candidates   sentence, word: a closed list of fillers for each sentence
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+
+from penchant.errors import DataError
+from penchant.files import sha256_file
+from penchant.records import Item
+from penchant.tables.documents import Text, as_text, read_document
+from penchant.tables.rows import read_models
+
+GAP = "[MASK]"
+POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+SET_FILE = "set.yaml"
+RESERVED = frozenset(
+    ("words", "probs", "valences", "sources", "beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
+)
+"""Columns of the results, whose names no label may have."""
+
+
+def _point(value: object) -> float:
+    """One of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1."""
+    text = str(value).strip().replace("−", "-").replace(",", ".").replace("½", "0.5")
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if isinstance(value, bool) or number not in POINTS:
+        raise ValueError(f"a point of the scale is −1, −0.5, 0, 0.5 or 1, got {value!r}")
+    return number + 0.0  # −0 is 0
+
+
+def _gapped(value: object) -> str:
+    text = as_text(value)
+    gaps = text.count(GAP)
+    if gaps != 1:
+        raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}")
+    if text == GAP:
+        raise ValueError("there is nothing but the gap")
+    return text
+
+
+Point = Annotated[float, BeforeValidator(_point), WithJsonSchema({"enum": list(POINTS)})]
+
+
+class SentenceRow(BaseModel):
+    """A row of a table of sentences; further columns become labels of the item."""
+
+    model_config = ConfigDict(extra="allow", use_attribute_docstrings=True)
+    id: Text
+    """A name for the sentence, unique in the table."""
+    text: Annotated[str, BeforeValidator(_gapped)]
+    """A sentence with exactly one [MASK]."""
+    expected: Point
+    """ρ, the point of the scale the sentence calls for: −1, −0.5, 0, 0.5 or 1."""
+    group: Text
+    """The group of sentences whose mean it counts towards; "all" is reserved."""
+
+
+class RatingRow(BaseModel):
+    """A row of a table of ratings; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    sentence: Text
+    """The id of the sentence."""
+    word: Text
+    """The word that is rated in the gap."""
+    rater: Text
+    """A name for the person who rates."""
+    rating: Point
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1."""
+
+
+class ReturnedRow(BaseModel):
+    """A row of a table that a rater returned; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    sentence: Text
+    """The id of the sentence."""
+    word: Text
+    """The word that is rated in the gap."""
+    text: Text | None = None
+    """The sentence as it was exported, if the table has it; must be unchanged."""
+    rater: Text | None = None
+    """A name for the person who rates. Default: taken from the command line or the name of the file."""
+    rating: Point | None = None
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is no rating."""
+
+
+class LexiconRow(BaseModel):
+    """A row of a lexicon; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    word: Text
+    """A word, once in the lexicon."""
+    valence: Point
+    """σ, the valence of the word in any sentence: −1, −0.5, 0, 0.5 or 1."""
+
+
+class CandidateRow(BaseModel):
+    """A row of a table of candidate fillers."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    sentence: Text
+    """The id of the sentence."""
+    word: Text
+    """A word that may fill its gap."""
+
+
+class Scale(BaseModel):
+    """The names of the two ends of the scale."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    low: str = "−1"
+    """The variety at −1. Default: "−1"."""
+    high: str = "+1"
+    """The variety at 1. Default: "+1"."""
+
+
+class SetFile(BaseModel):
+    """`set.yaml`. Paths are relative to it."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    name: str | None = None
+    """The name the set is cited with. Default: the name of its directory."""
+    language: str = "und"
+    """BCP 47 tag, such as en or cs. Default: und, undetermined."""
+    scale: Scale = Scale()
+    """The names of the two ends of the scale."""
+    sentences: str = "sentences.csv"
+    """The table of sentences. Default: sentences.csv."""
+    ratings: list[str] = []
+    """Tables of ratings. Default: none."""
+    lexicon: list[str] = []
+    """Lexicons of valences. Default: none."""
+    candidates: str | None = None
+    """A table of candidate fillers for each sentence. Default: none."""
+    statement: str | None = None
+    """The data statement. Default: none."""
+
+
+SCHEMAS: Mapping[str, type[BaseModel]] = {
+    SET_FILE: SetFile,
+    "sentences": SentenceRow,
+    "ratings": RatingRow,
+    "lexicon": LexiconRow,
+    "candidates": CandidateRow,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence with its gap: the text is `item.texts["text"]`, the group `item.labels["group"]`, ρ is `expected`."""
+
+    item: Item
+    expected: float
+
+    @property
+    def text(self) -> str:
+        """The sentence with [MASK] in its gap."""
+        return self.item.texts["text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The valence of a word in a sentence according to one rater; `place` names file and line."""
+
+    sentence: str
+    word: str
+    rater: str
+    value: float
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClozeSet:
+    """A test set as read from its files. `path` is the table of sentences, `sha256` its hash."""
+
+    name: str
+    language: str
+    scale: Scale
+    sentences: tuple[Sentence, ...]
+    ratings: tuple[Path, ...]
+    lexicon: tuple[Path, ...]
+    candidates: Path | None
+    path: Path
+    sha256: str
+
+    @property
+    def files(self) -> list[Path]:
+        """All tables of the set."""
+        return [self.path, *self.ratings, *self.lexicon, *([self.candidates] if self.candidates else [])]
+
+
+def read_cloze(path: str | Path) -> ClozeSet:
+    """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
+
+    Raises DataError naming file, line and field.
+    """
+    place = Path(path)
+    if place.is_dir():
+        place = place / SET_FILE
+        if not place.is_file():
+            raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")
+    if place.suffix not in (".yaml", ".yml"):
+        return _set(SetFile(name=place.stem, sentences=place.name), place.parent)
+    description = read_document(place, SetFile, hint="see penchant schema cloze")
+    name = description.name or place.absolute().parent.name
+    return _set(description.model_copy(update={"name": name}), place.parent)
+
+
+def _set(description: SetFile, folder: Path) -> ClozeSet:
+    path = folder / description.sentences
+    return ClozeSet(
+        str(description.name),
+        description.language,
+        description.scale,
+        _sentences(path),
+        tuple(folder / name for name in description.ratings),
+        tuple(folder / name for name in description.lexicon),
+        folder / description.candidates if description.candidates else None,
+        path,
+        sha256_file(path),
+    )
+
+
+def _sentences(path: Path) -> tuple[Sentence, ...]:
+    rows = read_models(path, SentenceRow)
+    if not rows:
+        raise DataError("holds no rows", file=path)
+    lines: dict[str, int] = {}
+    sentences = []
+    for line, row in rows:
+        taken = RESERVED & (row.__pydantic_extra__ or {}).keys()
+        if taken:
+            raise DataError(
+                "the results have a column of that name",
+                file=path,
+                line=line,
+                field=min(taken),
+                hint="give the column another name",
+            )
+        if row.id in lines:
+            raise DataError(
+                f"the sentence has the same id as the one on line {lines[row.id]}: '{row.id}'",
+                file=path,
+                line=line,
+                field="id",
+            )
+        lines[row.id] = line
+        labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
+        sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, f"{path}, line {line}"), row.expected))
+    return tuple(sentences)
+
+
+def require_sentence(id_: str, known: Container[str], path: str | Path, line: int) -> None:
+    """Raise DataError, naming file and line, unless there is a sentence with that id."""
+    if id_ not in known:
+        raise DataError(
+            f"there is no sentence '{id_}'",
+            file=path,
+            line=line,
+            field="sentence",
+            hint="name sentences by the id in the test set",
+        )
+
+
+def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = None) -> list[Rating]:
+    """Read the ratings in some files. Raises DataError for a sentence that is not among `sentences`, and for two
+    ratings of one word in one sentence by the same rater."""
+    known = None if sentences is None else set(sentences)
+    seen: dict[tuple[str, str, str], str] = {}
+    ratings = []
+    for path in paths:
+        for line, row in read_models(path, RatingRow):
+            if known is not None:
+                require_sentence(row.sentence, known, path, line)
+            place = f"{path}, line {line}"
+            key = (row.sentence, row.word, row.rater)
+            if key in seen:
+                raise DataError(
+                    f"{row.rater} rates '{row.word}' in sentence {row.sentence} a second time",
+                    file=path,
+                    line=line,
+                    hint=f"the first is in {seen[key]}",
+                )
+            seen[key] = place
+            ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, place))
+    return ratings
+
+
+def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:
+    """Read valences by word. Raises DataError for a word that occurs twice."""
+    places: dict[str, str] = {}
+    valences: dict[str, float] = {}
+    for path in paths:
+        for line, row in read_models(path, LexiconRow):
+            if row.word in valences:
+                raise DataError(
+                    f"'{row.word}' occurs twice", file=path, line=line, hint=f"the first is in {places[row.word]}"
+                )
+            places[row.word] = f"{path}, line {line}"
+            valences[row.word] = row.valence
+    return valences
+
+
+def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, list[str]]:
+    """Read candidate fillers by sentence, each once, in the file's order. Raises DataError for an unknown sentence."""
+    known = set(sentences)
+    candidates: dict[str, dict[str, None]] = {}
+    for line, row in read_models(path, CandidateRow):
+        require_sentence(row.sentence, known, path, line)
+        candidates.setdefault(row.sentence, {})[row.word] = None
+    return {sentence: list(words) for sentence, words in candidates.items()}

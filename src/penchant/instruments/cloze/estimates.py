@@ -1,0 +1,211 @@
+"""Estimates from rated predictions: mean β, δ and rated mass by group, and their sensitivity to the ratings.
+
+Everything here is computed from the table of items alone, so it can be repeated without a model.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import sparse
+
+from penchant.instruments.cloze.valences import PIECE, UNRATED
+from penchant.records import Estimate
+from penchant.stats.bootstrap import percentile
+from penchant.stats.intervals import bootstrap_mean
+
+if TYPE_CHECKING:
+    from penchant.instruments.cloze.probe import Cloze
+
+Array = NDArray[np.float64]
+MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
+MOVED = "{}, ratings moved"
+"""The name of a measure as it would be if some ratings had been different."""
+EVERYTHING = "all"
+"""The group that stands for all sentences."""
+LITTLE_RATED = 0.5
+"""A caution is issued where the mean rated mass is below this share of the mass of all predictions."""
+
+
+def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
+    """The items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
+
+    With `renormalise`, β is divided by the rated mass; where nothing is rated it is then null, and δ with it.
+    """
+    rows = []
+    for expected, probs, valences, sources in items.select("expected", "probs", "valences", "sources").iter_rows():
+        rated = [(p, value) for p, value in zip(probs, valences, strict=True) if value is not None]
+        mass = math.fsum(p for p, _ in rated)
+        lean = math.fsum(p * value for p, value in rated)
+        beta = lean if not renormalise else lean / mass if mass > 0 else None
+        rows.append(
+            {
+                "beta": beta,
+                "delta": None if beta is None else 1 - abs(expected - beta) / 2,
+                "rated_mass": mass,
+                "top_mass": math.fsum(probs),
+                "rated": len(rated),
+                "unrated": sources.count(UNRATED),
+                "pieces": sources.count(PIECE),
+            }
+        )
+    counts = dict.fromkeys(("rated", "unrated", "pieces"), pl.Int32)
+    numbers = dict.fromkeys(("beta", "delta", "rated_mass", "top_mass"), pl.Float64)
+    return items.hstack(pl.DataFrame(rows, schema={**numbers, **counts}))
+
+
+def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
+    """All estimates from rated predictions."""
+    moved = Moves.of([items], settings)
+    for group, inside in groups(items):
+        part = items.filter(inside)
+        for column, measure in MEASURES.items():
+            yield replace(mean(part[column], part["group"], settings), measure=measure, by={"group": group})
+        for column in ("beta", "delta"):
+            yield replace(moved.estimate(column, inside, settings), by={"group": group})
+
+
+def mean(values: pl.Series, groups: pl.Series, settings: Cloze) -> Estimate:
+    """The mean over sentences, resampled within groups, whose sizes the set fixes. Nulls are left out and counted."""
+    known = values.is_not_null()
+    estimate = bootstrap_mean(
+        values.filter(known).to_numpy(),
+        strata=groups.filter(known).to_list(),
+        seed=settings.seed,
+        resamples=settings.resamples,
+        level=settings.level,
+    )
+    lost = len(values) - estimate.n
+    note = f"{lost} sentences with nothing rated left out" if lost else ""
+    return replace(estimate, note="; ".join(filter(None, (estimate.note, note))))
+
+
+def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Each group of sentences and then all of them, with a mask of their rows."""
+    names = items["group"].unique(maintain_order=True).to_list()
+    for name in names:
+        yield name, (items["group"] == name).to_numpy()
+    if len(names) > 1:
+        yield EVERYTHING, np.ones(len(items), dtype=bool)
+
+
+class Moves:
+    """β and δ if some ratings had been half a point higher or lower, a check that the paper asks for.
+
+    A rating is that of one word, as spelled, in one sentence. In each draw `moves` of them, taken at random without
+    replacement, move up or down by ½, but not past the end of the scale: a rating of ±1 moves inwards or not at all, so
+    the draws need not be centred on the actual value. Two tables of the same sentences get the same moves.
+    """
+
+    def __init__(self, betas: list[Array], shifts: list[Array], expected: Array, used: int, known: int) -> None:
+        self._betas, self._shifts, self._expected = betas, shifts, expected
+        self.used, self.known = used, known
+
+    @classmethod
+    def of(cls, tables: list[pl.DataFrame], settings: Cloze) -> Moves:
+        """Draw the moves for tables with the same sentences in the same order."""
+        values: dict[tuple[str, str], float] = {}
+        entries: list[list[tuple[float, int, tuple[str, str]]]] = []
+        for table in tables:
+            rated = []
+            for row, (id_, words, probs, valences, mass) in enumerate(
+                table.select("id", "words", "probs", "valences", "rated_mass").iter_rows()
+            ):
+                divisor = mass if settings.renormalise else 1.0
+                for word, p, value in zip(words, probs, valences, strict=True):
+                    if value is not None and divisor > 0:
+                        values.setdefault((id_, word), value)
+                        rated.append((p / divisor, row, (id_, word)))
+            entries.append(rated)
+        keys = {
+            key: i for i, key in enumerate(sorted(values))
+        }  # sorted, so that the moves do not depend on the order of the sentences
+        first = tables[0]
+        changes = _changes(np.array([values[key] for key in keys]), settings)
+        shifts = []
+        for rated in entries:
+            weights, rows = [weight for weight, _, _ in rated], [row for _, row, _ in rated]
+            columns = [keys[key] for _, _, key in rated]
+            matrix = sparse.csr_array((weights, (rows, columns)), shape=(len(first), max(1, len(keys))))
+            shifts.append((matrix @ changes).toarray())
+        betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
+        return cls(betas, shifts, first["expected"].to_numpy(), min(settings.moves, len(keys)), len(keys))
+
+    def drawn(self, column: str) -> list[Array]:
+        """β or δ of each table after the moves, shape (sentences, draws)."""
+        betas = [beta[:, None] + shift for beta, shift in zip(self._betas, self._shifts, strict=True)]
+        if column == "beta":
+            return betas
+        return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
+
+    def estimate(self, column: str, inside: NDArray[np.bool_], settings: Cloze) -> Estimate:
+        """The mean over some sentences without moves, with the central part of the draws as its interval; for two
+        tables the mean difference."""
+        unmoved = [beta[:, None] for beta in self._betas]
+        if column == "delta":
+            unmoved = [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in unmoved]
+        drawn = self.drawn(column)
+        value = _gap(unmoved)[inside]
+        moved = _gap(drawn)[inside]
+        kept = ~np.isnan(value[:, 0])
+        name = MOVED.format(MEASURES[column])
+        if not kept.any():
+            return Estimate(name, np.nan, 0, level=settings.level, note="no items")
+        means = moved[kept].mean(axis=0)
+        low, high = percentile(means, settings.level)
+        return Estimate(
+            name,
+            float(value[kept].mean()),
+            int(kept.sum()),
+            low,
+            high,
+            settings.level,
+            how=f"{self.used} of {self.known} ratings moved by ±½ within the scale, {settings.draws} draws, "
+            f"seed {settings.seed}",
+        )
+
+
+def _gap(tables: list[Array]) -> Array:
+    """The values of one table, or the difference between those of two."""
+    return tables[0] if len(tables) == 1 else tables[0] - tables[1]
+
+
+def _changes(values: Array, settings: Cloze) -> sparse.csr_array:
+    """The change of every rating in every draw, shape (ratings, draws)."""
+    shape = (max(1, len(values)), settings.draws)
+    moves = min(settings.moves, len(values))
+    if not moves:
+        return sparse.csr_array(shape)
+    rng = np.random.default_rng(settings.seed)
+    draws = [
+        (rng.choice(len(values), moves, replace=False), rng.choice((-0.5, 0.5), moves)) for _ in range(settings.draws)
+    ]
+    chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
+    change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
+    return sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), moves))), shape=shape)
+
+
+def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
+    """Cautions about predictions that nobody rates."""
+    unrated, pieces = int(items["unrated"].sum()), int(items["pieces"].sum())
+    total = int(items["words"].list.len().sum())
+    mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
+    top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
+    if unrated or pieces:
+        yield (
+            f"{unrated} of {total} predictions are rated by nobody and {pieces} are no words; they "
+            f"{'are left out of' if settings.renormalise else 'add nothing to'} β. The rated words hold {mass:.0%} of "
+            f"the probability on average, all predicted ones {top:.0%}"
+        )
+    if mass < LITTLE_RATED * top:
+        drawn = "" if settings.renormalise else ", which draws β towards 0"
+        yield f"less than half of the predicted probability is rated{drawn}: rate more words"
+    empty = int(items["beta"].null_count())
+    if empty:
+        yield f"{empty} of {len(items)} sentences have no rated prediction and no β; they are left out of the means"

@@ -1,0 +1,326 @@
+"""Cloze valence: how a model leans between two varieties of a language.
+
+A sentence s with one gap calls for a point ρ(s) of a scale from −1 (one variety) to 1 (the other). The model's k most
+probable words w have probabilities p and valences σ(w, s) on the scale:
+
+    β = Σ σ·p          where the model leans
+    δ = 1 − ½|ρ − β|   how well that suits the sentence
+
+Source: Cuscito et al. 2024, "How BERT Speaks Shakespearean English?". A word that nobody rated adds nothing to β; the
+rated mass, Σ p over rated words, is reported with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import numpy as np
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+
+from penchant.engine.methods import method_for
+from penchant.engine.scorer import Filler, Scorer, language_model
+from penchant.errors import DataError, MethodError
+from penchant.files import cited
+from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.cloze.data import (
+    GAP,
+    ClozeSet,
+    Sentence,
+    read_candidates,
+    read_cloze,
+    read_lexicon,
+    read_ratings,
+)
+from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured
+from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, written
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate
+from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
+from penchant.tables.places import listed
+
+FILL = "fill"
+SUMS = ("lp", "pll", "pll-word-l2r")
+"""The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
+
+
+class Corpora(BaseModel):
+    """Two texts to estimate valences from: words typical of `low` have valences below 0."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    low: str
+    """A text in the variety at −1."""
+    high: str
+    """A text in the variety at 1."""
+    minimum: Annotated[int, Field(ge=1)] = 10
+    """Words that occur fewer times than this in both texts together stay unrated. Default: 10."""
+    prior_size: Annotated[float, Field(gt=0)] = 10_000
+    """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
+    significant: Annotated[float, Field(ge=0)] = SIGNIFICANT
+    """|z| below which the valence of a word is 0. Default: 1.96."""
+    weak: Annotated[float, Field(ge=0)] = WEAK
+    """|log-odds| below which the valence of a word is 0. Default: log 2, odds that differ by a factor of two."""
+    strong: Annotated[float, Field(ge=0)] = STRONG
+    """|log-odds| from which the valence of a word is ±1 instead of ±½. Default: log 10, a factor of ten."""
+
+
+class Cloze(Probe):
+    """Leaning between two varieties of a language, from the words a model puts into gaps.
+
+    `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
+    rated mass) and a summary: mean β, δ and rated mass by group, with bootstrap intervals and with their range if some
+    ratings had been half a point higher or lower.
+    """
+
+    name: ClassVar[str] = "cloze"
+
+    data: Annotated[str, CITED]
+    """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
+    method: str | None = None
+    """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
+    sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
+    the softmax of the scores of the filled sentences as their probabilities."""
+    k: Annotated[int, Field(ge=1)] = 10
+    """Number of most probable words that count. Default: 10."""
+    candidates: Annotated[str | None, CITED] = None
+    """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
+    sentence."""
+    ratings: Annotated[str | list[str] | None, CITED] = None
+    """Tables of ratings, which take precedence over those of the test set. Default: none."""
+    lexicon: Annotated[str | list[str] | None, CITED] = None
+    """Lexicons, which take precedence over those of the test set. Default: none."""
+    corpora: Annotated[Corpora | None, CITED] = None
+    """Two texts to estimate the valence of words from that no other source rates. Default: none."""
+    unrated: Literal["zero", "error"] = "zero"
+    """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
+    renormalise: bool = False
+    """Whether to divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
+    moves: Annotated[int, Field(ge=1)] = 50
+    """Sensitivity analysis: number of ratings moved by half a point in each draw. Default: 50."""
+    draws: Annotated[int, Field(ge=1)] = 1000
+    """Sensitivity analysis: number of draws. Default: 1000."""
+
+    _read: dict[Path, ClozeSet] = PrivateAttr(default_factory=dict)
+
+    def test_set(self, base: Sequence[Path] = (Path(),)) -> ClozeSet:
+        """The test set, checked and cached. Raises DataError naming file, line and field."""
+        place = self.find(self.data, base)
+        if place not in self._read:
+            self._read[place] = _checked(read_cloze(place))
+        return self._read[place]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """The text before and after each gap, with its place."""
+        sentences = self.test_set(base).sentences
+        parts = ((part.strip(), s.item.place) for s in sentences for part in s.text.split(GAP))
+        return [(part, place) for part, place in parts if part]
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files of the test set and those that the study names."""
+        return [*self.test_set(base).files, *self._named(base)]
+
+    def _named(self, base: Sequence[Path]) -> list[Path]:
+        names = [*listed(self.ratings), *listed(self.lexicon)]
+        names += [self.candidates] if self.candidates else []
+        names += [self.corpora.low, self.corpora.high] if self.corpora else []
+        return [self.find(name, base) for name in names]
+
+    def valences(self, base: Sequence[Path] = (Path(),)) -> Valences:
+        """All sources of valences, in order of precedence. Raises DataError."""
+        test_set = self.test_set(base)
+        ids = [sentence.item.id for sentence in test_set.sentences]
+        find = partial(self.find, base=base)
+        sources = [
+            ("ratings", by_sentence(read_ratings(map(find, listed(self.ratings)), ids))),
+            ("set ratings", by_sentence(read_ratings(test_set.ratings, ids))),
+            ("lexicon", {"": Lookup.of(read_lexicon(map(find, listed(self.lexicon))))}),
+            ("set lexicon", {"": Lookup.of(read_lexicon(test_set.lexicon))}),
+        ]
+        if self.corpora:
+            numbers = self.corpora.model_dump(exclude={"low", "high"})
+            estimated = from_corpora(find(self.corpora.low), find(self.corpora.high), **numbers)
+            sources.append(("corpora", {"": Lookup.of(estimated)}))
+        return Valences(sources)
+
+    def settle(self, model: Model) -> Self:
+        """The probe with its method decided. Raises MethodError where it does not fit the model."""
+        return self.model_copy(update={"method": self._method(language_model(model))})
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The test set and its scale, how words are predicted, and where their valences come from."""
+        lm, test_set = language_model(model), self.test_set(base)
+        return {
+            "data": f"{test_set.name}#{test_set.sha256[:6]}",
+            "scale": f"{test_set.scale.low} < {test_set.scale.high}",
+            "method": self.method,
+            "k": self.k,
+            **({"candidates": self._cited_candidates(test_set, base)} if self.method != FILL else {}),
+            **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
+            **self._cited_valences(test_set, base),
+            **{name: written(self, name) for name in ("unrated", "renormalise", "moves", "draws")},
+        }
+
+    def measure(self, session: Session) -> Measured:
+        """Predict and rate the words of every gap."""
+        test_set, valences = self.test_set(session.base), self.valences(session.base)
+        if self.method == FILL:
+            session.expect(len(test_set.sentences))
+            predictions = self._filled(session.scorer, test_set)
+        else:
+            lists = self._lists(test_set, session.base)
+            session.expect(sum(map(len, lists)))
+            predictions = self._weighed(session.scorer, test_set, lists)
+        return Measured(self._items(test_set, list(predictions), valences))
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Mean β, δ and rated mass by group, and their sensitivity to the ratings."""
+        return cloze_estimates(measured.items, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about predictions that nobody rates."""
+        return cloze_cautions(measured.items, self)
+
+    def _method(self, lm: LanguageModel) -> str:
+        default = method_for(None, lm).name
+        if self.method == FILL or (self.method is None and lm.kind == "masked"):
+            if lm.kind != "masked":
+                raise MethodError(
+                    f"{lm.name} is {lm.kind} and cannot fill a gap inside a sentence",
+                    hint=f"use method {default}, which takes a list of candidates",
+                )
+            return FILL
+        name = method_for(self.method, lm).name
+        if name not in SUMS:
+            raise MethodError(
+                f"method {name} gives no probability of a sentence", hint=f"use {FILL} or one of {', '.join(SUMS)}"
+            )
+        return name
+
+    def _lists(self, test_set: ClozeSet, base: Sequence[Path]) -> list[list[str]]:
+        """The candidates of each sentence."""
+        ids = [sentence.item.id for sentence in test_set.sentences]
+        path = self.find(self.candidates, base) if self.candidates else test_set.candidates
+        if path:
+            candidates = read_candidates(path, ids)
+        else:
+            files = [*(self.find(name, base) for name in listed(self.ratings)), *test_set.ratings]
+            candidates = {}
+            for rating in read_ratings(files, ids):
+                words = candidates.setdefault(rating.sentence, [])
+                if rating.word not in words and any(c.isalnum() for c in rating.word):
+                    words.append(rating.word)
+        lists = []
+        for sentence in test_set.sentences:
+            # Spellings that are the same once they fill a gap at the start are one candidate.
+            distinct = {filled(sentence.text, word): word for word in reversed(candidates.get(sentence.item.id, []))}
+            lists.append(list(distinct.values())[::-1])
+            if len(distinct) < 2:
+                raise DataError(
+                    f"fewer than two candidates for sentence {sentence.item.id}",
+                    where=str(path) if path else sentence.item.place,
+                    hint="name a table of candidates (sentence, word), or rate words in each sentence",
+                )
+        return lists
+
+    def _filled(self, scorer: Scorer, test_set: ClozeSet) -> Iterator[list[Filler]]:
+        texts = ((sentence.text, sentence.item.place) for sentence in test_set.sentences)
+        return (gaps[0] for gaps in scorer.fill(texts, self.k))
+
+    def _weighed(self, scorer: Scorer, test_set: ClozeSet, lists: list[list[str]]) -> Iterator[list[Filler]]:
+        """The candidates of each sentence with the softmax of the scores of the filled sentences.
+
+        Raises DataError at a gap that comes first if the model has no beginning token and so cannot score it.
+        """
+        for sentence in test_set.sentences:
+            if scorer.model.kind == "causal" and scorer.model.begin is None and sentence.text.startswith(GAP):
+                raise DataError(
+                    f"the gap comes first, and {scorer.model.name} has no beginning token to score a first word from",
+                    where=sentence.item.place,
+                    hint="remove the sentence, or use another model",
+                )
+        texts = [
+            (filled(sentence.text, word), sentence.item.place)
+            for sentence, words in zip(test_set.sentences, lists, strict=True)
+            for word in words
+        ]
+        scores = scorer.score(texts, self.method)
+        for words in lists:
+            values = np.array([next(scores).score for _ in words])
+            logprobs = values - np.logaddexp.reduce(values)
+            order = np.argsort(-logprobs, kind="stable")[: self.k].tolist()
+            yield [Filler(words[i], float(logprobs[i])) for i in order]
+
+    def _items(self, test_set: ClozeSet, predictions: list[list[Filler]], valences: Valences) -> pl.DataFrame:
+        """One row per sentence: labels, predicted words with valences and sources, β, δ and rated mass."""
+        columns: dict[str, list[Any]] = {"id": [], "text": [], "expected": []}
+        labels = list(dict.fromkeys(label for s in test_set.sentences for label in s.item.labels))
+        columns |= {label: [] for label in labels}
+        columns |= {"words": [], "probs": [], "valences": [], "sources": []}
+        for sentence, fillers in zip(test_set.sentences, predictions, strict=True):
+            rated = [self._rated(sentence, filler, valences) for filler in fillers]
+            columns["id"].append(sentence.item.id)
+            columns["text"].append(sentence.text)
+            columns["expected"].append(sentence.expected)
+            for label in labels:
+                columns[label].append(sentence.item.labels.get(label, ""))
+            columns["words"].append([filler.word for filler in fillers])
+            columns["probs"].append([float(np.exp(filler.logprob)) for filler in fillers])
+            columns["valences"].append([value for value, _ in rated])
+            columns["sources"].append([source for _, source in rated])
+        kinds: dict[str, Any] = {
+            "expected": pl.Float64,
+            "words": pl.List(pl.String),
+            "probs": pl.List(pl.Float64),
+            "valences": pl.List(pl.Float64),
+            "sources": pl.List(pl.String),
+        }
+        return measured(pl.DataFrame(columns, schema_overrides=kinds), renormalise=self.renormalise)
+
+    def _rated(self, sentence: Sentence, filler: Filler, valences: Valences) -> tuple[float | None, str]:
+        if filler.piece:
+            return None, PIECE
+        value, source = valences.of(sentence.item.id, filler.word)
+        if source == UNRATED and self.unrated == "error":
+            raise DataError(
+                f"nobody rates '{filler.word}' in sentence {sentence.item.id}",
+                where=sentence.item.place,
+                hint="penchant ratings export lists what to rate; unrated: zero lets it add nothing",
+            )
+        return value, source
+
+    def _cited_valences(self, test_set: ClozeSet, base: Sequence[Path]) -> dict[str, str]:
+        find: Callable[[str], Path] = partial(self.find, base=base)
+        texts = [find(self.corpora.low), find(self.corpora.high)] if self.corpora else []
+        numbers = self.corpora.model_dump(exclude={"low", "high"}).values() if self.corpora else ()
+        return {
+            "ratings": cited([*map(find, listed(self.ratings)), *test_set.ratings]),
+            "lexicon": cited([*map(find, listed(self.lexicon)), *test_set.lexicon]),
+            "corpora": ",".join([cited(texts), *(f"{number:g}" for number in numbers)]),
+        }
+
+    def _cited_candidates(self, test_set: ClozeSet, base: Sequence[Path]) -> str:
+        path = self.find(self.candidates, base) if self.candidates else test_set.candidates
+        return cited([path]) if path else "rated"
+
+
+def _checked(test_set: ClozeSet) -> ClozeSet:
+    """The test set unchanged. Raises DataError for a group whose name is reserved for the summary."""
+    for sentence in test_set.sentences:
+        if sentence.item.labels["group"] == EVERYTHING:
+            raise DataError(
+                f"a group cannot be called '{EVERYTHING}', which stands for all sentences",
+                where=sentence.item.place,
+                hint="give the group another name",
+            )
+    return test_set
+
+
+def filled(text: str, word: str) -> str:
+    """The sentence with the word in its gap, capitalised where the gap comes first."""
+    initial = text.lstrip().startswith(GAP)
+    return text.replace(GAP, word[:1].upper() + word[1:] if initial else word)

@@ -1,0 +1,60 @@
+"""Prose on cloze valence: how it was measured, and what the numbers can and cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penchant.records import Result
+from penchant.report.tables import literal
+
+_SOURCES = {
+    "ratings": "people's ratings ({}), the mean over raters",
+    "lexicon": "a lexicon ({})",
+    "corpora": "the log-odds of the word between two texts ({}) [@monroe2008]",
+}
+_UNRATED = {
+    "zero": "A word that none of them knows adds nothing to β; the probability of the rated words is shown beside it.",
+    "error": "Every word is rated.",
+}
+
+
+def methods(results: Sequence[Result]) -> list[str]:
+    """What was measured and how, with citations."""
+    signature = results[0].signature
+    low, _, high = literal(signature["scale"]).partition(" < ")
+    asked = "; or ".join(_asked(result) for result in {r.signature["method"]: r for r in results}.values())
+    used = [_SOURCES[key].format(literal(signature[key])) for key in _SOURCES if signature[key] != "none"]
+    divided = " divided by the rated probability" if signature["renormalise"] == "yes" else ""
+    level = f"{float(signature['level']):.0%}"
+    return [
+        f"Sentences with one gap stand between {low} (−1) and {high} (+1) [@cuscito2024]. For each, {asked}. The "
+        "valence σ of a word in its sentence comes from "
+        f"{'; else from '.join(used) or 'nowhere: no source rates a word'}. The leaning of a model is β = Σ "
+        f"σ·p{divided}, its adequacy to a sentence of expected valence ρ is δ = 1 − ½|ρ − β|. "
+        f"{_UNRATED[signature['unrated']]}",
+        f"Means are over sentences. As a check of the ratings, {signature['moves']} of them, drawn at random, move by "
+        f"half a point within the scale, {signature['draws']} times; the central {level} of the means are shown as "
+        '"ratings moved". Two models are compared sentence by sentence.',
+    ]
+
+
+def _asked(result: Result) -> str:
+    signature = result.signature
+    if signature["method"] == "fill":
+        return f"the {signature['k']} most probable words of a masked model at the gap, with their probabilities p"
+    return (
+        f"the {signature['k']} most probable words of a closed list, with probabilities p from the softmax of their "
+        f"sentences' `{signature['method']}` scores"
+    )
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the numbers can and cannot show."""
+    return [
+        "β says which variety the words a model puts into these gaps belong to, as far as somebody rated them; δ how "
+        "well that suits the sentences. Most words belong to both varieties and are worth 0, so both stay near the "
+        "middle even for a model at home in one of them: read differences between models and groups, not the size of "
+        "one number.",
+        "Only the words among the most probable ones count, and only the rated ones: a small rated mass leaves room "
+        "for the opposite finding.",
+    ]

@@ -1,0 +1,225 @@
+"""Human ratings of predictions: export words to rate, import what raters returned, and measure their agreement.
+
+penchant run study.yaml -o first           predictions, many of them unrated
+penchant ratings export first -o rate.csv  one row for each unrated word in its sentence
+(each rater fills the column `rating` of a copy)
+penchant ratings import first anna.csv ben.csv --into ratings.csv
+penchant ratings agreement ratings.csv
+penchant run study.yaml -o second          with ratings: ratings.csv in the study; no forward pass
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from penchant.errors import DataError, StudyError
+from penchant.files import write_text
+from penchant.instruments.cloze.data import POINTS, Rating, ReturnedRow, read_ratings, require_sentence
+from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.valences import UNRATED
+from penchant.instruments.result import Result
+from penchant.records import Estimate
+from penchant.stats.agreement import krippendorff_alpha
+from penchant.tables.rows import read_models
+
+ESTIMATES = ("lexicon", "set lexicon", "corpora")
+COLUMNS = ("sentence", "word", "rater", "rating")
+
+
+def cloze_results(directory: str | Path) -> list[Result]:
+    """The cloze results in the directory of a study, or of one of its probes. Raises StudyError when there are none,
+    or when they are about different test sets."""
+    folder = Path(directory)
+    places = [place.parent for depth in ("*", "*/*") for place in sorted(folder.glob(f"{depth}/signature.txt"))]
+    loaded = [(place, Result.load(place)) for place in places]
+    cloze = [(place, result) for place, result in loaded if result.signature["probe"] == "cloze"]
+    results = [result for _, result in cloze]
+    if not results:
+        raise StudyError("holds no cloze result", where=str(folder), hint="name the directory penchant run wrote")
+    if len({result.signature["data"] for result in results}) > 1:
+        names = ", ".join(dict.fromkeys(str(place.parent) for place, _ in cloze))
+        raise StudyError("holds results on different test sets", where=str(folder), hint=f"name one of {names}")
+    return results
+
+
+def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFrame:
+    """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words.
+
+    The columns are sentence, text, word, filled, probability (the highest that any model gives, to four digits), rater
+    and rating (both empty). Which models predict a word is left out on purpose, so that no rater judges the model.
+
+    With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence.
+    """
+    kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ())}
+    best: dict[tuple[str, str], dict[str, Any]] = {}
+    for result in results:
+        for id_, text, words, probs, sources in result.items.select(
+            "id", "text", "words", "probs", "sources"
+        ).iter_rows():
+            for spelled, p, source in zip(words, probs, sources, strict=True):
+                if source not in kinds_to_rate:
+                    continue
+                word = unicodedata.normalize("NFC", spelled)  # the form in which ratings are read
+                row = best.setdefault(
+                    (id_, word),
+                    {
+                        "sentence": id_,
+                        "text": text,
+                        "word": word,
+                        "filled": filled(text, word),
+                        "probability": 0.0,
+                        "rater": "",
+                        "rating": "",
+                    },
+                )
+                row["probability"] = max(float(f"{p:.4g}"), row["probability"])
+    order = {id_: i for i, id_ in enumerate(results[0].items["id"].to_list())}
+    rows = sorted(best.values(), key=lambda row: (order[row["sentence"]], -row["probability"]))
+    columns = ("sentence", "text", "word", "filled", "probability", "rater", "rating")
+    kinds = {name: pl.Float64 if name == "probability" else pl.String for name in columns}
+    return pl.DataFrame(rows, schema=kinds)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """All ratings after an import, and the numbers of new, known and replaced ones and of rows left empty."""
+
+    ratings: tuple[Rating, ...]
+    new: int
+    known: int
+    replaced: int
+    empty: int
+
+
+def merge(
+    results: Sequence[Result],
+    files: Iterable[str | Path],
+    into: str | Path,
+    *,
+    rater: str | None = None,
+    replace: bool = False,
+) -> Merged:
+    """Check returned ratings and merge them with those in `into`, which need not exist yet; nothing is written.
+
+    The name of the rater is that in the row, else `rater`, else the name of the file. Raises DataError naming file and
+    line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word rated twice by one
+    rater, or a rating that contradicts an earlier one by the same rater (unless `replace`).
+    """
+    texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
+    if rater is not None and not rater.strip():
+        raise DataError("the name of the rater is blank", where="--rater", hint="say who rated")
+    target = Path(into)
+    before = read_ratings([target], texts) if target.exists() else []
+    merged = {(r.sentence, r.word, r.rater): r for r in before}
+    counts = dict.fromkeys(("new", "known", "replaced", "empty"), 0)
+    for file, line, rating in _returned(map(Path, files), texts, rater):
+        if rating is None:
+            counts["empty"] += 1
+            continue
+        key = (rating.sentence, rating.word, rating.rater)
+        earlier = merged.get(key)
+        if earlier and earlier.value != rating.value and not replace:
+            raise DataError(
+                f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence} {earlier.value:g} before",
+                file=file,
+                line=line,
+                hint=f"see {earlier.place}; --replace takes the new one",
+            )
+        counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
+        merged[key] = rating
+    order = {id_: i for i, id_ in enumerate(texts)}
+    ratings = sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater))
+    return Merged(tuple(ratings), **counts)
+
+
+def _returned(
+    files: Iterable[Path], texts: Mapping[str, str], rater: str | None
+) -> Iterator[tuple[Path, int, Rating | None]]:
+    """The rating in every row, None where it was left empty, with file and line. `texts` are the sentences by id."""
+    places: dict[tuple[str, str, str], str] = {}
+    for file in files:
+        for line, row in read_models(file, ReturnedRow):
+            require_sentence(row.sentence, texts, file, line)
+            if row.text is not None and row.text != texts[row.sentence]:
+                raise DataError(
+                    f"this is not the text of sentence {row.sentence}",
+                    file=file,
+                    line=line,
+                    field="text",
+                    hint="rate the sentences as they were exported",
+                )
+            if row.rating is None:
+                yield file, line, None
+                continue
+            who = unicodedata.normalize("NFC", row.rater or rater or file.stem).strip()
+            key = (row.sentence, row.word, who)
+            if key in places:
+                raise DataError(
+                    f"{who} rates '{row.word}' in sentence {row.sentence} a second time",
+                    file=file,
+                    line=line,
+                    hint=f"the first is in {places[key]}",
+                )
+            places[key] = f"{file}, line {line}"
+            yield file, line, Rating(*key, row.rating, places[key])
+
+
+def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
+    """Write a table of ratings, completely or not at all. Raises OutputError."""
+    rows = [(r.sentence, r.word, r.rater, f"{r.value:g}") for r in ratings]
+    write_text(pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row").write_csv(), path)
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`alpha` over all ratings, `raters` with the number of words each rated, `disputed` words with their ratings."""
+
+    alpha: Estimate
+    raters: pl.DataFrame
+    disputed: pl.DataFrame
+
+
+def agreement(
+    ratings: Sequence[Rating], *, least: float = 1.0, seed: int = 0, resamples: int = 1000, level: float = 0.95
+) -> Agreement:
+    """Agreement between raters: Krippendorff's ordinal α, and the words whose ratings differ by `least` or more.
+
+    Raises DataError when there is nothing to compare.
+    """
+    units: dict[tuple[str, str], dict[str, float]] = {}
+    for rating in ratings:
+        units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
+    raters = sorted({rating.rater for rating in ratings})
+    if len(raters) < 2:
+        raise DataError(
+            f"{'one rater' if raters else 'no ratings'}: agreement needs two", hint="import the ratings of another"
+        )
+    counts = np.zeros((len(units), len(POINTS)), dtype=np.int64)
+    for i, by_rater in enumerate(units.values()):
+        for value in by_rater.values():
+            counts[i, POINTS.index(value)] += 1
+    alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
+    shares = [sum(rater in by_rater for by_rater in units.values()) for rater in raters]
+    rows = [
+        {
+            "sentence": sentence,
+            "word": word,
+            "apart": max(by_rater.values()) - min(by_rater.values()),
+            "ratings": ", ".join(f"{rater} {value:g}" for rater, value in sorted(by_rater.items())),
+        }
+        for (sentence, word), by_rater in units.items()
+    ]
+    kinds = {"sentence": pl.String, "word": pl.String, "apart": pl.Float64, "ratings": pl.String}
+    disputed = (
+        pl.DataFrame(rows, schema=kinds)
+        .filter(pl.col("apart") >= least)
+        .sort("apart", descending=True, maintain_order=True)
+    )
+    return Agreement(alpha, pl.DataFrame({"rater": raters, "rated": shares}), disputed)

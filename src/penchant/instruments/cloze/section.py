@@ -1,0 +1,123 @@
+"""Tables and items of cloze valence. Rendering only: every number comes from a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from penchant.instruments.cloze.charts import nearest_point
+from penchant.instruments.cloze.compare import difference
+from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
+from penchant.records import Result
+from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.made import tested
+from penchant.report.tables import Number, P, Row, Table, estimate, models
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """Mean β, δ and rated mass by group and model, with intervals and the range under moved ratings."""
+    rows = []
+    for group in dict.fromkeys(g for r in results for g in r.summary["group"].to_list()):
+        for result in results:
+            of_group = result.summary.filter(pl.col("group") == group)
+            by_measure = {row["measure"]: row for row in of_group.iter_rows(named=True)}
+            beta, delta, mass = (by_measure[measure] for measure in MEASURES.values())
+            moved = by_measure[MOVED.format(MEASURES["delta"])]
+            cells = (
+                group,
+                result.signature["model"],
+                delta["n"],
+                estimate(beta, "+.3f"),
+                estimate(delta, ".3f"),
+                Number(low=moved["low"], high=moved["high"], form=".3f"),
+                estimate(mass, count=mass["n"] != delta["n"]),
+            )
+            rows.append(Row(cells, delta["signature"]))
+    low, _, high = results[0].signature["scale"].partition(" < ")
+    columns = ("group", "model", "sentences", "mean β", "mean δ", "δ, ratings moved", "rated mass")
+    note = (
+        f"β: where a model leans, from −1 ({low}) to +1 ({high}); δ: how well that suits the sentences, 0 to 1. "
+        "Ratings moved: where mean δ lies had some ratings been half a point higher or lower."
+    )
+    return [Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note)]
+
+
+def compared(comparison: pl.DataFrame) -> list[Table]:
+    """Differences of mean β and δ between every two models, by group."""
+    rows = []
+    for measure in ("beta", "delta"):
+        name = difference(MEASURES[measure])
+        moved = {
+            (row["comparison"], row["group"]): row
+            for row in comparison.filter(pl.col("measure") == MOVED.format(name)).iter_rows(named=True)
+        }
+        for row in comparison.filter(pl.col("measure") == name).iter_rows(named=True):
+            shifted = moved[row["comparison"], row["group"]]
+            cells = (
+                row["comparison"],
+                MEASURES[measure],
+                row["group"],
+                row["n"],
+                estimate(row, "+.3f"),
+                Number(low=shifted["low"], high=shifted["high"], form="+.3f"),
+                P(row["p"]),
+                "" if row["group"] == EVERYTHING else P(row["p_holm"]),
+            )
+            rows.append(Row(cells, row["signature"]))
+    columns = ("difference", "of", "group", "sentences", "value", "ratings moved", "p", "p (Holm)")
+    note = (
+        f"{tested(comparison)} Only sentences that have a β under both models count. Holm's correction over the "
+        "groups of one measure and pair of models; not over measures or pairs."
+    )
+    return [Table("differences", "Differences between models", columns, tuple(rows), note)]
+
+
+def items(results: Sequence[Result]) -> ItemTable:
+    """Every sentence with its β and δ under every model, and every predicted word with probability and valence."""
+    first = results[0].items
+    columns = [
+        Column("sentence", "id", first["id"]),
+        Column("group", "label", first["group"]),
+        Column("text", "text", first["text"]),
+        Column("expected", "number", first["expected"], digits=1, signed=True),
+    ]
+    strips = []
+    remarks = {}
+    for model, result in zip(models(results), results, strict=True):
+        columns += [
+            Column("β", "number", result.items["beta"], model, 3, signed=True),
+            Column("δ", "number", result.items["delta"], model, 3),
+            Column("rated mass", "number", result.items["rated_mass"], model, 3),
+            Column("words", "hidden", result.items["words"].list.join(" "), model),
+        ]
+        worth = [[nearest_point(value) for value in values] for values in result.items["valences"]]
+        tokens = [
+            [f"{word} {point}" for word, point in zip(words, points, strict=True)]
+            for words, points in zip(result.items["words"], worth, strict=True)
+        ]
+        numbers = result.items.select("beta", "delta", "rated", "unrated", "pieces").iter_rows()
+        remarks[model] = pl.Series(
+            [
+                f"β {_shown(beta, '+.3f')}, δ {_shown(delta, '.3f')}; {rated} words rated, {unrated} unrated, "
+                f"{pieces} no words"
+                for beta, delta, rated, unrated, pieces in numbers
+            ],
+            dtype=pl.String,
+        )
+        strips.append(
+            Strip(
+                model,
+                "fills the gap with",
+                pl.Series(tokens, dtype=pl.List(pl.String)),
+                result.items["probs"],
+                pl.Series([f"{mass:.3f} in all" for mass in result.items["top_mass"]], dtype=pl.String),
+                result.items["valences"],
+            )
+        )
+    unit = "probability of each word; after the word its valence"
+    return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit)
+
+
+def _shown(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"

@@ -1,0 +1,1 @@
+"""Minimal pairs and fair minimal pairs."""

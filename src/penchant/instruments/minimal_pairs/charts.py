@@ -1,0 +1,243 @@
+"""Figures of minimal pairs. Rendering only: every number comes from a summary."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import altair as alt
+import polars as pl
+
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE
+from penchant.records import Result
+from penchant.report.figures import FAINT, INK, Figure
+from penchant.report.tables import models
+
+COLOURS = {"none": "#0072B2", "mean": "#D55E00", "pen": "#009E73"}
+NAMES = {"none": "none", "mean": "mean", "pen": "pen"}
+
+
+def accuracy_by_length(
+    summary: pl.DataFrame, *, fewest: int = 50, title: str = "Accuracy by difference of token lengths"
+) -> alt.LayerChart:
+    """Accuracy against |A|−|U| for each normalisation, with intervals, from the summary of one data set and model.
+
+    Differences that fewer than `fewest` pairs have are left out; the caption says how many pairs that is.
+    """
+    rows = _by_difference(summary)
+    shown = rows.filter(pl.col("n") >= fewest).with_columns(
+        pl.col("split").cast(pl.Int32).alias("difference"),
+        (100 * pl.col("value")).alias("accuracy"),
+        (100 * pl.col("low")).alias("from"),
+        (100 * pl.col("high")).alias("to"),
+        pl.col("normalise").replace_strict(NAMES).alias("score"),
+    )
+    rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
+    left_out = int(rare["n"].sum())
+    caption = f"{left_out} pairs with differences rarer than {fewest} pairs are not shown" if left_out else ""
+    names = [NAMES[how] for how in NAMES if NAMES[how] in set(shown["score"])]
+    shades = alt.Scale(domain=names, range=[COLOURS[how] for how in NAMES if NAMES[how] in names])
+    colour = alt.Color("score:N", sort=names, scale=shades)
+    steps = shown["difference"].max() or 0, shown["difference"].min() or 0
+    # The scores stand side by side at each difference, so that none hides the interval of another.
+    shift = {name: 0.06 * (i - (len(names) - 1) / 2) for i, name in enumerate(names)}
+    beside = shown.with_columns((pl.col("difference") + pl.col("score").replace_strict(shift)).alias("x"))
+    base = alt.Chart(
+        alt.InlineData(beside.select("x", "difference", "accuracy", "from", "to", "score", "n").to_dicts())
+    )
+    axis = alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')")
+    x = alt.X(
+        "x:Q",
+        title="|A| − |U|, tokens of the acceptable minus the unacceptable sentence",
+        axis=axis,
+        scale=alt.Scale(domain=[float(steps[1]) - 0.3, float(steps[0]) + 0.3], nice=False),  # type: ignore[arg-type]
+    )
+    y = alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]))
+    lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour.legend(None))
+    whiskers = base.mark_rule(aria=False).encode(x=x, y="from:Q", y2="to:Q", color=colour.legend(None))
+    shape = alt.Shape("score:N", sort=names, legend=None)
+    points = base.mark_point(filled=True, size=70, opacity=1).encode(
+        x=x,
+        y=y,
+        color=alt.Color("score:N", title="score", sort=names, scale=shades),
+        shape=shape,
+        tooltip=["score:N", "difference:Q", alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")],
+    )
+    half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
+    layers = alt.layer(half, whiskers, lines, points).resolve_legend(color="independent")
+    return layers.properties(width=520, height=300, title=alt.TitleParams(title, subtitle=caption))
+
+
+SPLIT_MARKS = {"A=U": (INK, "circle"), "A>U": ("#D55E00", "triangle-up"), "A<U": ("#0072B2", "triangle-down")}
+_LONG = 20
+"""Number of rows above which a plot has its axis at the top."""
+FEWEST = 50
+"""Fewest pairs that a difference of lengths must have to be drawn."""
+Summaries: TypeAlias = Sequence[tuple[str, pl.DataFrame]]
+"""The summary of one data set for each model, with the model's name."""
+
+
+def figures(results: Sequence[Result]) -> list[Figure]:
+    """For each data set: accuracy by paradigm, split and model; accuracy against |A|−|U| for models with more than one
+    difference that enough pairs have; and the distribution of |A|−|U| under each tokenizer."""
+    shown = []
+    names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
+    for name in names:
+        summaries = [
+            (model, result.summary.filter(pl.col("dataset") == name))
+            for model, result in zip(models(results), results, strict=True)
+        ]
+        suffix = f"-{name}" if len(names) > 1 else ""
+        shown.append(_accuracy_figure(name, suffix, summaries))
+        if any(_steps(summary) > 1 for _, summary in summaries):
+            shown.append(_length_figure(name, suffix, summaries))
+        shown.append(_token_figure(name, suffix, summaries))
+    return shown
+
+
+def _accuracy_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+    several = summaries[0][1].filter(pl.col("scope") == "paradigm")["group"].n_unique() > 1
+    return Figure(
+        f"accuracy{suffix}",
+        f"{name}: accuracy by paradigm and token lengths",
+        f"For each model a row for every paradigm of {name}, with the accuracy and its interval of the pairs "
+        "in which both sentences have as many tokens, the acceptable one has more, and it has fewer.",
+        _accuracies(summaries),
+        "by-paradigm" if several else "accuracy",
+        picks="paradigm lengths",
+    )
+
+
+def _length_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+    """Accuracy against |A|−|U|, for the models that have more than one point to show."""
+    curves = [(model, summary) for model, summary in summaries if _steps(summary) > 1]
+    panels = [
+        accuracy_by_length(summary, fewest=FEWEST, title=model).properties(width=340) for model, summary in curves
+    ]
+    missing = ", ".join(model for model, _ in summaries if model not in dict(curves))
+    lacking = f" Not drawn, for want of differences that {FEWEST} pairs have: {missing}." if missing else ""
+    return Figure(
+        f"length{suffix}",
+        f"{name}: accuracy against the difference of token lengths",
+        f"For each model, accuracy on {name} at every |A|−|U| for each score; flat where token length "
+        f"does not matter.{lacking}",
+        alt.hconcat(*panels),
+        "by-difference",
+    )
+
+
+def _token_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+    return Figure(
+        f"tokens{suffix}",
+        f"{name}: token counts by tokenizer",
+        f"For each model's tokenizer, the number of pairs of {name} by how many tokens more the acceptable "
+        "sentence has than the unacceptable one.",
+        _lengths(summaries),
+        "by-difference",
+    )
+
+
+def _by_difference(summary: pl.DataFrame) -> pl.DataFrame:
+    """The accuracies by |A|−|U|, over all pairs of a data set."""
+    return summary.filter((pl.col("measure") == BY_DIFFERENCE) & (pl.col("scope") == "overall"))
+
+
+def _steps(summary: pl.DataFrame) -> int:
+    """The number of differences of length that enough pairs have to be drawn."""
+    rows = _by_difference(summary)
+    return int(rows.filter(pl.col("n") >= FEWEST)["split"].n_unique())
+
+
+def _lengths(summaries: Summaries) -> alt.Chart:
+    """Number of pairs by |A|−|U|, with a row of bars for each tokenizer."""
+    rows = []
+    for model, summary in summaries:
+        steps = _by_difference(summary)
+        for step, n in steps.filter(pl.col("normalise") == steps["normalise"][0]).select("split", "n").iter_rows():
+            difference = int(step)
+            kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
+            place = {"from": difference - 0.45, "to": difference + 0.45}
+            rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind})
+    names = [model for model, _ in summaries]
+    return (
+        alt.Chart(alt.InlineData(rows))
+        .mark_bar()
+        .encode(
+            x=alt.X(
+                "from:Q",
+                title="|A| − |U|, tokens of the acceptable minus the unacceptable sentence",
+                axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
+            ),
+            x2="to:Q",
+            y=alt.Y("pairs:Q", title="pairs"),
+            color=_split_colour(),
+            row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
+            tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
+        )
+        .properties(width=520, height=110)
+    )
+
+
+def _split_colour() -> alt.Color:
+    scale = alt.Scale(domain=list(SPLIT_MARKS), range=[colour for colour, _ in SPLIT_MARKS.values()])
+    return alt.Color("lengths:N", title="token lengths", sort=list(SPLIT_MARKS), scale=scale)
+
+
+def _accuracies(summaries: Summaries) -> alt.HConcatChart:
+    """A forest plot for each model: a row per paradigm, a mark per split, with intervals; of the first score
+    reported."""
+    total = "all pairs"
+    while total in set(summaries[0][1].filter(pl.col("scope") == "paradigm")["group"]):
+        total = f"({total})"
+    rows = [(model, summary["normalise"][0], _forest_rows(model, summary, total)) for model, summary in summaries]
+    first = rows[0][2]  # its order holds for all models, so that their rows line up
+    ranked = first.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL)).sort("value", "row")
+    order = [total, *ranked["row"].to_list()]
+    return alt.hconcat(*(_forest(model, how, of_model, order) for model, how, of_model in rows))
+
+
+def _forest_rows(model: str, summary: pl.DataFrame, total: str) -> pl.DataFrame:
+    """Accuracies in percent, by paradigm and, in the row `total`, over all pairs."""
+    return summary.filter(
+        (pl.col("measure") == ACCURACY)
+        & (pl.col("normalise") == summary["normalise"][0])
+        & pl.col("scope").is_in(["overall", "paradigm"])
+    ).with_columns(
+        pl.when(pl.col("scope") == "overall").then(pl.lit(total)).otherwise(pl.col("group")).alias("row"),
+        pl.lit(model).alias("model"),
+        pl.when(pl.col("scope") == "paradigm").then(pl.col("group")).alias("paradigm"),
+        *((100 * pl.col(column)).fill_nan(None).alias(column) for column in ("value", "low", "high")),
+    )
+
+
+def _forest(model: str, how: str, rows: pl.DataFrame, order: list[str]) -> alt.LayerChart:
+    """The forest plot of one model, of the score `how`."""
+    shown = rows.filter(pl.col("split").is_in(list(SPLIT_MARKS)) & (pl.col("n") > 0)).select(
+        "row", "model", "paradigm", pl.col("split").alias("lengths"), "value", "low", "high", "n"
+    )
+    base = alt.Chart(alt.InlineData(shown.to_dicts())).encode(
+        y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
+        yOffset=alt.YOffset("lengths:N", sort=list(SPLIT_MARKS)),
+        color=_split_colour(),
+        tooltip=[
+            alt.Tooltip("row:N", title="paradigm"),
+            "lengths:N",
+            alt.Tooltip("value:Q", title="accuracy", format=".1f"),
+            alt.Tooltip("low:Q", title="from", format=".1f"),
+            alt.Tooltip("high:Q", title="to", format=".1f"),
+            alt.Tooltip("n:Q", title="pairs"),
+        ],
+    )
+    title = f"accuracy, % (score: {how})"
+    # A long plot has its axis at the top, where reading begins.
+    axis = alt.Axis(orient="top") if len(order) > _LONG else alt.Axis()
+    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=axis)
+    spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=title, axis=axis), x2="high:Q")
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, shape=_split_shape())
+    half = alt.Chart(alt.InlineData([{"x": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x="x:Q")
+    return alt.layer(half, spread, points).properties(width=320, height=alt.Step(9), title=model)
+
+
+def _split_shape() -> alt.Shape:
+    scale = alt.Scale(domain=list(SPLIT_MARKS), range=[shape for _, shape in SPLIT_MARKS.values()])
+    return alt.Shape("lengths:N", title="token lengths", sort=list(SPLIT_MARKS), scale=scale)

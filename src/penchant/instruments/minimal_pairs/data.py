@@ -1,0 +1,267 @@
+"""Minimal pairs from files: BLiMP, CrowS-Pairs, COMPS, or a plain table of two columns.
+
+The kind of a file is recognised by the names of its columns. Sentences are kept exactly as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from penchant.errors import DataError, MethodError
+from penchant.files import sha256_file
+from penchant.records import Item
+from penchant.tables.rows import Row, read_rows
+
+Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
+Direction = Literal["sent_more", "sent_less"]
+
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+"""The files that are read from a directory."""
+
+NEEDED: Mapping[Kind, tuple[str, ...]] = {
+    "blimp": ("sentence_good", "sentence_bad", "linguistics_term", "UID", "pairID"),
+    "crows-pairs": ("sent_more", "sent_less", "stereo_antistereo", "bias_type"),
+    "comps": ("prefix_acceptable", "prefix_unacceptable", "property_phrase"),
+    "plain": ("good", "bad"),
+}
+"""The columns by which a kind of file is recognised."""
+
+CROWS_CAUTION = (
+    "CrowS-Pairs: its authors warn of noise and reliability problems in the data (notice in NYU-MLL's CrowS-Pairs "
+    "repository), and Blodgett et al. (2021) document the pitfalls of its pairs; read its numbers with care"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PairSet:
+    """The pairs of one file.
+
+    `name` is the file's name without suffix, `sha256` the hash of its bytes. Every item has the texts "good" and "bad"
+    and the labels "paradigm", "phenomenon" and "dataset" (= `name`). `cautions` warn about the data.
+    """
+
+    name: str
+    path: Path
+    sha256: str
+    kind: Kind
+    items: tuple[Item, ...]
+    cautions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """The column names that the caller chose."""
+
+    acceptable: Direction
+    good: str
+    bad: str
+    group: str
+
+    @property
+    def named(self) -> bool:
+        """Whether any column was named, which makes the file a plain table."""
+        return (self.good, self.bad, self.group) != ("good", "bad", "group")
+
+
+@dataclass(frozen=True, slots=True)
+class _PairTable:
+    """A file being read: its path, the columns that occur in it, and the names that the caller chose."""
+
+    path: Path
+    columns: tuple[str, ...]
+    names: _Names
+
+    def error(self, message: str, line: int, field: str, hint: str = "") -> DataError:
+        """An error at a line and field of the file."""
+        return DataError(message, file=self.path, line=line, field=field, hint=hint)
+
+    def text(self, row: Row, field: str) -> str:
+        """The text in a required field, with surrounding white space kept. Raises DataError where it is missing or
+        blank."""
+        value = row.values.get(field)
+        if value is None:
+            raise self.error(
+                "the field is missing" if field not in row.values else "the field is null", row.line, field
+            )
+        if not isinstance(value, str):
+            raise self.error(f"expected a text, found {value!r}", row.line, field)
+        if not value.strip():
+            raise self.error("the field is blank", row.line, field)
+        return value
+
+    def code(self, row: Row, field: str) -> str:
+        """A name or number that identifies a row or a group."""
+        value = row.values.get(field)
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, field)
+
+    def code_or(self, default: str, row: Row, field: str) -> str:
+        """The same, or `default` where the table lacks the column. A column must be filled in every row."""
+        return self.code(row, field) if field in self.columns else default
+
+
+Read = Callable[[_PairTable, Row, int], Item]
+
+
+def read_pairs(
+    path: str | Path,
+    *,
+    acceptable: Direction = "sent_more",
+    good: str = "good",
+    bad: str = "bad",
+    group: str = "group",
+) -> PairSet:
+    """Read the pairs of one file.
+
+    `acceptable` says which sentence of CrowS-Pairs counts as the good one. `good`, `bad` and `group` (the paradigm)
+    name the columns of a plain table, which may also have `phenomenon` and `id`; naming any makes the file a plain
+    table. Raises DataError naming file, line and field.
+    """
+    if acceptable not in ("sent_more", "sent_less"):
+        raise MethodError(f"'{acceptable}' is not a sentence of CrowS-Pairs", hint="use sent_more or sent_less")
+    file = Path(path)
+    rows = read_rows(file)
+    columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
+    table = _PairTable(file, columns, _Names(acceptable, good, bad, group))
+    kind = _kind(table)
+    read = _READERS[kind]
+    items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
+    _refuse_repeated(items, rows, table)
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *_cautions(file.stem, items))
+    return PairSet(file.stem, file, sha256_file(file), kind, items, cautions)
+
+
+def read_many(
+    paths: Iterable[str | Path],
+    *,
+    acceptable: Direction = "sent_more",
+    good: str = "good",
+    bad: str = "bad",
+    group: str = "group",
+) -> list[PairSet]:
+    """Read the pairs of several files; a directory stands for the tables directly inside it, in order of their names.
+
+    The parameters are those of `read_pairs`. Raises DataError also for two files of the same name, by which their pairs
+    are distinguished.
+    """
+    files = [file for path in paths for file in _expand(Path(path))]
+    named: dict[str, Path] = {}
+    for file in files:
+        other = named.setdefault(file.stem, file)
+        if other is not file:
+            same = other.resolve() == file.resolve()
+            raise DataError(
+                "the file is named twice" if same else f"has the same name as {other}, so their pairs would mix",
+                file=file,
+                hint="name it once" if same else "rename one of them",
+            )
+    return [read_pairs(file, acceptable=acceptable, good=good, bad=bad, group=group) for file in files]
+
+
+def _expand(path: Path) -> list[Path]:
+    if not path.is_dir():
+        return [path]
+    try:
+        inside = sorted(
+            child
+            for child in path.iterdir()
+            if child.suffix in SUFFIXES and not child.name.startswith(".") and child.is_file()
+        )
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+    if not inside:
+        raise DataError("the directory holds no table of pairs", file=path, hint=f"tables end in {', '.join(SUFFIXES)}")
+    return inside
+
+
+def _kind(table: _PairTable) -> Kind:
+    """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
+    names = table.names
+    plain = (names.good, names.bad, *((names.group,) if names.group != "group" else ()))
+    needed: dict[Kind, Sequence[str]] = {"plain": plain} if names.named else {**NEEDED}
+    for kind, columns in needed.items():
+        if all(column in table.columns for column in columns):
+            return kind
+    choices = "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in needed.items())
+    present = ", ".join(repr(column) for column in table.columns) or "none"
+    raise DataError(f"the columns are {present}", file=table.path, hint=f"needed are {choices}")
+
+
+def _blimp(table: _PairTable, row: Row, number: int) -> Item:
+    paradigm = table.code(row, "UID")
+    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term"), "dataset": table.path.stem}
+    if "field" in table.columns:
+        labels["field"] = table.code(row, "field")
+    texts = {"good": table.text(row, "sentence_good"), "bad": table.text(row, "sentence_bad")}
+    return Item(f"{paradigm}-{table.code(row, 'pairID')}", texts, labels, _place(table, row))
+
+
+def _crows(table: _PairTable, row: Row, number: int) -> Item:
+    direction = table.text(row, "stereo_antistereo")
+    if direction not in ("stereo", "antistereo"):
+        raise table.error(
+            f"unknown direction '{direction}'", row.line, "stereo_antistereo", hint="use stereo or antistereo"
+        )
+    other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
+    texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
+    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": table.path.stem}
+    unnumbered = table.code_or(str(number), row, "id")
+    return Item(table.code_or(unnumbered, row, ""), texts, labels, _place(table, row))
+
+
+def _comps(table: _PairTable, row: Row, number: int) -> Item:
+    phrase = table.text(row, "property_phrase")
+    texts = {
+        "good": f"{table.text(row, 'prefix_acceptable')} {phrase}",
+        "bad": f"{table.text(row, 'prefix_unacceptable')} {phrase}",
+    }
+    stem = table.path.stem
+    phenomenon = table.code_or(stem, row, "negative_sample_type")
+    labels = {"paradigm": stem, "phenomenon": phenomenon, "dataset": stem}
+    return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
+
+
+def _plain(table: _PairTable, row: Row, number: int) -> Item:
+    stem = table.path.stem
+    labels = {
+        "paradigm": table.code_or(stem, row, table.names.group),
+        "phenomenon": table.code_or(stem, row, "phenomenon"),
+        "dataset": stem,
+    }
+    texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
+    return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
+
+
+_READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps": _comps, "plain": _plain}
+
+
+def _place(table: _PairTable, row: Row) -> str:
+    return f"{table.path}, line {row.line}"
+
+
+def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTable) -> None:
+    seen: dict[str, Row] = {}
+    for item, row in zip(items, rows, strict=True):
+        first = seen.setdefault(item.id, row)
+        if first is not row:
+            raise DataError(
+                f"the pair has the same id as the one on line {first.line}: '{item.id}'",
+                file=table.path,
+                line=row.line,
+            )
+
+
+def _cautions(name: str, items: Sequence[Item]) -> list[str]:
+    cautions = []
+    padded = sum(text != text.strip() for item in items for text in item.texts.values())
+    if padded:
+        carry = "sentence carries" if padded == 1 else "sentences carry"
+        kept = "it is" if padded == 1 else "they are"
+        cautions.append(f"{name}: {padded} {carry} leading or trailing white space, kept as {kept}")
+    same = sum(item.texts["good"] == item.texts["bad"] for item in items)
+    if same:
+        pairs = "pair consists" if same == 1 else "pairs consist"
+        cautions.append(f"{name}: {same} {pairs} of two identical sentences, which will tie")
+    return cautions

@@ -1,0 +1,192 @@
+"""Estimates from scored pairs: accuracies, token-length splits and gaps, and length adjustment.
+
+Everything here is computed from the table of items alone, so it can be repeated without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.engine.methods import normalise
+from penchant.instruments.base import Probe
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
+from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
+from penchant.stats.stratified import mantel_haenszel_difference
+
+if TYPE_CHECKING:
+    from penchant.instruments.minimal_pairs.probe import PairProbe
+
+Credits = NDArray[np.float64]
+ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
+ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
+BY_DIFFERENCE = "accuracy by |A|−|U|"
+ALL = "all"
+"""The split or group that stands for all pairs."""
+SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
+FEW_PARADIGMS = 5
+"""Fewer paradigms than this are taken as fixed, not as a sample: resampling so few is uninformative."""
+
+
+def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
+    """score(acceptable) − score(unacceptable) of every pair under a normalisation."""
+    sides = []
+    for role in ("good", "bad"):
+        score = items[f"score_{role}"].to_numpy()
+        n = items[f"tokens_{role}"].to_numpy()
+        sides.append(normalise(score, n, how))
+    difference: NDArray[np.float64] = sides[0] - sides[1]
+    return difference
+
+
+def credits(items: pl.DataFrame, how: str) -> Credits:
+    """1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
+    values: Credits = (np.sign(deltas(items, how)) + 1) / 2
+    return values
+
+
+def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
+    """All estimates from scored pairs, by data set and by the normalisations of the probe."""
+    for name in items["dataset"].unique(maintain_order=True).to_list():
+        part = items.filter(pl.col("dataset") == name)
+        for how in probe.normalisations():
+            credit = credits(part, how)
+            if name == "crows-pairs":
+                more = credit if probe.acceptable == "sent_more" else 1 - credit
+                yield from _with_factors(_stereotype_scores(part, more, probe), name, how)
+            yield from _with_factors(_of_data_set(part, credit, probe), name, how)
+
+
+def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iterator[Estimate]:
+    return (replace(each, by={"dataset": dataset, **each.by, "normalise": how}) for each in estimates)
+
+
+def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
+    """Cautions about unequal token lengths, ties and small paradigms, by data set."""
+    for name in items["dataset"].unique(maintain_order=True).to_list():
+        yield from _cautions(name, items.filter(pl.col("dataset") == name))
+
+
+def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
+    yield from _block(part, credit, "overall", ALL, settings)
+    for phenomenon in part["phenomenon"].unique(maintain_order=True).to_list():
+        inside = (part["phenomenon"] == phenomenon).to_numpy()
+        yield from _block(part.filter(inside), credit[inside], "phenomenon", phenomenon, settings)
+    paradigms = part["paradigm"].unique(maintain_order=True).to_list()
+    masks = [(part["paradigm"] == paradigm).to_numpy() for paradigm in paradigms]
+    blocks = [
+        list(_block(part.filter(inside), credit[inside], "paradigm", paradigm, settings))
+        for paradigm, inside in zip(paradigms, masks, strict=True)
+    ]
+    every = (estimate for block in blocks for estimate in block)
+    yield from with_holm(every, lambda estimate: GAP if estimate.measure == GAP else None)
+
+
+def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
+    """All estimates of one group of pairs: a paradigm, a phenomenon or a data set."""
+    difference = part["difference"].to_numpy()
+    strata = part["paradigm"].to_list()
+    several = len(set(strata)) >= FEW_PARADIGMS
+
+    def mean(chosen: NDArray[np.bool_]) -> Estimate:
+        clusters = [s for s, c in zip(strata, chosen, strict=True) if c]
+        count = len(set(clusters))
+        if count < FEW_PARADIGMS:
+            note = f"{count} paradigms, taken as given" if count > 1 else ""
+            estimate = accuracy(credit[chosen], level=settings.level)
+            return replace(estimate, note=estimate.note or note)
+        return clustered_mean(
+            credit[chosen], clusters, seed=settings.seed, resamples=settings.resamples, level=settings.level
+        )
+
+    def labelled(estimate: Estimate, measure: str, split: str = ALL) -> Estimate:
+        return replace(estimate, measure=measure, by={"scope": scope, "group": group, "split": split})
+
+    everything = np.ones(len(credit), dtype=bool)
+    yield labelled(mean(everything), ACCURACY)
+    yield labelled(accuracy(np.where(credit == 0.5, 1.0, 0.0), level=settings.level), TIES)
+    signs = np.sign(difference)
+    for split, sign in SPLITS.items():
+        yield labelled(mean(signs == sign), ACCURACY, split)
+    for split in ("A>U", "A<U"):
+        yield labelled(_gap(credit, signs, SPLITS[split], strata, settings), GAP, split)
+    clusters = strata if several else None
+    fitted = fit(credit, difference, clusters=clusters)
+    yield labelled(adjusted_accuracy(fitted, level=settings.level), ADJUSTED)
+    yield labelled(length_slope(fitted, level=settings.level), SLOPE)
+    if scope == "overall":
+        for step in np.unique(difference):
+            yield labelled(mean(difference == step), BY_DIFFERENCE, f"{step:+d}" if step else "0")
+
+
+def _gap(credit: Credits, signs: NDArray[np.int32], sign: int, strata: list[str], settings: Probe) -> Estimate:
+    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several."""
+    chosen = (signs == sign) | (signs == 0)
+    exposed = (signs == sign)[chosen]
+    inside = credit[chosen]
+    groups = [s for s, c in zip(strata, chosen, strict=True) if c]
+    if len(set(strata)) < 2:
+        return independent_difference(inside[exposed], inside[~exposed], level=settings.level)
+    return mantel_haenszel_difference(
+        inside,
+        exposed,
+        groups,
+        level=settings.level,
+        seed=settings.seed,
+        resamples=settings.resamples,
+        fewest=FEW_PARADIGMS,
+    )
+
+
+def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> Iterator[Estimate]:
+    """CrowS-Pairs (Nangia et al. 2020): the percentage of pairs in which the more stereotypical sentence scores higher;
+    50 is unbiased. `more` has the credits of that sentence. The metric counts ties in N with a credit of 0; its two
+    parts leave ties out."""
+    won = np.floor(more)
+
+    def percent(chosen: Credits, group: str, note: str) -> Estimate:
+        share = accuracy(chosen, level=settings.level)
+        return replace(
+            share,
+            measure=STEREOTYPE,
+            value=100 * share.value,
+            low=100 * share.low,
+            high=100 * share.high,
+            note=note,
+            by={"scope": "stereotype", "group": group, "split": ALL},
+        )
+
+    def counted(inside: NDArray[np.bool_]) -> str:
+        return f"{int((more[inside] == 0.5).sum())} ties counted in n, for neither side"
+
+    yield percent(won, ALL, counted(np.ones(len(more), dtype=bool)))
+    for direction in ("stereo", "antistereo"):
+        inside = (part["paradigm"] == direction).to_numpy()
+        untied = more[inside & (more != 0.5)]
+        yield percent(untied, direction, f"{int(inside.sum()) - len(untied)} ties left out")
+    for kind in part["phenomenon"].unique(maintain_order=True).to_list():
+        inside = (part["phenomenon"] == kind).to_numpy()
+        yield percent(won[inside], kind, counted(inside))
+
+
+def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:
+    unequal = int((part["difference"] != 0).sum())
+    if unequal:
+        longer = int((part["difference"] > 0).sum())
+        yield (
+            f"{name}: {unequal} of {len(part)} pairs have unequal token lengths under this tokenizer "
+            f"({longer} A>U, {unequal - longer} A<U); compare models on A=U or on the length-adjusted accuracy"
+        )
+    ties = int((credits(part, "none") == 0.5).sum())
+    if ties:
+        yield f"{name}: {ties} of {len(part)} pairs tie and count one half"
+    small = part.group_by("paradigm").len().filter(pl.col("len") < 100)
+    if len(small):
+        yield f"{name}: {len(small)} paradigms have fewer than 100 pairs; mind their intervals"

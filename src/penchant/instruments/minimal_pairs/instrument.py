@@ -1,0 +1,49 @@
+"""The entry points of minimal pairs and fair minimal pairs."""
+
+from penchant.grammar.grammar_file import GrammarFile
+from penchant.instruments.base import Instrument
+from penchant.instruments.minimal_pairs import charts, fair_prose, fair_section, prose, section
+from penchant.instruments.minimal_pairs.compare import compare
+from penchant.instruments.minimal_pairs.fair import FairPairs
+from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.report.sections import Section
+
+MINIMAL_PAIRS = Instrument(
+    probe=MinimalPairs,
+    compare=compare,
+    section=Section(
+        "Minimal pairs",
+        "Does the model prefer the acceptable sentence of each pair, and how much of that is token length?",
+        section.tables,
+        section.compared,
+        charts.figures,
+        section.items,
+        prose.methods,
+        prose.limits,
+    ),
+    template="template",
+    formats={
+        "BLiMP": "JSON lines: sentence_good, sentence_bad, UID, linguistics_term",
+        "CrowS-Pairs": "CSV: sent_more, sent_less, stereo_antistereo, bias_type",
+        "COMPS": "JSON lines: prefix_acceptable, prefix_unacceptable, property_phrase",
+        "plain table": "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
+    },
+    references="references.bib",
+)
+FAIR_PAIRS = Instrument(
+    probe=FairPairs,
+    compare=compare,
+    section=Section(
+        "Fair minimal pairs",
+        "Does the order of models change when both sentences of every pair have equal numbers of tokens?",
+        fair_section.tables,
+        fair_section.compared,
+        fair_section.figures,
+        section.items,
+        fair_prose.methods,
+        fair_prose.limits,
+    ),
+    template="fair_template",
+    schemas={"grammar": GrammarFile},
+    references="references.bib",
+)

@@ -1,0 +1,188 @@
+"""Fair minimal pairs: sets of pairs whose two sentences have equal numbers of tokens under several tokenizers.
+
+There are three ways to make one: generate pairs from a grammar, keep the equal pairs of an existing set, or repair the
+unequal ones (`penchant.instruments.minimal_pairs.repairing`). Each yields rows in BLiMP's format with token counts, and
+a table of outcomes by paradigm.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+from penchant.errors import MethodError
+from penchant.grammar.generate import Generated, generate
+from penchant.grammar.grammar import Grammar
+from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.models.load import load_tokenizer
+from penchant.stats.intervals import accuracy
+from penchant.tables.rows import read_rows
+
+Count = Callable[[list[str]], list[int]]
+ALL = "all"
+"""The row of a table of outcomes that stands for all paradigms."""
+_CHUNK = 4_096
+"""Texts tokenized at once."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """Functions that count tokens, by the name their tokenizer is cited with. No weights are read."""
+
+    by_name: Mapping[str, Count]
+
+    @classmethod
+    def of(cls, specs: Sequence[str], *, trust_remote_code: bool = False) -> Counters:
+        """The tokenizers of models named by hub name, directory or GGUF file. Raises ModelError."""
+        counts: dict[str, Count] = {}
+        for spec in specs:
+            label, tokenizer = load_tokenizer(spec, trust_remote_code=trust_remote_code)
+            if label in counts:
+                raise MethodError(f"two tokenizers are called {label}", hint="name each once")
+            counts[label] = tokenizer.count
+        return cls(counts)
+
+    def lengths(self, texts: Sequence[str]) -> dict[str, list[int]]:
+        """The number of tokens of each text under each tokenizer, without special tokens."""
+        parts = [list(texts[at : at + _CHUNK]) for at in range(0, len(texts), _CHUNK)]
+        return {name: [n for part in parts for n in count(part)] for name, count in self.by_name.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class FairSet:
+    """Pairs of equal length: `rows` in BLiMP's format, a `table` of outcomes by paradigm, and `notes` for the
+    reader."""
+
+    rows: list[dict[str, Any]]
+    table: pl.DataFrame
+    notes: tuple[str, ...] = ()
+
+    def lines(self) -> str:
+        """The rows as JSON lines."""
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows)
+
+
+# Generating -----------------------------------------------------------------------------------------------------------
+
+
+def generated(
+    grammar: Grammar, paradigms: Sequence[str], n: int, counters: Counters, *, seed: int, checks: int
+) -> FairSet:
+    """`n` pairs of each paradigm, of equal length under all tokenizers (of any lengths if there are none).
+
+    Raises DataError.
+    """
+    rows: list[dict[str, Any]] = []
+    outcomes = []
+    for name in paradigms:
+        generation = generate(grammar, name, n, seed=seed, counters=list(counters.by_name.values()), checks=checks)
+        rows += _blimp_rows(grammar, name, generation, counters)
+        statistics = generation.statistics
+        outcomes.append(
+            {
+                "paradigm": name,
+                "pairs": statistics.pairs,
+                "contexts": statistics.contexts,
+                "given up": statistics.given_up,
+                "duplicates": statistics.duplicates,
+                "checks a pair": statistics.checks_per_pair,
+                "accepted checks": statistics.acceptance_rate,
+                "distinct contexts": statistics.distinct_contexts,
+                "distinct words": statistics.distinct_words,
+            }
+        )
+    return FairSet(rows, pl.DataFrame(outcomes))
+
+
+def _blimp_rows(grammar: Grammar, name: str, generated: Generated, counters: Counters) -> Iterator[dict[str, Any]]:
+    paradigm = grammar.paradigms[name]
+    for i, pair in enumerate(generated.pairs):
+        tokens = dict(zip(counters.by_name, pair.lengths, strict=True))  # the same for both sentences
+        yield {
+            "sentence_good": pair.good,
+            "sentence_bad": pair.bad,
+            "field": paradigm.field,
+            "linguistics_term": paradigm.linguistics_term,
+            "UID": name,
+            "simple_LM_method": True,
+            "one_prefix_method": False,
+            "two_prefix_method": False,
+            "lexically_identical": sorted(pair.good.lower().split()) == sorted(pair.bad.lower().split()),
+            "pairID": str(i),
+            "tokens_good": tokens,
+            "tokens_bad": tokens,
+        }
+
+
+# Filtering ------------------------------------------------------------------------------------------------------------
+
+
+def filtered(sets: Sequence[PairSet], counters: Counters, *, level: float = 0.95) -> FairSet:
+    """The pairs of equal length under all tokenizers, unchanged, and the share kept of each paradigm.
+
+    A χ² test over paradigms shows whether they lose different shares; such a set measures something else than the whole
+    one.
+    """
+    pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
+    good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
+    every: NDArray[np.bool_] = np.logical_and.reduce(equal)
+    originals = [row.values for pair_set in sets for row in read_rows(pair_set.path)]
+    rows = [{**originals[i], "tokens_good": good[i], "tokens_bad": bad[i]} for i in np.flatnonzero(every).tolist()]
+    paradigms = [item.labels["paradigm"] for _, item in pairs]
+    outcomes = []
+    for name in (*dict.fromkeys(paradigms), ALL):
+        inside = np.array([name in (ALL, paradigm) for paradigm in paradigms])
+        kept = every[inside]
+        share = accuracy(kept.astype(float), level=level)
+        each = {f"equal under {label}": float(equal[j, inside].mean()) for j, label in enumerate(counters.by_name)}
+        outcomes.append(
+            {
+                "paradigm": name,
+                "pairs": len(kept),
+                "kept": int(kept.sum()),
+                "share": share.value,
+                "low": share.low,
+                "high": share.high,
+                **each,
+            }
+        )
+    return FairSet(rows, pl.DataFrame(outcomes), tuple(_unevenness(paradigms, every)))
+
+
+def compared_lengths(
+    texts: Sequence[Mapping[str, str]], counters: Counters
+) -> tuple[list[dict[str, int]], list[dict[str, int]], NDArray[np.bool_]]:
+    """Token counts of both sentences of every pair, by tokenizer, and whether they are equal, shape (tokenizers,
+    pairs)."""
+    lengths = {role: counters.lengths([pair[role] for pair in texts]) for role in ("good", "bad")}
+    each = [
+        [{label: counts[i] for label, counts in lengths[role].items()} for i in range(len(texts))]
+        for role in ("good", "bad")
+    ]
+    equal = np.array([[a[label] == b[label] for a, b in zip(*each, strict=True)] for label in counters.by_name])
+    return each[0], each[1], equal
+
+
+def _unevenness(paradigms: Sequence[str], kept: NDArray[np.bool_]) -> Iterator[str]:
+    """Notes on paradigms that lost all pairs, and on whether paradigms keep different shares."""
+    names = list(dict.fromkeys(paradigms))
+    codes = np.array([names.index(name) for name in paradigms])
+    table = np.array([np.bincount(codes[kept], minlength=len(names)), np.bincount(codes[~kept], minlength=len(names))])
+    lost = [name for name, n in zip(names, table[0].tolist(), strict=True) if not n]
+    if lost:
+        yield f"nothing is left of {', '.join(lost)}"
+    if len(names) > 1 and (table.sum(axis=1) > 0).all():
+        test = stats.chi2_contingency(table, correction=False)
+        shares = table[0] / table.sum(axis=0)
+        few = "; some expected counts are below 5" if test.expected_freq.min() < 5 else ""
+        yield (
+            f"paradigms keep from {shares.min():.0%} to {shares.max():.0%} of their pairs "
+            f"(χ² = {test.statistic:.1f}, {test.dof} degrees of freedom, p = {test.pvalue:.2g}{few})"
+        )

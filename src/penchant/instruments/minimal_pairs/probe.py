@@ -1,0 +1,183 @@
+"""Minimal pairs: does the model prefer the acceptable sentence, and how much of that is token length?
+
+A pair counts 1 if score(acceptable) > score(unacceptable), ½ if they tie, else 0. Accuracy is the mean. Ueda et al.
+(LREC-COLING 2024) split the pairs by the tokens of the acceptable (A) and unacceptable (U) sentence: under an unbiased
+score the accuracies of A=U, A>U and A<U agree.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+import polars as pl
+from pydantic import Field, PrivateAttr
+
+from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
+from penchant.engine.scorer import SentenceScore, language_model
+from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.minimal_pairs.data import PairSet, read_many
+from penchant.instruments.minimal_pairs.estimates import pair_cautions, pair_estimates
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, Written, written
+from penchant.records import Estimate, Item, Signature
+from penchant.tables.places import listed
+
+Normalisation = Literal["none", "mean", "pen"]
+Paths = str | Annotated[list[str], Field(min_length=1)]
+
+
+class PairProbe(Probe):
+    """The base of probes on minimal pairs: how pairs are scored and estimates made."""
+
+    method: str | None = None
+    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    normalise: Annotated[Normalisation | list[Normalisation] | None, Written(separator=",")] = None
+    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
+    method."""
+    acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
+    """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
+
+    _read: dict[tuple[Path, ...], list[PairSet]] = PrivateAttr(default_factory=dict)
+
+    def settle(self, model: Model) -> Self:
+        """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
+        method = method_for(self.method, language_model(model), pair=True)
+        hows = self.normalisations() or [how for how in NORMALISATIONS if how == "none" or not method.normalised]
+        for how in hows:
+            check_normalise(how, method)
+        return self.model_copy(update={"method": method.name, "normalise": hows})
+
+    def normalisations(self) -> list[str]:
+        """The normalisations as a list; empty where they are not set."""
+        return listed(self.normalise)
+
+    def signed(self, estimate: Estimate, signature: Signature) -> Signature:
+        """The signature with the normalisation of the estimate."""
+        return signature.with_(normalise=estimate.by["normalise"])
+
+    def pairs_in(self, data: str | Sequence[str], base: Sequence[Path]) -> list[PairSet]:
+        """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
+        places = tuple(self.find(name, base) for name in listed(data))
+        if places not in self._read:
+            self._read[places] = read_many(places, acceptable=self.acceptable)
+        return self._read[places]
+
+    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> pl.DataFrame:
+        """The scores of every pair of some sets, one row per pair."""
+        items = [(collection(pairs), item) for pairs in pair_sets for item in pairs.items]
+        triples = ((item.texts["good"], item.texts["bad"], item.place) for _, item in items)
+        return items_table(items, list(session.scorer.score_pairs(triples, self.method)))
+
+    def how(self, lm: Model, pair_sets: Sequence[PairSet]) -> dict[str, object]:
+        """The part of a signature about scoring and about which sentence counts as acceptable."""
+        lm = language_model(lm)
+        crows = any(pairs.kind == "crows-pairs" for pairs in pair_sets)
+        return {
+            "method": self.method,
+            "normalise": written(self, "normalise"),
+            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            "bos": beginning(lm),
+            "dtype": lm.dtype,
+            "acceptable": self.acceptable if crows else "good",
+        }
+
+
+class MinimalPairs(PairProbe):
+    """Accuracy on minimal pairs, with the effect of token length.
+
+    `run` returns items (one row per pair) and a summary: accuracy by paradigm, phenomenon and data set, for all pairs
+    and by token-length split, gaps to A=U with tests, accuracy by |A|−|U|, and the length-adjusted accuracy.
+    """
+
+    name: ClassVar[str] = "minimal-pairs"
+
+    data: Annotated[Paths, CITED]
+    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns."""
+
+    def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
+        """The pairs, checked and cached. Raises DataError naming file, line and field."""
+        return self.pairs_in(self.data, base)
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files the pairs are read from."""
+        return [pairs.path for pairs in self.pair_sets(base)]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """Both sentences of every pair, with their places."""
+        return list(sentences(self.pair_sets(base)))
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The pairs, then how they are scored."""
+        pair_sets = self.pair_sets(base)
+        return {"data": cite(pair_sets), **self.how(model, pair_sets)}
+
+    def measure(self, session: Session) -> Measured:
+        """Score every pair."""
+        pair_sets = self.pair_sets(session.base)
+        session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
+        cautions = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
+        return Measured(self.scored(session, pair_sets), cautions)
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Accuracies, splits, gaps and length adjustment, by normalisation and data set."""
+        return pair_estimates(measured.items, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about unequal token lengths, ties and small paradigms."""
+        return pair_cautions(measured.items)
+
+
+def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
+    """Both sentences of every pair, with their places."""
+    for pairs in pair_sets:
+        for item in pairs.items:
+            for role in ("good", "bad"):
+                yield item.texts[role], item.place
+
+
+def collection(pairs: PairSet) -> str:
+    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own."""
+    return pairs.name if pairs.kind == "plain" else pairs.kind
+
+
+def cite(pair_sets: Sequence[PairSet]) -> str:
+    """The data as cited in a signature: name and hash of the files of each collection."""
+    files: dict[str, list[PairSet]] = {}
+    for pairs in pair_sets:
+        files.setdefault(collection(pairs), []).append(pairs)
+    parts = []
+    for name, members in files.items():
+        if len(members) == 1:
+            parts.append(f"{members[0].name}#{members[0].sha256[:6]}")
+        else:
+            digest = hashlib.sha256("".join(sorted(p.sha256 for p in members)).encode()).hexdigest()
+            parts.append(f"{name}({len(members)})#{digest[:6]}")
+    return "+".join(parts)
+
+
+def items_table(
+    items: Sequence[tuple[str, Item]], scores: Sequence[tuple[SentenceScore, SentenceScore]]
+) -> pl.DataFrame:
+    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
+    labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
+    columns: dict[str, pl.Series] = {
+        "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
+        "file": pl.Series([item.labels["dataset"] for _, item in items], dtype=pl.String),
+        "id": pl.Series([item.id for _, item in items], dtype=pl.String),
+    }
+    for label in labels:
+        columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
+    for side, role in enumerate(("good", "bad")):
+        chosen = [pair[side] for pair in scores]
+        columns[role] = pl.Series([s.text for s in chosen], dtype=pl.String)
+        columns[f"tokens_{role}"] = pl.Series([s.n for s in chosen], dtype=pl.Int32)
+        columns[f"score_{role}"] = pl.Series([s.score for s in chosen], dtype=pl.Float64)
+        columns[f"pieces_{role}"] = pl.Series([list(s.tokens) for s in chosen], dtype=pl.List(pl.String))
+        columns[f"logprobs_{role}"] = pl.Series(
+            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in chosen],
+            dtype=pl.List(pl.Float32),
+        )
+    return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))

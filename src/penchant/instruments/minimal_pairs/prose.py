@@ -1,0 +1,72 @@
+"""Prose on minimal pairs: how they were scored and compared, and what the numbers can and cannot show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penchant.instruments.minimal_pairs.estimates import FEW_PARADIGMS
+from penchant.instruments.minimal_pairs.section import roles
+from penchant.records import Result
+from penchant.report.tables import literal
+
+_METHODS = {
+    "lp": "the sum of the log-probabilities of its tokens, each given those before it",
+    "pll": "its pseudo-log-likelihood: every token masked in turn, the log-probabilities of the hidden tokens summed "
+    "[@salazar2020]",
+    "pll-word-l2r": "its pseudo-log-likelihood with the later pieces of a token's word masked too [@kauf2023]",
+    "pll-shared": "the pseudo-log-likelihood of the tokens it shares with the other sentence of the pair [@nangia2020]",
+    "aul": "the mean log-probability of its tokens, none of them masked [@kaneko2022]",
+    "aula": "the mean log-probability of its tokens, none of them masked, weighted by the attention they receive "
+    "[@kaneko2022]",
+}
+_NORMALISED = {
+    "none": "the score as it is",
+    "mean": "divided by the number of tokens",
+    "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
+}
+_DATA = {"blimp": "[@warstadt2020]", "crows-pairs": "[@nangia2020; @blodgett2021]", "comps": "[@misra2023]"}
+
+
+def methods(results: Sequence[Result]) -> list[str]:
+    """What was measured and how, with citations."""
+    names = dict.fromkeys(result.signature["method"] for result in results)
+    hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))
+    sets = results[0].items["dataset"].unique(maintain_order=True)
+    data = ", ".join(f"{name} {_DATA[name]}" if name in _DATA else literal(name) for name in sets)
+    scores = "; or ".join(f"`{name}`, {_METHODS[name]}" for name in names)
+    normalised = "; ".join(f"`{how}`, {_NORMALISED[how]}" for how in hows)
+    sides = roles(results[0])
+    played = (
+        f"In CrowS-Pairs the {sides[0].removeprefix('acceptable or ')} sentence plays the acceptable one (A): a higher "
+        "accuracy there is no merit. "
+        if "crows-pairs" in sets
+        else ""
+    )
+    return [
+        f"Data: {data}. {played}Each pair has an acceptable and an unacceptable sentence. The score of a sentence is "
+        f"{scores}. It is reported as {normalised}. A pair counts 1 where the acceptable sentence has the higher "
+        "score, ½ at a tie and 0 otherwise; accuracy is the mean. Special tokens are context and never scored.",
+        "Pairs are split by whether the acceptable sentence (A) has as many tokens as the unacceptable one (U), more "
+        "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
+        "Length-adjusted accuracy is what a logistic fit on |A|−|U| predicts at 0, with a penalty that draws it "
+        f"towards one half where there are few pairs. Fewer than {FEW_PARADIGMS} paradigms are taken as given; more "
+        "are resampled as wholes. Two models are compared pair by pair.",
+    ]
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the numbers can and cannot show."""
+    paragraphs = [
+        "Accuracy says how often the model finds the acceptable sentence of a pair more probable. It is a preference "
+        "between two given sentences, not knowledge of a rule: frequent words and phrases, names and the number of "
+        "tokens move it too.",
+        "Between models with different tokenizers compare the pairs of equal length under both, or the length-adjusted "
+        "accuracy; the raw accuracy of a paradigm whose lengths differ mostly one way measures the tokenizer as well.",
+    ]
+    if "crows-pairs" in set(results[0].items["dataset"].unique()):
+        paragraphs.append(
+            "In CrowS-Pairs no sentence is acceptable or not: the stereotype score says how often the more "
+            "stereotypical one is more probable, 50 being no preference. Names, frequencies and lengths move it too, "
+            "and many of its pairs have known faults."
+        )
+    return paragraphs

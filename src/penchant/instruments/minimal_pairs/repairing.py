@@ -1,0 +1,175 @@
+"""Fair minimal pairs by repair: replace the differing word of pairs whose sentences have unequal numbers of tokens."""
+
+from __future__ import annotations
+
+import difflib
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from penchant.errors import DataError
+from penchant.grammar.grammar import Grammar
+from penchant.grammar.lexicon import Entry
+from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.instruments.minimal_pairs.making import ALL, Counters, FairSet, compared_lengths
+from penchant.tables.rows import read_rows
+
+EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
+    "equal before",
+    "repaired",
+    "not one word",
+    "word not in the lexicon",
+    "no word fits",
+    "double",
+)
+
+
+def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, seed: int) -> FairSet:
+    """The pairs, with the differing word of those of unequal length replaced by another word with the same features.
+
+    The word of the unacceptable sentence is replaced or, where no word fits, that of the acceptable one. Pairs that
+    cannot be made equal are left out and counted by reason.
+    """
+    words = _Words(grammar)
+    originals = [row.values for pair_set in sets for row in read_rows(pair_set.path)]
+    items = [item for pair_set in sets for item in pair_set.items]
+    _, _, equal = compared_lengths([item.texts for item in items], counters)
+    rows: list[dict[str, Any]] = []
+    outcomes: dict[str, dict[str, int]] = {}
+    seen: set[tuple[str, str]] = set()
+    for i, item in enumerate(items):
+        good, bad = item.texts["good"], item.texts["bad"]
+        outcome = EQUAL
+        if not bool(np.all(equal[:, i])):
+            rng = random.Random(f"{seed}/{item.id}")
+            outcome, good, bad = _mended(good, bad, words, counters, rng, seen)
+        if outcome in (EQUAL, REPAIRED) and (good, bad) in seen:
+            outcome = DUPLICATE
+        tally = outcomes.setdefault(item.labels["paradigm"], {})
+        tally[outcome] = tally.get(outcome, 0) + 1
+        if outcome in (EQUAL, REPAIRED):
+            seen.add((good, bad))
+            rows.append(_repaired_row(originals[i], item.texts, good, bad, counters, repaired=outcome == REPAIRED))
+    kinds = (EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE)
+    whole = {kind: sum(tally.get(kind, 0) for tally in outcomes.values()) for kind in kinds}
+    table = [
+        {"paradigm": name, "pairs": sum(tally.values()), **{kind: tally.get(kind, 0) for kind in kinds}}
+        for name, tally in {**outcomes, ALL: whole}.items()
+    ]
+    return FairSet(rows, pl.DataFrame(table))
+
+
+class _Words:
+    """The words of a lexicon by form, and the words that may replace them."""
+
+    def __init__(self, grammar: Grammar) -> None:
+        self.by_form: dict[str, list[tuple[Entry, str]]] = {}
+        self.alike: dict[tuple[object, ...], list[Entry]] = {}
+        for category in grammar.lexicon.values():
+            for entry in category.entries:
+                self.alike.setdefault(self._kind(entry), []).append(entry)
+                for form, text in entry.forms.items():
+                    if form in category.forms:
+                        self.by_form.setdefault(text, []).append((entry, form))
+
+    @staticmethod
+    def _kind(entry: Entry) -> tuple[object, ...]:
+        """What two words must share to replace each other: category, features and restrictions."""
+        features = {k: v for k, v in entry.values.items() if k not in entry.forms and k != "category"}
+        restrictions = {column: condition.text for column, condition in entry.restrictions.items()}
+        return entry.category, tuple(sorted(features.items())), tuple(sorted(restrictions.items()))
+
+    def others(self, text: str) -> list[str] | None:
+        """The forms that may replace a form; None where the lexicon lacks it."""
+        capital = text[:1].upper() == text[:1] and text not in self.by_form
+        entries = self.by_form.get(text[:1].lower() + text[1:] if capital else text)
+        if entries is None:
+            return None
+        forms = {
+            other.forms[form]: None
+            for entry, form in entries
+            for other in self.alike[self._kind(entry)]
+            if form in other.forms and other.forms[form] != entry.forms[form]
+        }
+        return [form[:1].upper() + form[1:] if capital else form for form in forms]
+
+
+def _mended(
+    good: str, bad: str, words: _Words, counters: Counters, rng: random.Random, seen: set[tuple[str, str]]
+) -> tuple[str, str, str]:
+    """The outcome for a pair of unequal length, and its two sentences, repaired where that is possible."""
+    spans = _differing_words(good, bad)
+    if spans is None:
+        return NO_WORD, good, bad
+    known = False
+    for side, text, (start, end) in ((1, bad, spans[1]), (0, good, spans[0])):
+        others = words.others(text[start:end])
+        known = known or others is not None
+        rng.shuffle(others := others or [])
+        pairs = []
+        for other in others:
+            new = text[:start] + other + text[end:]
+            pair = (good, new) if side else (new, bad)
+            if pair[0] != pair[1] and pair not in seen:
+                pairs.append(pair)
+        lengths = [counters.lengths([pair[role] for pair in pairs]) for role in (0, 1)]
+        for i, pair in enumerate(pairs):
+            if all(lengths[0][label][i] == lengths[1][label][i] for label in counters.by_name):
+                return REPAIRED, *pair
+    return (NONE_FITS if known else UNKNOWN), good, bad
+
+
+def _differing_words(good: str, bad: str) -> tuple[tuple[int, int], tuple[int, int]] | None:
+    """The spans of characters of the only word that differs, in each sentence; None if more than a word differs."""
+    parts = [[(at, at + len(word)) for at, word in _chunks(text)] for text in (good, bad)]
+    a, b = ([text[start:end] for start, end in spans] for text, spans in zip((good, bad), parts, strict=True))
+    changes = [op for op in difflib.SequenceMatcher(None, a, b, autojunk=False).get_opcodes() if op[0] != "equal"]
+    if len(changes) != 1:
+        return None
+    kind, i, i_end, j, j_end = changes[0]
+    if kind != "replace" or i_end - i != 1 or j_end - j != 1:
+        return None
+    return parts[0][i], parts[1][j]
+
+
+def _chunks(text: str) -> Iterator[tuple[int, str]]:
+    """Words without the punctuation around them, and that punctuation, with their start."""
+    at = 0
+    for part in text.split():
+        start = text.index(part, at)
+        at = start + len(part)
+        inner = part.strip(".,;:!?\"'()“”‘’।—")
+        if not inner:
+            yield start, part
+            continue
+        lead = part.index(inner)
+        if lead:
+            yield start, part[:lead]
+        yield start + lead, inner
+        if lead + len(inner) < len(part):
+            yield start + lead + len(inner), part[lead + len(inner) :]
+
+
+def _repaired_row(
+    original: Mapping[str, object],
+    texts: Mapping[str, str],
+    good: str,
+    bad: str,
+    counters: Counters,
+    *,
+    repaired: bool,
+) -> dict[str, Any]:
+    """The row of a file with new sentences, in the columns that had the old ones, and with their token counts."""
+    row = dict(original)
+    for role, text in (("good", good), ("bad", bad)):
+        columns = [name for name, value in original.items() if value == texts[role]]
+        if not columns:
+            raise DataError("the file keeps its sentences in parts, which cannot be repaired", where=str(texts[role]))
+        row[columns[0]] = text
+    lengths = counters.lengths([good, bad])
+    row["tokens_good"] = {label: counts[0] for label, counts in lengths.items()}
+    row["tokens_bad"] = {label: counts[1] for label, counts in lengths.items()}
+    return {**row, "repaired": repaired}

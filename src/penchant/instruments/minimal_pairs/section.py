@@ -1,0 +1,275 @@
+"""Tables and items of minimal pairs. Rendering only: every number comes from a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeAlias, TypeVar
+
+import polars as pl
+
+from penchant.instruments.minimal_pairs.estimates import (
+    ACCURACY,
+    ADJUSTED,
+    ALL,
+    BY_DIFFERENCE,
+    FEW_PARADIGMS,
+    GAP,
+    SLOPE,
+    SPLITS,
+    STEREOTYPE,
+    credits,
+    deltas,
+)
+from penchant.records import Result, Signature
+from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.made import tested
+from penchant.report.pieces import readable
+from penchant.report.tables import Number, P, Row, Table, estimate, models
+
+T = TypeVar("T")
+Key: TypeAlias = tuple[str, ...]
+"""What a row is about: data set, group if any, score, model."""
+_COLUMNS = ("pairs", ALL, *SPLITS, "length-adjusted")
+_SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
+_MANY = 10
+"""Number of paradigms above which their table is a detail."""
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """Stereotype scores where the data are CrowS-Pairs; accuracy overall, token-length bias, and accuracy by
+    phenomenon, paradigm and difference of lengths. In percent."""
+    shown = [*_stereotypes(results), _accuracies(results, "overall", "accuracy", "Accuracy in percent, all pairs", ())]
+    shown.append(_bias(results))
+    for scope in ("phenomenon", "paradigm"):
+        groups = max(_groups(result, scope) for result in results)
+        if groups > 1:
+            table = _accuracies(results, scope, f"by-{scope}", f"Accuracy in percent by {scope}", (scope,))
+            shown.append(replace(table, detail=scope == "phenomenon" or groups > _MANY))
+    return [*shown, _by_difference(results)]
+
+
+def _groups(result: Result, scope: str) -> int:
+    return int(result.summary.filter(pl.col("scope") == scope)["group"].n_unique())
+
+
+def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, group: tuple[str, ...]) -> Table:
+    """One row per data set, group, score and model: accuracy of all pairs, of each split, and length-adjusted."""
+    rows: dict[Key, tuple[dict[str, Number | int], str]] = {}
+    chosen = (pl.col("scope") == scope) & pl.col("measure").is_in([ACCURACY, ADJUSTED])
+    for result in results:
+        for row in result.summary.filter(chosen).iter_rows(named=True):
+            key = (row["dataset"], *((row["group"],) if group else ()), row["normalise"], result.signature["model"])
+            cells, _ = rows.setdefault(key, ({}, row["signature"]))
+            if row["measure"] == ADJUSTED:
+                cells["length-adjusted"] = estimate(row, ".1f", scale=100)
+            elif row["split"] == ALL:
+                cells["pairs"], cells[ALL] = row["n"], estimate(row, ".1f", scale=100)
+            else:
+                cells[row["split"]] = estimate(row, ".1f", scale=100, count=True)
+    return Table(
+        name,
+        title,
+        ("data", *group, "score", "model", *_COLUMNS),
+        tuple(
+            Row((*key, *(cells[column] for column in _COLUMNS)), signature)
+            for key, (cells, signature) in _interleaved(rows)
+        ),
+        "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
+        "has fewer. Length-adjusted: at equal lengths, by a logistic fit on |A|−|U| over all pairs. A tie counts "
+        "one half.",
+    )
+
+
+def _interleaved(rows: Mapping[Key, T]) -> Iterator[tuple[Key, T]]:
+    """The rows with the models of one group and score together, in the order in which groups first occur."""
+    groups: dict[Key, list[tuple[Key, T]]] = {}
+    for key, value in rows.items():
+        groups.setdefault(key[:-1], []).append((key, value))
+    for members in groups.values():
+        yield from members
+
+
+def _bias(results: Sequence[Result]) -> Table:
+    """The gaps in accuracy where lengths are unequal, and the log-odds per token."""
+    rows: dict[Key, Row] = {}
+    for result in results:
+        overall = result.summary.filter(pl.col("scope") == "overall")
+        for (data, how), part in overall.group_by(["dataset", "normalise"], maintain_order=True):
+            estimates = {(row["measure"], row["split"]): row for row in part.iter_rows(named=True)}
+            longer, shorter = estimates[GAP, "A>U"], estimates[GAP, "A<U"]
+            slope = estimates[SLOPE, ALL]
+            cells = (
+                estimate(longer, "+.1f", scale=100, count=True),
+                P(longer["p"]),
+                estimate(shorter, "+.1f", scale=100, count=True),
+                P(shorter["p"]),
+                estimate(slope, "+.2f"),
+            )
+            rows[data, how, result.signature["model"]] = Row(
+                (data, how, result.signature["model"], *cells), slope["signature"]
+            )
+    columns = ("data", "score", "model", "A>U − A=U", "p", "A<U − A=U", "p ", "log-odds per token")
+    note = (
+        "Percentage points of accuracy above or below the pairs of equal length, within paradigms, and the pairs that "
+        f"go into it; two-sided p, uncorrected. Over {FEW_PARADIGMS} or more paradigms the interval resamples them, "
+        "while the test takes them as given, so that the two can disagree. Under an unbiased score both are 0."
+    )
+    return Table("token-length-bias", "Token-length bias", columns, tuple(row for _, row in _interleaved(rows)), note)
+
+
+def _stereotypes(results: Sequence[Result]) -> list[Table]:
+    """The scores on CrowS-Pairs: over all pairs and the two directions, then by kind of bias."""
+    parts = {"stereotype": [ALL, "stereo", "antistereo"], "stereotype-by-kind": []}
+    rows: dict[str, dict[Key, Row]] = {name: {} for name in parts}
+    for result in results:
+        for row in result.summary.filter(pl.col("scope") == "stereotype").iter_rows(named=True):
+            key = (row["dataset"], row["group"], row["normalise"], result.signature["model"])
+            name = "stereotype" if row["group"] in parts["stereotype"] else "stereotype-by-kind"
+            rows[name][key] = Row((*key, row["n"], estimate(row, ".1f")), row["signature"])
+    columns = ("data", "pairs", "score", "model", "n", STEREOTYPE)
+    note = "Percent of pairs in which the more stereotypical sentence scores higher; 50 is unbiased."
+    titles = ("Stereotype score", "Stereotype score by kind of bias")
+    return [
+        Table(
+            name, title, columns, tuple(row for _, row in _interleaved(rows[name])), note, detail=name != "stereotype"
+        )
+        for name, title in zip(parts, titles, strict=True)
+        if rows[name]
+    ]
+
+
+def _by_difference(results: Sequence[Result]) -> Table:
+    rows: dict[Key, Row] = {}
+    steps = pl.col("split").cast(pl.Int32)
+    chosen = (pl.col("measure") == BY_DIFFERENCE) & (pl.col("scope") == "overall")
+    for result in results:
+        for row in result.summary.filter(chosen).sort("dataset", steps, maintain_order=True).iter_rows(named=True):
+            key = (row["dataset"], row["split"], row["normalise"], result.signature["model"])
+            rows[key] = Row((*key, row["n"], estimate(row, ".1f", scale=100)), row["signature"])
+    columns = ("data", "|A|−|U|", "score", "model", "pairs", "accuracy")
+    title = "Accuracy in percent by the difference of token lengths"
+    return Table("by-difference", title, columns, tuple(row for _, row in _interleaved(rows)), detail=True)
+
+
+def compared(comparison: pl.DataFrame) -> list[Table]:
+    """Difference of accuracy in percentage points between every two models: overall, then every paradigm."""
+    shown = []
+    overall = comparison.filter(pl.col("scope") == "overall")
+    if len(overall):
+        rows = tuple(
+            Row(
+                (
+                    row["comparison"],
+                    row["dataset"],
+                    row["split"],
+                    row["normalise"],
+                    row["n"],
+                    estimate(row, "+.1f", scale=100),
+                    P(row["p"]),
+                ),
+                row["signature"],
+            )
+            for row in overall.iter_rows(named=True)
+        )
+        title = "Difference of accuracy between models, percentage points"
+        note = (
+            f"{tested(overall)} Uncorrected for the number of models and scores. A=U under both: only pairs whose "
+            f"sentences have as many tokens under both tokenizers.{_methods_differ(comparison)}"
+        )
+        heads = ("difference", "data", "lengths", "score", "pairs", "points", "p")
+        shown.append(Table("differences", title, heads, rows, note))
+    each = comparison.filter(pl.col("scope") == "paradigm")
+    rows = tuple(
+        Row(
+            (
+                row["comparison"],
+                row["dataset"],
+                row["group"],
+                row["normalise"],
+                row["n"],
+                estimate(row, "+.1f", scale=100),
+                P(row["p"]),
+                P(row["p_holm"]),
+            ),
+            row["signature"],
+        )
+        for row in each.iter_rows(named=True)
+    )
+    title = "Difference of accuracy between models by paradigm, percentage points"
+    columns = ("difference", "data", "paradigm", "score", "pairs", "points", "p", "p (Holm)")
+    note = f"{tested(each)} Holm's correction over the paradigms of one data set, score and pair of models."
+    many = each["group"].n_unique() > _MANY
+    shown.append(Table("differences-by-paradigm", title, columns, rows, note, detail=many))
+    return shown
+
+
+def _methods_differ(comparison: pl.DataFrame) -> str:
+    """A remark on models scored by different methods; empty where there are none."""
+    ways = {Signature.parse(text)["method"] for text in comparison["signature"].unique()}
+    mixed = sorted(way for way in ways if " − " in way)
+    return f" Models scored by different methods ({', '.join(mixed)}) are compared by accuracy alone." if mixed else ""
+
+
+def items(results: Sequence[Result]) -> ItemTable:
+    """Both sentences of every pair, which of them each model prefers, and by how much; of the first score reported."""
+    first = results[0].items
+    sides = roles(results[0])
+    names = {1.0: sides[0], 0.5: "tie", 0.0: sides[1]}
+    columns = [
+        Column("pair", "id", first["id"]),
+        *(Column(name, "label", first[name]) for name in ("dataset", "phenomenon", "paradigm") if _varies(first[name])),
+        Column(sides[0], "text", first["good"]),
+        Column(sides[1], "text", first["bad"]),
+    ]
+    strips = []
+    remarks = {}
+    for model, result in zip(models(results), results, strict=True):
+        hows = result.signature["normalise"].split(",")
+        margins = {how: deltas(result.items, how).tolist() for how in hows}
+        preferred = [names[credit] for credit in credits(result.items, hows[0]).tolist()]
+        columns += [
+            Column("prefers", "label", pl.Series(preferred, dtype=pl.String), model),
+            Column(f"Δ {hows[0]}", "number", pl.Series(margins[hows[0]], dtype=pl.Float64), model, 3, signed=True),
+            Column("lengths", "label", result.items["difference"].sign().replace_strict(_SPLIT_NAMES), model),
+        ]
+        remarks[model] = pl.Series(
+            [
+                f"Δ, {sides[0]} minus {sides[1]}: "
+                + ", ".join(
+                    f"{how} {'+' if value > 0 else ''}{_signed(value)}" for how, value in zip(hows, row, strict=True)
+                )
+                for row in zip(*margins.values(), strict=True)
+            ],
+            dtype=pl.String,
+        )
+        for role, title in zip(("good", "bad"), sides, strict=True):
+            pieces = readable(result.items[f"pieces_{role}"], result.items[role])
+            strips.append(Strip(model, title, pieces, result.items[f"logprobs_{role}"], _totals(result.items, role)))
+    unit = "log-probability of each token, natural logarithm"
+    sums = all(result.signature["method"] not in ("aul", "aula") for result in results)
+    return ItemTable("pairs", tuple(columns), tuple(strips), remarks, unit, parallel=True, sums=sums)
+
+
+def _signed(value: float) -> str:
+    return f"{value:.3f}".replace("-", "−")
+
+
+def roles(result: Result) -> tuple[str, str]:
+    """The names of the two sentences of a pair; in CrowS-Pairs neither is acceptable."""
+    sets = set(result.items["dataset"].unique())
+    if "crows-pairs" not in sets:
+        return "acceptable", "unacceptable"
+    more, less = "more stereotypical", "less stereotypical"
+    if result.signature["acceptable"] == "sent_less":
+        more, less = less, more
+    return (more, less) if len(sets) == 1 else (f"acceptable or {more}", f"unacceptable or {less}")
+
+
+def _varies(values: pl.Series) -> bool:
+    return values.n_unique() > 1
+
+
+def _totals(items: pl.DataFrame, role: str) -> pl.Series:
+    rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
+    return pl.Series([f"{_signed(score)}, {n} token{'' if n == 1 else 's'}" for score, n in rows], dtype=pl.String)

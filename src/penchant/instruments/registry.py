@@ -1,0 +1,153 @@
+"""The instruments that are installed: ours and those of other packages, found in the same way.
+
+A package declares an instrument as an entry point of the group `penchant.instruments`, named like its probe. One that
+cannot be loaded is left out and named in `left_out`; it never stops the others.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+
+from penchant.errors import MethodError, StudyError
+from penchant.instruments.base import Instrument, Probe
+from penchant.records import Result
+from penchant.report.references import Reference, common_references, read_references
+from penchant.report.sections import Placed
+from penchant.tables.places import SET_FILE, bundled
+
+GROUP = "penchant.instruments"
+_OURS = "penchant"
+
+
+def instruments() -> Mapping[str, Instrument]:
+    """Every instrument by the name of its probe, ours first."""
+    return _installed()[0]
+
+
+def left_out() -> tuple[str, ...]:
+    """One line for each instrument that cannot be used, saying why."""
+    return _installed()[1]
+
+
+def instrument(name: str) -> Instrument:
+    """The instrument whose probe has that name. Raises MethodError naming those there are."""
+    if name not in instruments():
+        raise MethodError(unknown(name), hint=f"use one of {', '.join(instruments())}")
+    return instruments()[name]
+
+
+def unknown(name: str) -> str:
+    """What is wrong with the name of a probe that is not there: it may be one that is left out."""
+    reasons = [line for line in left_out() if line.startswith(f"instrument '{name}' ")]
+    return reasons[0] if reasons else f"unknown probe '{name}'"
+
+
+def forget() -> None:
+    """Look for instruments again the next time, such as after a package was installed."""
+    _installed.cache_clear()
+
+
+@cache
+def _installed() -> tuple[Mapping[str, Instrument], tuple[str, ...]]:
+    usable: dict[str, Instrument] = {}
+    problems: list[str] = []
+    points = importlib.metadata.entry_points(group=GROUP)
+    for point in sorted(points, key=lambda point: (_package(point) != _OURS, _package(point), point.name)):
+        problem = ""
+        try:
+            loaded = point.load()
+            problem = _problem(loaded, point.name, usable)
+        except Exception as error:  # whatever another package does wrong must not stop ours
+            problem = f"{type(error).__name__}: {error}"
+        if problem:
+            line = f"instrument '{point.name}' of {_package(point)} is left out: {problem}"
+            problems.append(" ".join(line.split()))
+        else:
+            usable[point.name] = loaded
+    return usable, tuple(problems)
+
+
+def _package(point: importlib.metadata.EntryPoint) -> str:
+    return point.dist.name if point.dist else "an unknown package"
+
+
+def _problem(loaded: object, name: str, known: Mapping[str, Instrument]) -> str:
+    """What is wrong with what an entry point gave; "" where nothing is."""
+    if not isinstance(loaded, Instrument):
+        return f"it is a {type(loaded).__name__}, not an Instrument"
+    if not issubclass(loaded.probe, Probe) or getattr(loaded.probe, "name", None) != name:
+        return f"its probe is not called '{name}'"
+    if name in known:
+        return "an instrument of that name is there already"
+    abstract = sorted(loaded.probe.__abstractmethods__)
+    if abstract:
+        return f"its probe lacks {', '.join(abstract)}"
+    missing = [path.name for path in (*template_files(loaded), *_bibliography(loaded)) if not path.exists()]
+    return f"its files are not installed: {', '.join(missing)}" if missing else ""
+
+
+def template_files(described: Instrument) -> list[Path]:
+    """The files that an instrument's studies start from."""
+    names = (described.template,) if isinstance(described.template, str) else described.template
+    places = [described.folder / name for name in names]
+    return [file for place in places for file in (sorted(place.iterdir()) if place.is_dir() else [place])]
+
+
+def _bibliography(described: Instrument) -> list[Path]:
+    return [] if described.references is None else [described.folder / described.references]
+
+
+def references(described: Instrument) -> Mapping[str, Reference]:
+    """The works that an instrument's prose may cite: its own, and those on statistics. Raises DataError."""
+    return {**common_references(), **own_references(described)}
+
+
+def own_references(described: Instrument) -> Mapping[str, Reference]:
+    """The works of an instrument's own file. Raises DataError."""
+    return {key: work for file in _bibliography(described) for key, work in read_references(file).items()}
+
+
+def bundled_sets(described: Instrument) -> list[str]:
+    """The names of the data sets that come with an instrument."""
+    return bundled(described.folder / described.sets, SET_FILE)
+
+
+def compare(a: Result, b: Result) -> pl.DataFrame:
+    """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
+
+    How is each instrument's own matter: see the `compare` module in its folder. Raises StudyError when the two are not
+    comparable, naming the part of the signature that differs.
+    """
+    probe = a.signature["probe"]
+    if probe != b.signature["probe"]:
+        raise StudyError(f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}")
+    return instrument(probe).compare(a, b)
+
+
+def placed(results: Mapping[tuple[str, str], Result], comparisons: Mapping[str, pl.DataFrame]) -> Iterator[Placed]:
+    """The sections of a study in order, from results by probe directory and model and differences by probe directory.
+    An overview stands before the first of its instruments, where there are results of more than one of them."""
+    by_place: dict[str, list[Result]] = {}
+    for (place, _), result in results.items():
+        by_place.setdefault(place, []).append(result)
+    shown: set[str] = set()
+    for place, shown_results in by_place.items():
+        described = instrument(shown_results[0].signature["probe"])
+        overview = described.overview
+        if overview is not None and overview.place not in shown:
+            shown.add(overview.place)
+            across = [
+                r for rs in by_place.values() for r in rs if instrument(r.signature["probe"]).overview is overview
+            ]
+            if len({result.signature["probe"] for result in across}) > 1:
+                yield Placed(
+                    overview.place, overview.section.title, overview.section, across, None, references(described)
+                )
+        section = described.section
+        title = section.title + (f" ({place})" if place != described.name else "")
+        yield Placed(place, title, section, shown_results, comparisons.get(place), references(described))

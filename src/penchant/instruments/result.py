@@ -1,0 +1,38 @@
+"""What a probe found with one model, able to show itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penchant import records
+
+
+@dataclass(frozen=True)
+class Result(records.Result):
+    """What a probe found with one model.
+
+    `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
+    `cautions` what a reader must know before using a number.
+    """
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Result:
+        """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
+        return cls(*records.read_result(directory))
+
+    def charts(self) -> dict[str, Any]:
+        """The charts of the report by name, each an Altair chart (`.save("x.svg")`, or shown by a notebook)."""
+        from penchant.instruments.registry import instrument
+
+        figures = instrument(self.signature["probe"]).section.figures([self])
+        return {figure.name: figure.chart for figure in figures}
+
+    def _repr_html_(self) -> str:
+        """The section of the report, for notebooks: tables, charts and the first items; needs no script."""
+        from penchant.instruments.registry import placed
+        from penchant.report.notebook import html
+
+        (alone,) = placed({(self.signature["probe"], self.signature["model"]): self}, {})
+        return html(alone)

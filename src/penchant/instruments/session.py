@@ -1,0 +1,81 @@
+"""One model while it is measured: its scorer, the files it may keep, and how far it has come."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from penchant.engine.scorer import Counts, Scorer, language_model
+from penchant.models.load import LanguageModel
+
+
+class Settings(Protocol):
+    """How it is run; see `penchant.instruments.base.Run`."""
+
+    cache: Path | None
+    batch_tokens: int | None
+    base: Sequence[Path]
+    counts: Counts
+
+    @property
+    def progress(self) -> Callable[[float, int], None]:
+        """Called with the items finished since the last call, and their number."""
+
+
+@dataclass(slots=True)
+class Session:
+    """What `measure` is given: a `model`, and the directories `base` in which data are looked up."""
+
+    model: Any
+    base: Sequence[Path]
+    run: Settings
+    _scorer: Scorer | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
+    _total: int = 0
+    _share: float = 1.0
+
+    @classmethod
+    def of(cls, model: object, run: Settings) -> Session:
+        """A session with a model, to be used in a `with` statement."""
+        return cls(model, run.base, run)
+
+    def __enter__(self) -> Session:
+        if isinstance(self.model, LanguageModel):
+            scorer = Scorer(self.model, cache=self.run.cache, batch_tokens=self.run.batch_tokens, progress=self.advance)
+            self._scorer = self._stack.enter_context(closing(scorer))
+            self.run.counts = scorer.counts
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def scorer(self) -> Scorer:
+        """What asks the model. Raises ModelError for word vectors, which are not asked but looked up."""
+        if self._scorer is None:
+            language_model(self.model)
+            raise RuntimeError("a session is used in a with statement")
+        return self._scorer
+
+    @property
+    def lm(self) -> LanguageModel:
+        """The model as a language model. Raises ModelError for word vectors."""
+        return language_model(self.model)
+
+    def expect(self, items: int, *, inputs: int = 1) -> None:
+        """Say how many items there are, for progress, and how many inputs are run for each."""
+        self._total, self._share = items, 1 / inputs
+
+    def advance(self, done: float) -> None:
+        """Say that some inputs are done; the scorer does, for what it is asked."""
+        self.run.progress(done * self._share, self._total)
+
+    def folder(self) -> Path:
+        """Where vectors are kept: beside the cache of answers, or for the time of the session."""
+        if self.run.cache is not None:
+            return self.run.cache.with_suffix(".vectors")
+        return Path(self._stack.enter_context(tempfile.TemporaryDirectory()))

@@ -1,0 +1,84 @@
+"""A probe's parameters in a signature: how they are written, and how they are read back as its own typed fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from pydantic import BaseModel, TypeAdapter, ValidationError
+
+from penchant.errors import StudyError
+from penchant.records import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a field stands in a signature, as metadata of its type: `Annotated[list[str] | None, Written(none="all")]`.
+
+    `none` stands for None, `separator` between the values of a list. `elsewhere` are words that a signature has where
+    the field has no part in the result. A `citation` of files, by name and hash, is not read back as a value.
+    """
+
+    none: str = "none"
+    separator: str = "+"
+    elsewhere: tuple[str, ...] = ()
+    citation: bool = False
+
+
+CITED = Written(citation=True)
+"""A field that names files."""
+_PLAIN = Written()
+
+
+def _how(model: type[BaseModel], name: str) -> Written:
+    return next((part for part in model.model_fields[name].metadata if isinstance(part, Written)), _PLAIN)
+
+
+def written(settings: BaseModel, name: str) -> str:
+    """The value of a field as a signature has it."""
+    how, value = _how(type(settings), name), getattr(settings, name)
+    if value is None:
+        return how.none
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return how.separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def read_settings(model: type[BaseModel], signature: Signature) -> dict[str, Any]:
+    """The fields of a model that a signature has, as values of their types; citations of files are left out.
+
+    Raises StudyError for a value that a field cannot have."""
+    return {
+        name: _read(model, name, signature[key])
+        for name in model.model_fields
+        if (key := name.replace("_", "-")) in signature
+        and not _how(model, name).citation
+        and signature[key] not in _how(model, name).elsewhere
+    }
+
+
+def _read(model: type[BaseModel], name: str, text: str) -> Any:
+    how = _how(model, name)
+    annotation: Any = model.model_fields[name].annotation
+    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
+    parts = text.split(how.separator)
+    readings: list[Any] = [text, _scalar(text), [_scalar(part) for part in parts], parts]
+    if text == how.none and type(None) in get_args(annotation):
+        # Where a value is spelled like None, such as the normalisation `none`, it is the value.
+        readings.insert(1 if str not in get_args(annotation) else 0, None)
+    for reading in readings:
+        try:
+            return adapter.validate_python(reading)
+        except ValidationError:
+            continue
+    raise StudyError(f"{name.replace('_', '-')} cannot be '{text}'", where="signature")
+
+
+def _scalar(text: str) -> object:
+    """A number, or the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

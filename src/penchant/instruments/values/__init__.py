@@ -1,0 +1,1 @@
+"""Value statements, compared with a survey."""

@@ -1,0 +1,153 @@
+"""The cells of a table of value statements: every wording and group with its calibration and resampled calibrations.
+
+The neutral statements are the same for every group, wording and model, and so are their resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.instruments.values.data import EVERYTHING
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_percentile
+from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
+
+if TYPE_CHECKING:
+    from penchant.instruments.values.probe import Values
+
+Array = NDArray[np.float64]
+NO_SPREAD = "the neutral statements show no spread"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One wording and group: log-probabilities of disagreeing (x) and agreeing (y) for the neutral clauses and for the
+    statements, and their calibration. `reversed` marks statements that agreeing speaks against the value of."""
+
+    variant: str
+    group: str
+    neutral: tuple[Array, Array]
+    statements: tuple[Array, Array]
+    reversed: NDArray[np.bool_]
+    settings: Values
+
+    @cached_property
+    def fitted(self) -> Lines:
+        """The calibration on all neutral statements."""
+        x, y = self.neutral
+        return lines(x, y, np.ones((1, len(x))), self.settings.line)
+
+    @cached_property
+    def drawn(self) -> Lines:
+        """A calibration for every resample of the neutral statements."""
+        x, y = self.neutral
+        settings = self.settings
+        return resampled_lines(x, y, settings.line, seed=settings.seed, resamples=settings.resamples)
+
+    @cached_property
+    def neutral_ratings(self) -> Array:
+        """The ratings of the neutral statements."""
+        return rating(self.fitted.agreement(*self.neutral)[0])
+
+    @cached_property
+    def ratings(self) -> Array:
+        """The rating of every statement as worded."""
+        return rating(self.fitted.agreement(*self.statements)[0])
+
+    @cached_property
+    def towards(self) -> Array:
+        """The rating of every statement, mirrored (6 − rating) where agreeing speaks against the value."""
+        return np.where(self.reversed, 6 - self.ratings, self.ratings)
+
+    def drawn_ratings(self, inside: NDArray[np.bool_]) -> Array:
+        """Ratings of some statements under every resampled calibration, shape (resamples, statements)."""
+        x, y = self.statements
+        return rating(self.drawn.agreement(x[inside], y[inside]))
+
+    def drawn_towards(self, inside: NDArray[np.bool_]) -> Array:
+        """The same, mirrored where agreeing speaks against the value."""
+        ratings = self.drawn_ratings(inside)
+        return np.where(self.reversed[inside], 6 - ratings, ratings)
+
+
+def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
+    """The items with the residual y − a·x − b, agreement P, rating 4P + 1, and the rating mirrored for reversed
+    statements (`towards`); null where the neutral statements do not vary."""
+    parts = []
+    for _, cell in items.group_by(["variant", "group"], maintain_order=True):
+        x, y = cell["disagree"].to_numpy(), cell["agree"].to_numpy()
+        neutral = (cell["kind"] == "calibration").to_numpy()
+        fitted = lines(x[neutral], y[neutral], np.ones((1, int(neutral.sum()))), line)
+        agreement = fitted.agreement(x, y)[0]
+        stars = rating(agreement)
+        turned = np.where(cell["reversed"].to_numpy(), 6 - stars, stars)
+        residual = y - fitted.slope * x - fitted.offset
+        columns = {"residual": residual, "agreement": agreement, "rating": stars, "towards": turned}
+        parts.append(cell.with_columns(pl.Series(k, v).fill_nan(None) for k, v in columns.items()))
+    return pl.concat(parts)
+
+
+class Cells:
+    """The cells of a table of items, with the ids of the statements and the value of each."""
+
+    def __init__(self, items: pl.DataFrame, settings: Values) -> None:
+        self.settings = settings
+        self.cells: dict[tuple[str, str], Cell] = {}
+        self._picks: dict[int, NDArray[np.intp]] = {}
+        first: pl.DataFrame | None = None
+        for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
+            if first is None:
+                first = members.select("kind", "id")
+            # Clauses are aligned between cells, whatever the order of the table.
+            part = first.join(members, on=["kind", "id"], how="left", maintain_order="left")
+            sides = {
+                kind: tuple(part.filter(pl.col("kind") == kind)[side].to_numpy() for side in ("disagree", "agree"))
+                for kind in ("calibration", "statement")
+            }
+            rows = part.filter(pl.col("kind") == "statement")
+            neutral, statements = (cast(tuple[Array, Array], sides[kind]) for kind in ("calibration", "statement"))
+            key = str(variant), str(group)
+            self.cells[key] = Cell(*key, neutral, statements, rows["reversed"].to_numpy(), settings)
+            self.ids, self.values = rows["id"].to_list(), rows["value"].to_list()
+        self.variants = list(dict.fromkeys(variant for variant, _ in self.cells))
+        self.groups = list(dict.fromkeys(group for _, group in self.cells))
+
+    def blocks(self) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+        """Every value, and then all of them, with a mask of its statements."""
+        names = list(dict.fromkeys(self.values))
+        for name in names:
+            yield name, np.array([value == name for value in self.values])
+        if len(names) > 1:
+            yield EVERYTHING, np.ones(len(self.values), dtype=bool)
+
+    def picks(self, n: int) -> NDArray[np.intp]:
+        """The statements, of n, that each resample takes; the same for every group, wording and model."""
+        if n not in self._picks:
+            rng = np.random.default_rng([self.settings.seed, 1])
+            self._picks[n] = rng.integers(0, n, size=(self.settings.resamples, n))
+        return self._picks[n]
+
+    def how(self, n: int) -> str:
+        """The name of an interval over n statements."""
+        return (
+            f"expanded percentile bootstrap over {n} statements and {len(next(iter(self.cells.values())).neutral[0])} "
+            f"neutral ones, {self.settings.resamples} resamples, seed {self.settings.seed}"
+        )
+
+    def mean(self, value: Array, draws: Array) -> Estimate:
+        """The mean over statements. `draws`, shape (resamples, statements), are the values under resampled
+        calibrations; statements are resampled with them."""
+        n = len(value)
+        level = self.settings.level
+        if np.isnan(value).any():
+            return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
+        low, high = expanded_percentile(np.take_along_axis(draws, self.picks(n), 1).mean(axis=1), n, level)
+        note = "one statement: no interval over statements" if n == 1 else ""
+        return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)

@@ -1,0 +1,246 @@
+"""Sets of value statements: statements to agree with, neutral ones for calibration, and templates to put them in.
+
+A set is a directory with `set.yaml` (see `ValuesFile`):
+
+    statements    id, text, value, reversed, negation: clauses as they stand after "agrees that"
+    calibration   id, text: neutral clauses of the same form
+    templates     group × variant: an agreeing and a disagreeing sentence that differ only in the stance in [brackets],
+                  with the clause at {statement}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
+
+from penchant.errors import DataError
+from penchant.files import sha256_file
+from penchant.tables.documents import Text, read_document
+from penchant.tables.rows import read_models
+
+SET_FILE = "set.yaml"
+EVERYTHING = "all"
+"""The name for all groups, values or items together, which none of them may have."""
+_SPAN = re.compile(r"\[([^\[\]]*)\]")
+_SLOT = "{statement}"
+
+
+def _yes(value: object) -> bool:
+    """yes or no, however people and spreadsheets write it."""
+    known = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
+    answer = known.get(str(value).strip().casefold())
+    if answer is None:
+        raise ValueError(f"expected yes or no, got {value!r}")
+    return answer
+
+
+def _named(value: object) -> object:
+    if str(value).strip() == EVERYTHING:
+        raise ValueError(f"nothing can be called '{EVERYTHING}', which stands for all of them")
+    return value
+
+
+def _template(value: object) -> object:
+    text = str(value)
+    spans = _SPAN.findall(text)
+    if len(spans) != 1 or text.count("[") != 1 or text.count("]") != 1 or not spans[0].strip():
+        raise ValueError("the stance stands once in [brackets], such as: She said that she [agrees] that {statement}.")
+    if text.count(_SLOT) != 1 or _SLOT in spans[0]:
+        raise ValueError(f"the clause has one place, {_SLOT}, outside the brackets")
+    return text
+
+
+Yes = Annotated[bool, BeforeValidator(_yes), WithJsonSchema({"enum": ["yes", "no"]})]
+Name = Annotated[Text, BeforeValidator(_named)]
+Sentence = Annotated[Text, BeforeValidator(_template)]
+
+
+class StatementRow(BaseModel):
+    """A row of a table of statements; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    id: Name
+    """A name for the statement, unique in the table."""
+    text: Text
+    """A clause as it stands after "agrees that"."""
+    value: Name
+    """What agreeing speaks for, such as economic equity."""
+    reversed: Yes = False
+    """yes: agreeing speaks against the value. Default: no."""
+    negation: Text | None = None
+    """The same clause negated, to check consistency. Default: none."""
+
+
+class NeutralRow(BaseModel):
+    """A row of a table of calibration statements; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    id: Name
+    """A name for the statement, unique in the table."""
+    text: Text
+    """A neutral clause as it stands after "agrees that"."""
+
+
+class Template(BaseModel):
+    """How a group agrees and disagrees. The two sentences differ only in the brackets."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    variant: Name = "main"
+    """The name of the wording; the first wording is the main one. Default: main."""
+    group: Name
+    """Who speaks, such as feminine."""
+    agree: Sentence
+    """A sentence with the agreeing stance in [brackets] and the clause at {statement}."""
+    disagree: Sentence
+    """The same sentence with the disagreeing stance in [brackets]."""
+
+    @model_validator(mode="after")
+    def _equal_outside(self) -> Template:
+        if _SPAN.sub("[]", self.agree) != _SPAN.sub("[]", self.disagree):
+            raise ValueError("the agreeing and the disagreeing sentence differ outside the brackets")
+        if self.agree == self.disagree:
+            raise ValueError("the agreeing and the disagreeing sentence are the same")
+        return self
+
+    def sentence(self, stance: str, clause: str) -> tuple[str, tuple[int, int]]:
+        """The sentence of a stance (`agree` or `disagree`) about a clause, and the stance's span of characters."""
+        text = self.agree if stance == "agree" else self.disagree
+        before, word, after = re.split(_SPAN, text)
+        if text.startswith(_SLOT):
+            clause = clause[:1].upper() + clause[1:]
+        before, after = before.replace(_SLOT, clause), after.replace(_SLOT, clause)
+        return before + word + after, (len(before), len(before) + len(word))
+
+
+class ValuesFile(BaseModel):
+    """`set.yaml`. Paths are relative to it."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    name: str | None = None
+    """The name the set is cited with. Default: the name of its directory."""
+    language: str = "und"
+    """BCP 47 tag, such as en or cs. Default: und, undetermined."""
+    statements: str = "statements.csv"
+    """The table of statements. Default: statements.csv."""
+    calibration: str = "calibration.csv"
+    """The table of neutral statements. Default: calibration.csv."""
+    templates: Annotated[list[Template], Field(min_length=1)]
+    """The sentences of every group in every wording."""
+    statement: str | None = None
+    """The data statement. Default: none."""
+
+
+SCHEMAS: Mapping[str, type[BaseModel]] = {
+    SET_FILE: ValuesFile,
+    "statements": StatementRow,
+    "calibration": NeutralRow,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A clause of some `kind`: statement, calibration or negation. A negation has the id of its statement."""
+
+    id: str
+    text: str
+    kind: str
+    place: str
+    value: str = ""
+    reversed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesSet:
+    """A set as read from its files, which `sha256` is the hash of."""
+
+    name: str
+    language: str
+    statements: tuple[Statement, ...]
+    calibration: tuple[Statement, ...]
+    negations: tuple[Statement, ...]
+    templates: tuple[Template, ...]
+    files: tuple[Path, ...]
+    sha256: str
+
+    def clauses(self) -> Iterator[Statement]:
+        """All clauses: calibration, statements, then negations."""
+        yield from self.calibration
+        yield from self.statements
+        yield from self.negations
+
+
+def read_values(path: str | Path) -> ValuesSet:
+    """Read the set in a directory with `set.yaml`, or of such a file. Raises DataError naming file, line and field."""
+    place = Path(path)
+    if place.is_dir():
+        place = place / SET_FILE
+        if not place.is_file():
+            raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema values")
+    description = read_document(place, ValuesFile, hint="see penchant schema values")
+    _check_templates(description.templates, place)
+    folder = place.parent
+    statements, negations = _statements(folder / description.statements)
+    calibration = _calibration(folder / description.calibration)
+    files = (place, folder / description.statements, folder / description.calibration)
+    return ValuesSet(
+        description.name or place.absolute().parent.name,
+        description.language,
+        statements,
+        calibration,
+        negations,
+        tuple(description.templates),
+        files,
+        hashlib.sha256("".join(sha256_file(file) for file in files).encode()).hexdigest(),
+    )
+
+
+def _check_templates(templates: list[Template], path: Path) -> None:
+    """Raise DataError unless every variant has every group, once."""
+    seen = [(template.variant, template.group) for template in templates]
+    for key in seen:
+        if seen.count(key) > 1:
+            raise DataError(f"two templates of variant '{key[0]}' and group '{key[1]}'", where=f"{path}, templates")
+    groups = dict.fromkeys(group for _, group in seen)
+    for variant in dict.fromkeys(variant for variant, _ in seen):
+        for group in groups:
+            if (variant, group) not in seen:
+                raise DataError(f"variant '{variant}' has no template of group '{group}'", where=f"{path}, templates")
+
+
+def _statements(path: Path) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+    statements, negations = [], []
+    for place, row in _once(path, StatementRow):
+        shared: dict[str, Any] = {"place": place, "value": row.value, "reversed": row.reversed}
+        statements.append(Statement(row.id, row.text, "statement", **shared))
+        if row.negation:
+            negations.append(Statement(row.id, row.negation, "negation", **shared))
+    return tuple(statements), tuple(negations)
+
+
+def _calibration(path: Path) -> tuple[Statement, ...]:
+    return tuple(Statement(row.id, row.text, "calibration", place) for place, row in _once(path, NeutralRow))
+
+
+Row = TypeVar("Row", StatementRow, NeutralRow)
+
+
+def _once(path: Path, model: type[Row]) -> Iterator[tuple[str, Row]]:
+    """The rows with their places. Raises DataError for an id or text that occurs twice, and for an empty table."""
+    seen: dict[tuple[str, str], int] = {}
+    for line, row in read_models(path, model):
+        for field in ("id", "text"):
+            key = (field, getattr(row, field))
+            if key in seen:
+                raise DataError(
+                    f"'{key[1]}' occurs twice, first on line {seen[key]}", file=path, line=line, field=field
+                )
+            seen[key] = line
+        yield f"{path}, line {line}", row
+    if not seen:
+        raise DataError("holds no rows", file=path)

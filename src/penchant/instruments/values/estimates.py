@@ -1,0 +1,292 @@
+"""Estimates from stance probabilities: calibration, ratings by value and group, differences, and robustness.
+
+Everything here is computed from the table of items (and the survey) alone, so it can be repeated without a model. Every
+interval of a rating includes the uncertainty of the calibration, by resampling the neutral statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import stats
+
+from penchant.instruments.values.against_survey import against_survey
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
+from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.survey import Survey
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_percentile, percentile
+from penchant.stats.calibration import FEW, calibration
+from penchant.stats.consistency import cronbach_alpha, variance_shares
+from penchant.stats.hypothesis_tests import sign_flip, with_holm
+from penchant.stats.intervals import bootstrap_mean
+
+if TYPE_CHECKING:
+    from penchant.instruments.values.probe import Values
+
+WEAK = 0.3
+"""A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
+MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
+RATING, DIFFERENCE = "rating", "difference of ratings"
+SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
+FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
+CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
+"""The measures of `penchant.stats.calibration.calibration`."""
+MIRROR_DISTANCE = "distance from the mirrored negation"
+MIRROR_CORRELATION = "correlation with the mirrored negation"
+SHARE = "share of variance: {}"
+"""The share of variance between statements, templates or groups."""
+
+
+def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None) -> list[Estimate]:
+    """All estimates from rated statements."""
+    cells = Cells(items, settings)
+    rows: list[Estimate] = []
+    for cell in cells.cells.values():
+        x, y = cell.neutral
+        rows += (
+            _by(estimate, cell)
+            for estimate in calibration(
+                x, y, line=settings.line, seed=settings.seed, resamples=settings.resamples, level=settings.level
+            )
+        )
+        rows += with_holm(_ratings(cells, cell), _over_values(SPREAD))
+        rows += _negations(items, cell)
+    rows += _consistency(cells)
+    for variant in cells.variants:
+        for first, second in combinations(cells.groups, 2):
+            rows += _groups_compared(cells, variant, first, second)
+    if len(cells.variants) > 1:
+        rows += _robustness(cells)
+    if survey is not None:
+        rows += against_survey(cells.cells.values(), cells.ids, cells.values, list(cells.blocks()), survey)
+    return [reasoned(row) for row in rows]
+
+
+def _over_values(measure: str) -> Callable[[Estimate], str | None]:
+    """A function that assigns the estimates of a measure by value to one family, and all others to none."""
+    return lambda e: measure if e.measure == measure and e.by["dimension"] != EVERYTHING else None
+
+
+def reasoned(estimate: Estimate) -> Estimate:
+    """The estimate, with a note if it lacks an interval without saying why: some resamples could not be calibrated."""
+    if estimate.note or np.isnan(estimate.value) or not np.isnan(estimate.low) or "no interval" in estimate.how:
+        return estimate
+    return replace(estimate, how="", note="no interval: some resamples of the neutral statements show no spread")
+
+
+def _by(estimate: Estimate, cell: Cell, value: str = EVERYTHING, item: str = "") -> Estimate:
+    return replace(estimate, by={"variant": cell.variant, "group": cell.group, "dimension": value, "item": item})
+
+
+def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
+    """Mean and spread of ratings by value, and the rating of every statement."""
+    settings = cells.settings
+    for name, inside in cells.blocks():
+        ratings, draws = cell.towards[inside], cell.drawn_towards(inside)
+        yield _by(replace(cells.mean(ratings, draws), measure=MEAN), cell, name)
+        if name != EVERYTHING:
+            spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
+            yield from (_by(estimate, cell, name) for estimate in spread)
+            drawn = cell.drawn_ratings(inside)
+            how = f"percentile bootstrap of the calibration, {settings.resamples} resamples, seed {settings.seed}"
+            tails = [(1 - settings.level) / 2, (1 + settings.level) / 2]
+            bounds = np.quantile(drawn, tails, axis=0)
+            for i, at in enumerate(np.flatnonzero(inside).tolist()):
+                low, high = bounds[:, i].tolist()
+                value = float(cell.ratings[at])
+                note = NO_SPREAD if np.isnan(value) else ""
+                n = len(cell.neutral[0])
+                estimate = Estimate(RATING, value, n, low, high, settings.level, how="" if note else how, note=note)
+                yield _by(estimate, cell, name, cells.ids[at])
+
+
+def _spread(
+    cells: Cells, cell: Cell, ratings: Array, draws: Array, is_reversed: NDArray[np.bool_]
+) -> Iterator[Estimate]:
+    """The standard deviation of the ratings within a value, and that of as many neutral statements drawn at random, as
+    many of them mirrored. If it is not smaller, the model does not treat the statements as of one kind."""
+    settings, n = cells.settings, len(ratings)
+    if n < 2 or np.isnan(ratings).any():
+        note = "fewer than two statements" if n < 2 else NO_SPREAD
+        yield Estimate(SPREAD, np.nan, n, level=settings.level, note=note)
+        return
+    value = float(ratings.std(ddof=1))
+    resampled = np.take_along_axis(draws, cells.picks(n), 1).std(axis=1, ddof=1)
+    low, high = expanded_percentile(resampled, n, settings.level)
+    neutral = cell.neutral_ratings
+    if n > len(neutral):
+        yield Estimate(SPREAD, value, n, low, high, settings.level, how=cells.how(n), note="too few neutral statements")
+        return
+    rng = np.random.default_rng([settings.seed, 2])
+    order = rng.random((settings.resamples, len(neutral))).argpartition(n - 1, axis=1)[:, :n]
+    chance = np.where(is_reversed, 6 - neutral[order], neutral[order]).std(axis=1, ddof=1)
+    extreme = min(int((chance <= value).sum()), int((chance >= value).sum()))
+    p = min(1.0, 2 * (1 + extreme) / (1 + settings.resamples))
+    test = "as many neutral statements drawn at random, two-sided"
+    yield Estimate(SPREAD, value, n, low, high, settings.level, how=cells.how(n), p=p, test=test)
+    low, high = percentile(chance, settings.level)
+    how = f"{n} of {len(neutral)} neutral statements, {settings.resamples} draws, seed {settings.seed}"
+    yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, how=how)
+
+
+def _consistency(cells: Cells) -> Iterator[Estimate]:
+    """Cronbach's α of the statements of a value, with the model's groups and wordings in place of respondents."""
+    table = np.array([cell.towards for cell in cells.cells.values()])
+    for name, inside in cells.blocks():
+        if name != EVERYTHING:
+            alpha = cronbach_alpha(table[:, inside], level=cells.settings.level)
+            note = "; ".join(filter(None, (alpha.note, "groups and wordings stand for respondents")))
+            by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": name, "item": ""}
+            yield replace(alpha, note=note, by=by)
+
+
+def _groups_compared(cells: Cells, variant: str, first: str, second: str) -> list[Estimate]:
+    """Ratings of one group minus those of another, paired by statement."""
+    a, b = cells.cells[variant, first], cells.cells[variant, second]
+    by = {"variant": variant, "group": f"{first} − {second}", "item": ""}
+    return compared_values(cells, a, b, by)
+
+
+def compared_values(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> list[Estimate]:
+    """Ratings of one cell minus those of another by value, paired by statement, with Holm's adjustment over values."""
+    return with_holm(_paired(cells, a, b, by), _over_values(DIFFERENCE))
+
+
+def _paired(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> Iterator[Estimate]:
+    for name, inside in cells.blocks():
+        gaps = a.towards[inside] - b.towards[inside]
+        difference = cells.mean(gaps, a.drawn_towards(inside) - b.drawn_towards(inside))
+        p = (
+            np.nan
+            if np.isnan(gaps).any()
+            else sign_flip(gaps, seed=cells.settings.seed, draws=cells.settings.resamples)
+        )
+        test = "sign-flip over statements, two-sided"
+        yield replace(difference, measure=DIFFERENCE, p=p, test=test, by={**by, "dimension": name})
+
+
+def _robustness(cells: Cells) -> Iterator[Estimate]:
+    """The shares of the variance of ratings between statements, wordings (templates) and groups."""
+    table = np.array([[cells.cells[v, g].towards for g in cells.groups] for v in cells.variants])  # (V, G, statements)
+    table = np.moveaxis(table, -1, 0)
+    n, settings = len(table), cells.settings
+    shares = variance_shares(table)
+    draws = variance_shares(table[cells.picks(n)])
+    for name, share in shares.items():
+        low, high = expanded_percentile(draws[name], n, settings.level)
+        how = f"expanded percentile bootstrap over {n} statements, {settings.resamples} resamples, seed {settings.seed}"
+        by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": EVERYTHING, "item": ""}
+        note = "the ratings do not vary, or cannot be computed" if np.isnan(share) else ""
+        yield Estimate(SHARE.format(name), float(share), n, low, high, settings.level, how=how, note=note, by=by)
+
+
+def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
+    """Distance and correlation of the ratings of statements with the mirrored ratings (6 − rating) of their
+    negations."""
+    cell_items = items.filter((pl.col("variant") == cell.variant) & (pl.col("group") == cell.group))
+    pairs = cell_items.filter(pl.col("kind") == "statement").join(
+        cell_items.filter(pl.col("kind") == "negation"), on="id", suffix="_negated", maintain_order="left"
+    )
+    pairs = pairs.drop_nulls(["rating", "rating_negated"])
+    n, settings = len(pairs), cell.settings
+    if not n:
+        return
+    plain, mirrored = pairs["rating"].to_numpy(), 6 - pairs["rating_negated"].to_numpy()
+    gap = bootstrap_mean(
+        np.abs(plain - mirrored),
+        seed=settings.seed,
+        resamples=settings.resamples,
+        level=settings.level,
+        noun="statements",
+    )
+    yield _by(replace(gap, measure=MIRROR_DISTANCE), cell)
+    if n < 4 or np.ptp(plain) == 0 or np.ptp(mirrored) == 0:
+        yield _by(
+            Estimate(MIRROR_CORRELATION, np.nan, n, level=settings.level, note="too few statements, or no spread"), cell
+        )
+        return
+    correlation = stats.pearsonr(plain, mirrored)
+    low, high = correlation.confidence_interval(settings.level)
+    yield _by(
+        Estimate(
+            MIRROR_CORRELATION,
+            float(correlation.statistic),
+            n,
+            float(low),
+            float(high),
+            settings.level,
+            how="Fisher z",
+            p=float(correlation.pvalue),
+            test="Pearson's r, two-sided",
+        ),
+        cell,
+    )
+
+
+def value_cautions(
+    items: pl.DataFrame, settings: Values, rows: Sequence[Estimate], survey: Survey | None
+) -> Iterator[str]:
+    """Cautions about the calibration, the ratings and the survey."""
+    n = len(next(iter(Cells(items, settings).cells.values())).neutral[0])
+    if n < FEW:
+        yield f"only {n} neutral statements calibrate the ratings; {FEW} or more are wanted"
+    weak = [
+        f"{e.by['variant']} {e.by['group']} {e.value:+.2f}"
+        for e in rows
+        if e.measure == CORRELATION and not e.value >= WEAK
+    ]
+    if weak and settings.line == "origin":
+        yield f"agreeing and disagreeing hardly rise together (r: {', '.join(weak)}): the calibration explains little"
+    bent = [f"{e.by['variant']} {e.by['group']} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
+    if bent:
+        yield f"residuals of the calibration are not normal ({', '.join(bent)}); P(agree) takes them to be"
+    if settings.method == "span":
+        yield from _unequal(items)
+    astray = [
+        f"{e.by['variant']} {e.by['group']} {e.value:+.2f}"
+        for e in rows
+        if e.measure == MIRROR_CORRELATION and e.value < WEAK
+    ]
+    if astray:
+        yield (
+            f"negated statements are not rated as the mirror image of the statements (r: {', '.join(astray)}): the "
+            "model answers to the topic more than to the claim"
+        )
+    means = items.filter(pl.col("kind") == "statement")
+    extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
+    if len(extreme):
+        yield (
+            f"{len(extreme)} of {len(means)} ratings lie at the end of the scale (P below 0.005 or above 0.995): these "
+            "statements are unlike the neutral ones"
+        )
+    lost = int(means["rating"].null_count())
+    if lost:
+        yield f"{lost} of {len(means)} ratings cannot be computed: the neutral statements show no spread"
+    if survey is not None:
+        if survey.synthetic:
+            yield f"the survey '{survey.name}' is SYNTHETIC: its answers are made up and nothing about people follows"
+        if survey.absent:
+            yield f"{len(survey.absent)} statements are not in the survey: {', '.join(survey.absent)}"
+        if survey.kept < survey.read:
+            yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
+
+
+def _unequal(items: pl.DataFrame) -> Iterator[str]:
+    """A caution about stances of unequal token length: every additional token makes its stance less probable."""
+    lengths = items.group_by(["variant", "group"], maintain_order=True).agg(
+        pl.col("tokens_agree").unique().sort(), pl.col("tokens_disagree").unique().sort()
+    )
+    shown = [
+        f"{variant} {group} {'/'.join(map(str, agree))} and {'/'.join(map(str, disagree))}"
+        for variant, group, agree, disagree in lengths.iter_rows()
+    ]
+    pairs = {tuple(text.rsplit(" ", 3)[1:]) for text in shown}
+    if len(pairs) > 1 or any(a != b for a, b in lengths.select("tokens_agree", "tokens_disagree").iter_rows()):
+        yield f"stances have unequal numbers of tokens (agree and disagree: {'; '.join(shown)})"

@@ -1,0 +1,199 @@
+"""Value statements: does a model lean towards agreeing with them, compared with neutral statements?
+
+Every clause is put into sentences in which someone of a group agrees or disagrees with it. Their log-probabilities, x
+of disagreeing and y of agreeing, rise and fall together, so neither is informative alone; neutral statements show which
+y to expect for an x, and a clause's rating (1 to 5) is how far its y lies above that. The ratings of the statements of
+a value are averaged, mirrored where agreeing speaks against it, and compared with people's answers. Source: Al Ali &
+Libovický 2024, "How Gender Interacts with Political Values: A Case Study on Czech BERT Models".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+import polars as pl
+from pydantic import PrivateAttr
+
+from penchant.engine.methods import method_for
+from penchant.engine.scorer import SentenceScore, language_model
+from penchant.errors import DataError, MethodError
+from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED
+from penchant.instruments.values.cells import rated
+from penchant.instruments.values.data import Statement, Template, ValuesSet, read_values
+from penchant.instruments.values.estimates import value_cautions, value_estimates
+from penchant.instruments.values.survey import Survey, read_survey
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate
+from penchant.stats.calibration import Line
+
+SPAN = "span"
+LP = "lp"
+STANCES = ("agree", "disagree")
+
+
+@dataclass(frozen=True)
+class Rated(Measured):
+    """Rated clauses, and the survey they are compared with."""
+
+    survey: Survey | None = None
+
+
+class Values(Probe[Rated]):
+    """Agreement with value statements, calibrated on neutral ones and compared with a survey.
+
+    `run` returns items (one row per clause, group and wording: both sentences with the log-probability of every token,
+    agreement and rating) and a summary: calibration with its diagnostics, mean rating and spread by value and group,
+    differences between groups, consistency, and representativeness among people's answers.
+    """
+
+    name: ClassVar[str] = "values"
+
+    data: Annotated[str, CITED]
+    """A set of statements: a bundled name, or a directory with set.yaml."""
+    survey: Annotated[str | None, CITED] = None
+    """A YAML file that describes people's answers; see `penchant schema values`. Default: none."""
+    method: Literal["span", "lp"] | None = None
+    """How a stance is scored. `span` masks all its tokens at once and sums their log-probabilities (default for masked
+    models); `lp` takes the log-probability of the whole sentence (default for causal models)."""
+    calibration: Literal["origin", "difference"] | None = None
+    """The line fitted to neutral statements. `origin` fits a slope, agree = a·disagree, as in the paper (default for
+    span); `difference` fits an offset, agree = disagree + b (default for lp, whose size is mostly the sentence's
+    length)."""
+    _read: dict[Path, ValuesSet] = PrivateAttr(default_factory=dict)
+    _asked: dict[Path, Survey] = PrivateAttr(default_factory=dict)
+
+    def statements(self, base: Sequence[Path] = (Path(),)) -> ValuesSet:
+        """The set of statements, checked and cached. Raises DataError naming file, line and field."""
+        place = self.find(self.data, base)
+        if place not in self._read:
+            self._read[place] = read_values(place)
+        return self._read[place]
+
+    def answers(self, base: Sequence[Path] = (Path(),)) -> Survey | None:
+        """The survey, checked and cached, or None. Raises DataError naming file, line and field."""
+        if self.survey is None:
+            return None
+        values_set = self.statements(base)
+        place = self.find(self.survey, base)
+        if place in self._asked:
+            return self._asked[place]
+        survey = read_survey(place, [s.id for s in values_set.statements])
+        groups = dict.fromkeys(template.group for template in values_set.templates)
+        lost = [group for group in groups if not len(survey.of(group))]
+        if lost:
+            raise DataError(
+                f"no respondent belongs to group '{lost[0]}' of the templates",
+                file=survey.files[0],
+                field="groups",
+                hint=f"name the level of each of {', '.join(groups)}",
+            )
+        self._asked[place] = survey
+        return survey
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """The sentences of both stances for every clause, with the place of the clause."""
+        return [(text, place) for text, _, place in self._sentences(self.statements(base))]
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files of the set and of the survey."""
+        survey = self.answers(base)
+        return [*self.statements(base).files, *(survey.files if survey else ())]
+
+    @staticmethod
+    def _rows(values_set: ValuesSet) -> Iterator[tuple[Template, Statement]]:
+        return ((template, clause) for template in values_set.templates for clause in values_set.clauses())
+
+    def _sentences(self, values_set: ValuesSet) -> Iterator[tuple[str, tuple[int, int], str]]:
+        for template, clause in self._rows(values_set):
+            for stance in STANCES:
+                yield *template.sentence(stance, clause.text), clause.place
+
+    @property
+    def line(self) -> Line:
+        """The calibration of the settled probe. Raises MethodError before it is decided."""
+        if self.calibration is None:
+            raise MethodError("the calibration depends on the model", hint="settle the probe with one first")
+        return self.calibration
+
+    def settle(self, model: Model) -> Self:
+        """The probe with method and calibration decided. Raises MethodError where the method does not fit the model."""
+        method = self._method(language_model(model))
+        line = self.calibration or ("origin" if method == SPAN else "difference")
+        return self.model_copy(update={"method": method, "calibration": line})
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The set and the survey, how stances are scored, and how they are calibrated."""
+        lm, values_set = language_model(model), self.statements(base)
+        return {
+            "data": f"{values_set.name}#{values_set.sha256[:6]}",
+            "survey": _cited(self.answers(base)),
+            "method": self.method,
+            "calibration": self.calibration,
+            **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
+        }
+
+    def measure(self, session: Session) -> Rated:
+        """Score the sentences of both stances for every clause and calibrate them."""
+        values_set = self.statements(session.base)
+        sentences = list(self._sentences(values_set))
+        session.expect(len(sentences))
+        if self.method == SPAN:
+            scores = list(session.scorer.spans(sentences))
+        else:
+            scores = list(session.scorer.score(((text, place) for text, _, place in sentences), LP))
+        items = rated(_items(self._rows(values_set), scores), self.line)
+        return Rated(items, survey=self.answers(session.base))
+
+    def summarise(self, measured: Rated) -> Iterable[Estimate]:
+        """Calibration, ratings by value and group, differences, consistency, and the comparison with the survey."""
+        return value_estimates(measured.items, self, measured.survey)
+
+    def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about the calibration, the ratings and the survey."""
+        return value_cautions(measured.items, self, estimates, measured.survey)
+
+    def _method(self, lm: LanguageModel) -> str:
+        method_for(None, lm)
+        fitting = SPAN if lm.kind == "masked" else LP
+        if self.method not in (None, fitting):
+            raise MethodError(
+                f"method '{self.method}' is not for {lm.kind} models and {lm.name} is {lm.kind}", hint=f"use {fitting}"
+            )
+        return fitting
+
+
+def _cited(survey: Survey | None) -> str:
+    if survey is None:
+        return "none"
+    return f"{'synthetic ' if survey.synthetic else ''}{survey.name}#{survey.sha256[:6]}"
+
+
+def _items(rows: Iterator[tuple[Template, Statement]], scores: Sequence[SentenceScore]) -> pl.DataFrame:
+    """One row per template and clause: its labels, both sentences, and the log-probability of each stance."""
+    records: list[dict[str, Any]] = []
+    for (template, clause), agree, disagree in zip(rows, scores[::2], scores[1::2], strict=True):
+        row: dict[str, Any] = {
+            "id": clause.id,
+            "kind": clause.kind,
+            "value": clause.value,
+            "reversed": clause.reversed,
+            "text": clause.text,
+            "variant": template.variant,
+            "group": template.group,
+        }
+        for stance, score in (("agree", agree), ("disagree", disagree)):
+            row |= {
+                f"sentence_{stance}": score.text,
+                stance: score.score,
+                f"tokens_{stance}": score.n,
+                f"pieces_{stance}": list(score.tokens),
+                f"logprobs_{stance}": [None if v != v else v for v in score.token_logprobs.tolist()],
+            }
+        records.append(row)
+    kinds = {f"logprobs_{stance}": pl.List(pl.Float32) for stance in STANCES}
+    return pl.DataFrame(records, schema_overrides=kinds, infer_schema_length=None)

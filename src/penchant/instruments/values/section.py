@@ -1,0 +1,314 @@
+"""Tables and items of value statements. Rendering only: every number comes from a result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.values.against_survey import (
+    RANKS,
+    REPRESENTATIVE,
+    SURVEY_CONSISTENCY,
+    SURVEY_MEAN,
+    SURVEY_QUANTILE,
+    SURVEY_SD,
+)
+from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.estimates import (
+    CHANCE,
+    CORRELATION,
+    DIFFERENCE,
+    FREE_INTERCEPT,
+    FREE_SLOPE,
+    MEAN,
+    MIRROR_CORRELATION,
+    MIRROR_DISTANCE,
+    NORMALITY,
+    OFFSET,
+    RATING,
+    SHARE,
+    SIGMA,
+    SLOPE,
+    SPREAD,
+)
+from penchant.records import Result
+from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.made import tested
+from penchant.report.pieces import readable
+from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
+from penchant.stats.consistency import ALPHA
+
+_MISSING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "n": 0, "p": float("nan")}
+
+
+def first_variant(result: Result) -> str:
+    """The main wording, which is the first."""
+    return str(result.items["variant"][0])
+
+
+def _lookup(result: Result) -> dict[tuple[str, ...], dict[str, Any]]:
+    keys = ("measure", "variant", "group", "dimension", "item")
+    return {tuple(row[key] for key in keys): row for row in result.summary.iter_rows(named=True)}
+
+
+def _dimensions(result: Result) -> list[str]:
+    names = result.items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
+    return [*names, EVERYTHING] if len(names) > 1 else names
+
+
+def _groups(result: Result) -> list[str]:
+    return result.items["group"].unique(maintain_order=True).to_list()
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """Ratings by value and group, with the survey; differences between groups; calibration; robustness; then every
+    wording, every statement and the survey itself."""
+    variants = results[0].items["variant"].unique(maintain_order=True).to_list()
+    main = first_variant(results[0])
+    title = "Ratings by value and group, 1 (disagree) to 5 (agree)"
+    shown = [
+        _ratings(results, [main], "ratings", title),
+        _between(results, main),
+        _calibrated(results, [main]),
+        _robust(results, [main, EVERYTHING]),
+    ]
+    if len(variants) > 1:
+        title = "Ratings by wording, value and group"
+        shown.append(_ratings(results, variants, "ratings-by-wording", title, detail=True))
+        for table in (_calibrated(results, variants), _robust(results, variants)):
+            by_wording = f"{table.title}, every wording"
+            shown.append(replace(table, name=f"{table.name}-by-wording", title=by_wording, detail=True))
+    shown += [_statements(results, main), _survey(results[0])]
+    return [table for table in shown if table.rows]
+
+
+def _ratings(
+    results: Sequence[Result], variants: Sequence[str], name: str, title: str, *, detail: bool = False
+) -> Table:
+    rows = []
+    surveyed = results[0].signature["survey"] != "none"
+    lookups = [_lookup(result) for result in results]
+    for variant in variants:
+        for dimension in _dimensions(results[0]):
+            for group in _groups(results[0]):
+                for model, estimates in zip(models(results), lookups, strict=True):
+                    here = (variant, group, dimension, "")
+                    mean = estimates[MEAN, *here]
+                    spread = estimates.get((SPREAD, *here), _MISSING)
+                    chance = estimates.get((CHANCE, *here), _MISSING)
+                    cells: list[Cell] = [variant] if len(variants) > 1 else []
+                    cells += [dimension, group, model, mean["n"], estimate(mean)]
+                    cells += [estimate(spread), estimate(chance), P(spread.get("p_holm", float("nan")))]
+                    if surveyed:
+                        people = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""), _MISSING)
+                        cells += [estimate(people), estimate(estimates[REPRESENTATIVE, *here])]
+                    rows.append(Row(tuple(cells), mean["signature"]))
+    columns = [*(["wording"] if len(variants) > 1 else []), "value", "group", "model", "statements", "mean rating"]
+    columns += ["spread (sd)", "spread by chance", "p (Holm)"]
+    if surveyed:
+        columns += ["survey mean", "representativeness"]
+    note = (
+        "Reversed statements are turned round. Spread by chance: sd of as many neutral statements drawn at random, "
+        "with its central range; p tests the spread against it, two-sided, corrected over the values of one group."
+    )
+    if surveyed:
+        note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
+        note += _synthetic(results[0])
+    return Table(name, title, tuple(columns), tuple(rows), note, detail=detail)
+
+
+def _synthetic(result: Result) -> str:
+    return " The survey is SYNTHETIC: made-up answers." if result.signature["survey"].startswith("synthetic ") else ""
+
+
+def _between(results: Sequence[Result], main: str) -> Table:
+    rows = []
+    for result in results:
+        differences = result.summary.filter((pl.col("measure") == DIFFERENCE) & (pl.col("variant") == main))
+        for row in differences.iter_rows(named=True):
+            corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
+            cells = (row["group"], row["dimension"], result.signature["model"], row["n"], estimate(row, "+.2f"))
+            rows.append(Row((*cells, P(row["p"]), corrected), row["signature"]))
+    columns = ("groups", "value", "model", "statements", "difference", "p", "p (Holm)")
+    between = pl.col("measure") == DIFFERENCE
+    tests = tested(*(result.summary.filter(between) for result in results))
+    note = f"Statement by statement. {tests} Holm's correction over the values of one model."
+    return Table("groups", "Differences of ratings between groups", columns, tuple(rows), note)
+
+
+def _calibrated(results: Sequence[Result], variants: Sequence[str]) -> Table:
+    rows = []
+    names = {"origin": "slope a", "difference": "offset b"}
+    fixed_name = " or ".join(dict.fromkeys(names[result.signature["calibration"]] for result in results))
+    for result in results:
+        estimates = _lookup(result)
+        for variant in variants:
+            for group in _groups(result):
+                here = (variant, group, EVERYTHING, "")
+                name = SLOPE if result.signature["calibration"] == "origin" else OFFSET
+                fixed, sigma = estimates[name, *here], estimates[SIGMA, *here]
+                free = [estimates.get((measure, *here), _MISSING) for measure in (FREE_SLOPE, FREE_INTERCEPT)]
+                normal = estimates.get((NORMALITY, *here), _MISSING)
+                cells = (
+                    variant,
+                    group,
+                    result.signature["model"],
+                    fixed["n"],
+                    estimate(fixed, ".3f"),
+                    estimate(sigma),
+                    estimate(estimates[CORRELATION, *here]),
+                    estimate(free[0]),
+                    estimate(free[1]),
+                    P(normal["p"]),
+                )
+                rows.append(Row(cells, fixed["signature"]))
+    columns = (
+        "wording",
+        "group",
+        "model",
+        "neutral",
+        fixed_name,
+        "σ",
+        "r",
+        "free slope",
+        "free intercept",
+        "normality p",
+    )
+    note = (
+        "Neutral statements: log P(agree) against log P(disagree). r is their correlation; the free line has an "
+        "intercept and is for comparison; normality p: of the residuals."
+    )
+    return Table("calibration", "Calibration on neutral statements", columns, tuple(rows), note)
+
+
+def _robust(results: Sequence[Result], variants: Sequence[str]) -> Table:
+    rows = []
+    measure = pl.col("measure")
+    chosen = measure.is_in([MIRROR_DISTANCE, MIRROR_CORRELATION, ALPHA, RANKS]) | measure.str.starts_with(
+        SHARE.format("")
+    )
+    for result in results:
+        for row in result.summary.filter(chosen & pl.col("variant").is_in(list(variants))).iter_rows(named=True):
+            cells = (
+                row["measure"],
+                row["variant"],
+                row["group"],
+                row["dimension"],
+                result.signature["model"],
+                row["n"],
+            )
+            rows.append(Row((*cells, estimate(row), P(row["p"])), row["signature"]))
+    columns = ("measure", "wording", "group", "value", "model", "n", "estimate", "p")
+    note = (
+        "A consistent model rates a negated statement 6 minus the statement's rating: distance 0, correlation 1. "
+        "Shares of variance: how much of the ratings lies between statements, wordings (templates) and groups. "
+        "Cronbach's α of the model takes its groups and wordings for respondents."
+    )
+    return Table("robustness", "Consistency and robustness", columns, tuple(rows), note)
+
+
+def _statements(results: Sequence[Result], main: str) -> Table:
+    rows = []
+    texts = dict(results[0].items.filter(pl.col("kind") == "statement").select("id", "text").iter_rows())
+    for result in results:
+        estimates = _lookup(result)
+        each = result.summary.filter((pl.col("measure") == RATING) & (pl.col("variant") == main))
+        for row in each.iter_rows(named=True):
+            here = (row["variant"], row["group"], row["dimension"], row["item"])
+            beside = estimates.get((REPRESENTATIVE, *here), _MISSING)
+            cells = (row["item"], texts[row["item"]], row["dimension"], row["group"], result.signature["model"])
+            rows.append(Row((*cells, estimate(row), estimate(beside)), row["signature"]))
+    columns = ("id", "statement", "value", "group", "model", "rating", "representativeness")
+    note = "As the statements stand, not turned round. The intervals are those of the calibration alone."
+    return Table("statements", "Ratings of single statements", columns, tuple(rows), note, detail=True)
+
+
+def _survey(result: Result) -> Table:
+    rows = []
+    estimates = _lookup(result)
+    for dimension in _dimensions(result):
+        for group in _groups(result):
+            mean = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""))
+            if mean is not None:
+                spread = estimates.get((SURVEY_SD, EVERYTHING, group, dimension, ""), _MISSING)
+                alpha = estimates.get((SURVEY_CONSISTENCY, EVERYTHING, group, dimension, ""), _MISSING)
+                median = estimates.get((SURVEY_QUANTILE, EVERYTHING, group, dimension, "50%"), _MISSING)
+                cells = (
+                    dimension,
+                    group,
+                    mean["n"],
+                    estimate(mean),
+                    Number(median["value"]),
+                    estimate(spread),
+                    estimate(alpha),
+                )
+                rows.append(Row(cells, mean["signature"]))
+    columns = ("value", "group", "respondents", "mean", "median", "sd", "Cronbach's α")
+    note = "Respondents' means over the statements of a value, reversed ones turned round." + _synthetic(result)
+    return Table("survey", f"The survey: {result.signature['survey']}", columns, tuple(rows), note, detail=True)
+
+
+def compared(comparison: pl.DataFrame) -> list[Table]:
+    """Differences of ratings between every two models by group and value: the main wording, then the others."""
+    main = comparison["variant"][0]
+    title = "Differences of ratings between models"
+    shown = [_differences(comparison.filter(pl.col("variant") == main), "differences", title)]
+    others = comparison.filter(pl.col("variant") != main)
+    if len(others):
+        shown.append(replace(_differences(others, "differences-by-wording", f"{title}, other wordings"), detail=True))
+    return shown
+
+
+def _differences(comparison: pl.DataFrame, name: str, title: str) -> Table:
+    rows = []
+    for row in comparison.iter_rows(named=True):
+        corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
+        cells = (row["comparison"], row["variant"], row["group"], row["dimension"], row["n"], estimate(row, "+.2f"))
+        rows.append(Row((*cells, P(row["p"]), corrected), row["signature"]))
+    columns = ("difference", "wording", "group", "value", "statements", "rating", "p", "p (Holm)")
+    note = f"{tested(comparison)} Holm's correction over the values of one wording, group and pair."
+    return Table(name, title, columns, tuple(rows), note)
+
+
+def items(results: Sequence[Result]) -> ItemTable:
+    """Every clause in every wording and group, with its rating under every model and the tokens of both stances."""
+    first = results[0].items
+    kinds = first["kind"].replace("calibration", "neutral")
+    columns = [
+        Column("clause", "id", first["id"]),
+        Column("kind", "label", kinds),
+        Column("value", "label", first["value"].replace("", "–")),
+        Column("group", "label", first["group"]),
+        *([Column("wording", "label", first["variant"])] if first["variant"].n_unique() > 1 else []),
+        Column("text", "text", first["text"]),
+    ]
+    strips = []
+    remarks = {}
+    whole = False
+    for model, result in zip(models(results), results, strict=True):
+        clauses = result.items
+        columns += [
+            Column("P(agree)", "number", clauses["agreement"], model, 3),
+            Column("rating", "number", clauses["rating"], model, 2),
+        ]
+        numbers = clauses.select("agree", "disagree", "residual").iter_rows()
+        remarks[model] = pl.Series(
+            [
+                f"log P agree {_signed(y)}, disagree {_signed(x)}; above expectation by {_signed(r)}"
+                for y, x, r in numbers
+            ],
+            dtype=pl.String,
+        )
+        whole = whole or result.signature["method"] == "lp"
+        for stance in ("agree", "disagree"):
+            pieces = readable(clauses[f"pieces_{stance}"], clauses[f"sentence_{stance}"])
+            strips.append(Strip(model, stance, pieces, clauses[f"logprobs_{stance}"], clauses[f"sentence_{stance}"]))
+    unit = "log-probability of each token, natural logarithm"
+    return ItemTable("clauses", tuple(columns), tuple(strips), remarks, unit, parallel=whole)
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.3f}".replace("-", "−")

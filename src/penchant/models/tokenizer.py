@@ -1,0 +1,135 @@
+"""Text to token ids and back to characters, in the same way for every tokenizer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from penchant.errors import DataError, ModelError
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """One tokenized text.
+
+    `ids` is the whole input with special tokens. `at` are the positions of the text's own tokens in it, `spans` their
+    character offsets and `words` their word numbers (None where the tokenizer gives none).
+    """
+
+    ids: tuple[int, ...]
+    at: tuple[int, ...]
+    spans: tuple[tuple[int, int], ...]
+    words: tuple[int | None, ...]
+
+    @property
+    def tokens(self) -> tuple[int, ...]:
+        """The text's own token ids."""
+        return tuple(self.ids[position] for position in self.at)
+
+    def __len__(self) -> int:
+        return len(self.at)
+
+    def overlapping(self, text: str, start: int, end: int) -> list[int]:
+        """The numbers of the tokens that overlap the characters start … end of the text.
+
+        A token that is only the space before a word ("Ġ", "▁") belongs to the word, whatever offsets its tokenizer
+        gives it.
+        """
+        inside = [i for i, (s, e) in enumerate(self.spans) if s < end and e > start and text[s:e].strip()]
+        while inside and inside[0] > 0 and not text[slice(*self.spans[inside[0] - 1])].strip():
+            inside.insert(0, inside[0] - 1)
+        return inside
+
+
+class Tokenizer:
+    """A uniform interface to Hugging Face tokenizers.
+
+    With `special=True` the tokenizer's own template is used ([CLS] … [SEP]); with `special=False` no special tokens
+    are added but the id `prefix` in front (causal models), or none for `prefix=None`. Text is never truncated or
+    padded here, whatever the tokenizer's file says.
+    """
+
+    def __init__(self, hf: Any, *, special: bool, prefix: int | None = None) -> None:
+        if not getattr(hf, "is_fast", False):
+            raise ModelError(
+                f"tokenizer {type(hf).__name__} gives no character offsets",
+                hint="use a checkpoint with a tokenizer.json",
+            )
+        self.hf = hf
+        self.special = special
+        self.prefix = prefix
+        self.mask_id: int | None = hf.mask_token_id
+        self.unknown_id: int | None = hf.unk_token_id
+        self._special_ids = frozenset(hf.all_special_ids)
+
+    def encode(self, texts: Sequence[str]) -> list[Encoding]:
+        """Tokenize texts; the encoding of each does not depend on the others."""
+        batch = self.hf(
+            list(texts),
+            add_special_tokens=self.special,
+            truncation=False,
+            padding=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+            verbose=False,
+        )
+        return [self._encoding(encoding) for encoding in batch.encodings]
+
+    def _encoding(self, encoding: Any) -> Encoding:
+        in_text = [i for i, added in enumerate(encoding.special_tokens_mask) if not (added and self.special)]
+        ids = tuple(encoding.ids)
+        spans, words = encoding.offsets, encoding.word_ids
+        shift = 0
+        if self.prefix is not None:
+            ids = (self.prefix, *ids)
+            shift = 1
+        return Encoding(
+            ids,
+            tuple(i + shift for i in in_text),
+            tuple(spans[i] for i in in_text),
+            tuple(words[i] for i in in_text),
+        )
+
+    def count(self, texts: Sequence[str]) -> list[int]:
+        """|S| of each text: its number of tokens without special ones."""
+        return [len(encoding) for encoding in self.encode(texts)]
+
+    @cached_property
+    def word_mark(self) -> str | None:
+        """The sign at the start of a word in vocabulary entries ("▁", "Ġ"); None where continuations are marked."""
+        entries = list(self.hf.get_vocab())
+        for mark in ("▁", "Ġ"):
+            if sum(entry.startswith(mark) for entry in entries) * 20 > len(entries):
+                return mark
+        return None
+
+    def strings(self, ids: Sequence[int]) -> list[str]:
+        """The vocabulary entries of ids, as the tokenizer spells them."""
+        return [str(token) for token in self.hf.convert_ids_to_tokens(list(ids))]
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids, as the tokenizer decodes it."""
+        return str(self.hf.decode(list(ids)))
+
+    def require_sound(self, text: str, encoding: Encoding, where: str, *, gaps: bool = False) -> None:
+        """Raise DataError if the text cannot be scored as it is: it has no tokens, a part of it is not in the
+        vocabulary, or it contains a special token (with `gaps`, mask tokens are allowed)."""
+        if not encoding.at:
+            raise DataError("the text has no tokens", where=where, hint="remove the empty line or item")
+        for token, (start, end) in zip(encoding.tokens, encoding.spans, strict=True):
+            if token not in self._special_ids:
+                continue
+            part = text[start:end]
+            if token == self.mask_id and gaps:
+                continue
+            if token == self.unknown_id:
+                raise DataError(
+                    f"'{part}' is unknown to the tokenizer, so the model never sees it",
+                    where=where,
+                    hint="change or remove the text, or use a model whose vocabulary covers it",
+                )
+            raise DataError(
+                f"the text contains the special token '{part}'", where=where, hint="remove it from the text"
+            )

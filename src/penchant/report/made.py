@@ -1,0 +1,103 @@
+"""How intervals and tests were made, in words, from what every estimate says of itself (`how`, `test`): so a report
+cannot name another method than was computed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import polars as pl
+
+from penchant.records import Result
+from penchant.report.references import Reference
+from penchant.report.tables import literal
+
+_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_SOURCES = (
+    (r"\bBCa\b", "efron1987"),
+    (r"\bexpanded\b", "hesterberg2015"),
+    (r"(?<!expanded )\bpercentile bootstrap\b", "efron1993"),
+    (r"\bbasic bootstrap\b", "davison1997"),
+    (r"\bWilson\b", "wilson1927"),
+    (r"\bNewcombe\b", "newcombe1998"),
+    (r"\bGreenland\b", "greenland1985"),
+    (r"\bBonett-Price\b", "bonett2012"),
+    (r"\bBonett–Wright\b", "bonett2000"),
+    (r"\bFeldt\b", "feldt1965"),
+    (r"\bFirth\b", "firth1993"),
+    (r"\bMOVER\b", "zou2008"),
+    (r"\bprediction interval\b", "higgins2009"),
+    (r"\bMcNemar\b", "mcnemar1947"),
+    (r"\bCochran-Mantel-Haenszel\b", "cochran1954"),
+    (r"\bMantel-Haenszel\b", "mantel1959"),
+    (r"\bsign-flip\b", "fisher1935"),
+)
+"""The works on statistics that a method is cited with, by a word of its name."""
+
+
+def methods(
+    results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
+) -> list[str]:
+    """Paragraphs on the intervals and tests of some results, and of the differences between them."""
+    paragraphs = [_paragraph("", [result.summary for result in results], references)]
+    if comparison is not None:
+        paragraphs.append(_paragraph("Differences between models. ", [comparison], references))
+    return [paragraph for paragraph in paragraphs if paragraph]
+
+
+def tested(*rows: pl.DataFrame) -> str:
+    """The tests of some rows, for the note of their table; empty where there are none."""
+    names = sorted({name.removesuffix(", two-sided") for frame in rows for name in frame["test"].unique() if name})
+    return f"Two-sided tests: {', '.join(names)}." if names else ""
+
+
+def _paragraph(head: str, tables: Sequence[pl.DataFrame], references: Mapping[str, Reference]) -> str:
+    columns = ["measure", "level", "how", "test", "p_holm"]
+    rows = pl.concat([table.select(columns) for table in tables], how="vertical_relaxed")
+    levels = " and ".join(f"{level:.0%}" for level in rows["level"].unique(maintain_order=True))
+    intervals = list(_used(rows, "how", references))
+    tests = list(_used(rows, "test", references))
+    adjusted = rows.filter(pl.col("p_holm").is_not_nan())["measure"].unique(maintain_order=True).to_list()
+    sentences = []
+    if intervals:
+        sentences.append(f"Intervals, of level {levels}: {'; '.join(intervals)}.")
+    if tests:
+        sentences.append(f"Tests, two-sided unless they say otherwise: {'; '.join(tests)}.")
+    if adjusted:
+        sentences.append(
+            f"Adjusted by Holm's method [@holm1979], over the families that the tables name: {_all(adjusted)}."
+        )
+    return head + " ".join(sentences) if sentences else ""
+
+
+def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
+    """Each method that a column names, with its source and the measures it was used for."""
+    measures: dict[str, dict[str, None]] = {}
+    numbers: dict[str, list[list[str]]] = {}
+    for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():
+        if not text or text.startswith("no interval"):
+            continue
+        shape = _NUMBER.sub("#", text)
+        measures.setdefault(shape, {})[measure] = None
+        numbers.setdefault(shape, []).append(_NUMBER.findall(text))
+    for shape, names in measures.items():
+        yield f"{_cited(_filled(shape, numbers[shape]), references)} ({_all(names)})"
+
+
+def _filled(shape: str, numbers: Sequence[Sequence[str]]) -> str:
+    """A method with its numbers, each as a range where rows have different ones."""
+    parts = shape.split("#")
+    ranges = []
+    for values in zip(*numbers, strict=True):
+        ordered = sorted(set(values), key=lambda value: float(value.replace(",", "")))
+        ranges.append(ordered[0] if len(ordered) == 1 else f"{ordered[0]} to {ordered[-1]}")
+    return literal("".join(part + number for part, number in zip(parts, [*ranges, ""], strict=True)))
+
+
+def _cited(text: str, references: Mapping[str, Reference]) -> str:
+    keys = [key for pattern, key in _SOURCES if re.search(pattern, text) and key in references]
+    return f"{text} [{'; '.join(f'@{key}' for key in keys)}]" if keys else text
+
+
+def _all(names: Iterable[str]) -> str:
+    return ", ".join(literal(name) for name in names)

@@ -1,0 +1,132 @@
+"""The bootstrap: draw counts for resampled units, statistics of them, and named intervals.
+
+Units are rows: items, the totals of clusters, or the two sides of pairs. A resample is a vector of counts, how often
+each row is drawn, and a statistic is computed for many resamples at once. Sources: Efron & Tibshirani 1993; Davison &
+Hinkley 1997.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
+
+FEW_CLUSTERS = 10
+"""Intervals from fewer units than this are called rough."""
+CHUNK = 2_000_000
+"""Array elements held at once while resampling (16 MB)."""
+
+# Drawing ------------------------------------------------------------------------------------------------------------
+
+
+def resample_counts(
+    times: NDArray[np.integer],
+    resamples: int,
+    rng: np.random.Generator,
+    *,
+    strata: Codes | None = None,
+    paired: bool = False,
+) -> Counts:
+    """How often each row is drawn, with replacement, in each resample: (resamples, rows).
+
+    `times`: how many units each row stands for, (rows,). `strata`: the stratum of each row, 0, 1, …; each resample
+    draws as many units from a stratum as it has. `paired`: the rows of the strata are paired by position and drawn
+    together, so that all strata must have equally many.
+    """
+    counts = np.zeros((resamples, len(times)), dtype=np.int64)
+    codes = np.zeros(len(times), dtype=np.intp) if strata is None else strata
+    stratum_counts: Counts | None = None
+    for stratum in np.unique(codes):
+        rows = np.flatnonzero(codes == stratum)
+        if stratum_counts is None or not paired:
+            n = int(times[rows].sum())
+            stratum_counts = rng.multinomial(n, times[rows] / n, size=resamples)
+        counts[:, rows] = stratum_counts
+    return counts
+
+
+def resampled(
+    statistic: Callable[[Counts, Array], Array], units: Array, *, seed: Seed, resamples: int, pooled: bool = True
+) -> Array:
+    """A statistic of every resample of some units, (resamples, …).
+
+    `units`: rows (n, k). `statistic` takes the counts of a block of b resamples, (b, rows), and the rows, and returns
+    one value or array per resample, (b, …). `pooled`: equal rows are interchangeable, so only the distinct rows are
+    drawn, each as often as it occurs; they are sorted, so that the order of units does not matter. Raises MethodError
+    when `resamples` is not positive.
+    """
+    check_resamples(resamples)
+    rows, times = np.unique(units, axis=0, return_counts=True) if pooled else (units, np.ones(len(units), dtype=int))
+    rng = np.random.default_rng(seed)
+    step = max(1, CHUNK // len(rows))
+    parts = []
+    for start in range(0, resamples, step):
+        parts.append(statistic(resample_counts(times, min(step, resamples - start), rng), rows))
+    return np.concatenate(parts)
+
+
+def resampled_ratio(totals: Array, weights: Array, *, seed: Seed, resamples: int) -> Array:
+    """Σ totals / Σ weights for every resample of their entries, (resamples,)."""
+
+    def ratio(counts: Counts, rows: Array) -> Array:
+        sums = counts @ rows
+        ratios: Array = sums[:, 0] / sums[:, 1]
+        return ratios
+
+    return resampled(ratio, np.column_stack([totals, weights]), seed=seed, resamples=resamples)
+
+
+# Intervals ----------------------------------------------------------------------------------------------------------
+
+
+def percentile(draws: Array, level: float) -> tuple[float, float]:
+    """Percentile interval: the central share `level` of the resamples."""
+    low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)
+
+
+def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, float]:
+    """Percentile interval widened for n resampled units (Hesterberg 2015, The American Statistician 69:371–386).
+
+    It is wider by the ratio of the t interval to the normal interval with the bootstrap's sd, which divides by n.
+    NaN for one unit, or where a resample is NaN.
+    """
+    if n < 2 or np.isnan(draws).any():
+        return np.nan, np.nan
+    tail = stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf((1 + level) / 2, n - 1))
+    bounds = np.quantile(draws, [tail, 1 - tail])
+    return float(bounds[0]), float(bounds[1])
+
+
+def bca(value: float, draws: Array, left_out: Array, level: float) -> tuple[float, float]:
+    """Bias-corrected and accelerated interval (Efron 1987) from the bootstrap's `draws` and the jackknife's values
+    `left_out`. NaN where all draws lie on one side of `value` or one is NaN."""
+    below = float(np.mean(draws < value) + np.mean(draws == value) / 2)
+    if not 0 < below < 1 or np.isnan(draws).any():
+        return np.nan, np.nan
+    shift = stats.norm.ppf(below)
+    gaps = left_out.mean() - left_out
+    spread = np.sum(gaps**2)
+    acceleration = np.sum(gaps**3) / (6 * spread**1.5) if spread > 0 else 0.0
+    z = shift + stats.norm.ppf(np.array([(1 - level) / 2, (1 + level) / 2]))
+    shares = stats.norm.cdf(shift + z / (1 - acceleration * z))
+    bounds = np.quantile(draws, shares)
+    return float(bounds[0]), float(bounds[1])
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters", *, kind: str = "percentile") -> str:
+    """Describe a bootstrap interval, for `Estimate.how`."""
+    source = "caller's generator" if isinstance(seed, np.random.Generator) else f"seed {seed}"
+    return f"{kind} bootstrap over {units} {noun}, {resamples} resamples, {source}"
+
+
+def few_clusters(clusters: int, noun: str = "clusters") -> str:
+    """The caution for an interval from few units; empty when there are enough."""
+    return f"the interval is rough: only {clusters} {noun}" if clusters < FEW_CLUSTERS else ""

@@ -1,0 +1,55 @@
+"""Consistency of a table of scores: Cronbach's α, and the shares of its variance."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import stats
+
+from penchant.records import Estimate
+from penchant.stats.inputs import Array, joined
+
+ALPHA = "internal consistency (Cronbach's α)"
+
+
+def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Internal consistency of items (columns) over respondents (rows).
+
+    α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's interval (1965, Psychometrika 30:357–370).
+    Rows with a NaN are left out and counted in `note`.
+    """
+    name = ALPHA
+    table = np.asarray(scores, dtype=np.float64)
+    whole = table[~np.isnan(table).any(axis=1)]
+    n, k = len(whole), table.shape[1]
+    lost = len(table) - n
+    note = f"{lost} respondents with a missing answer left out" if lost else ""
+    total = whole.sum(axis=1).var(ddof=1) if n > 1 else 0.0
+    if k < 2 or n < 3 or not total > 0:
+        why = "fewer than two items" if k < 2 else "fewer than three respondents" if n < 3 else "the sums do not vary"
+        return Estimate(name, np.nan, n, level=level, note=joined(why, note))
+    alpha = k / (k - 1) * (1 - whole.var(axis=0, ddof=1).sum() / total)
+    df = n - 1, (n - 1) * (k - 1)
+    low = 1 - (1 - alpha) * stats.f.ppf((1 + level) / 2, *df)
+    high = 1 - (1 - alpha) * stats.f.ppf((1 - level) / 2, *df)
+    how = f"Feldt, {k} items, {n} respondents"
+    return Estimate(name, float(alpha), n, float(low), float(high), level, how=how, note=note)
+
+
+def variance_shares(table: Array) -> dict[str, Array]:
+    """Shares of the sum of squares of a full table (…, statements, templates, groups): one per factor, and the rest.
+
+    The table is balanced, so that the shares add up to 1; NaN where nothing varies.
+    """
+    axes = {"statement": -3, "template": -2, "group": -1}
+    mean = table.mean(axis=(-3, -2, -1), keepdims=True)
+    total = ((table - mean) ** 2).sum(axis=(-3, -2, -1))
+    shares: dict[str, Array] = {}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for name, axis in axes.items():
+            others = tuple(a for a in axes.values() if a != axis)
+            gaps = table.mean(axis=others, keepdims=True) - mean
+            weight = table.shape[others[0]] * table.shape[others[1]]
+            shares[name] = weight * (gaps**2).sum(axis=(-3, -2, -1)) / total
+        shares["rest"] = 1 - shares["statement"] - shares["template"] - shares["group"]
+    return shares

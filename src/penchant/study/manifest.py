@@ -1,0 +1,316 @@
+"""manifest.json: what a study asked, with what, on what and how, as a versioned record.
+
+It is written anew after every unit (one probe with one model), whole or not at all. `read_manifest` also understands
+what version 0.1 wrote, which had no `format`.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from penchant._version import __version__
+from penchant.errors import StudyError, in_words
+from penchant.files import write_json
+from penchant.models.load import LanguageModel
+from penchant.report.sections import RunFacts, UnitFacts
+
+FILE = "manifest.json"
+_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
+_MOST_FILES = 6
+"""More data files than these are not listed in the report one by one."""
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class ModelRecord(_Record):
+    """A model as it was measured."""
+
+    name: str
+    kind: str
+    fingerprint: str
+    """Hub name and commit, or the SHA-256 of configuration, weights and tokenizer."""
+    dtype: str
+    device: str
+    gathers: bool | None = None
+    """Whether the head is applied at read positions only."""
+    packs: bool | None = None
+    """Whether sentences with common beginnings share a pass."""
+
+    @classmethod
+    def of(cls, model: Any) -> ModelRecord:
+        """The record of a loaded model."""
+        if not isinstance(model, LanguageModel):
+            dtype, device = "float32", "none"
+            return cls(name=model.name, kind=model.kind, fingerprint=model.fingerprint, dtype=dtype, device=device)
+        return cls(
+            name=model.name,
+            kind=model.kind,
+            fingerprint=model.fingerprint,
+            dtype=model.dtype,
+            device=str(model.network.device),
+            gathers=model.network.gathers,
+            packs=bool(model.network.packs),
+        )
+
+    def line(self) -> str:
+        """The record in words."""
+        return f"{self.kind}, {self.dtype} on {self.device}, fingerprint {self.fingerprint}"
+
+
+class CountsRecord(_Record):
+    """What was asked and what it took; see `penchant.engine.engine.Counts`."""
+
+    reads: int = 0
+    inputs: int = 0
+    cached: int = 0
+    forward: int = 0
+    batches: int = 0
+    tokens: int = 0
+
+
+class UnitRecord(_Record):
+    """One probe with one model: finished."""
+
+    probe: str
+    """The probe directory."""
+    spec: str
+    """The model as the study names it."""
+    directory: str
+    """Where the result is, relative to the manifest."""
+    model: ModelRecord
+    counts: CountsRecord
+    seconds: float
+
+
+class SkipRecord(_Record):
+    """One probe with a model that it does not read."""
+
+    probe: str
+    spec: str
+    model: str
+    """The model's name and kind."""
+
+
+class TookRecord(_Record):
+    """What one unit took in one attempt."""
+
+    probe: str
+    spec: str
+    counts: CountsRecord
+    seconds: float
+
+
+class AttemptRecord(_Record):
+    """One start of the study."""
+
+    started: str
+    finished: str | None = None
+    units: list[TookRecord] = []
+
+
+class TextRecord(BaseModel):
+    """A file of running text."""
+
+    model_config = ConfigDict(extra="allow")
+    name: str
+    size: int | None = None
+    sha256: str
+
+
+class PreparedRecord(BaseModel):
+    """What was made for the study from its text: sentences or vectors."""
+
+    model_config = ConfigDict(extra="allow")
+    version: str
+    sha256: str
+    texts: list[TextRecord]
+
+
+class HardwareRecord(_Record):
+    """The machine."""
+
+    platform: str
+    processor: str
+    cores: int | None
+    threads: int
+    gpu: str | None
+
+
+class AskedRecord(_Record):
+    """The study file as it was understood: `study` in its own keys, `probes` with every parameter."""
+
+    study: dict[str, Any]
+    probes: list[dict[str, dict[str, Any]]]
+
+    @property
+    def name(self) -> str:
+        """The name of the study."""
+        return str(self.study["study"])
+
+    @property
+    def models(self) -> list[str]:
+        """The models as the study names them."""
+        return list(self.study["models"])
+
+
+class Manifest(_Record):
+    """The record of a result directory."""
+
+    format: Literal[1] = 1
+    penchant: str
+    """The version that began it."""
+    asked: AskedRecord
+    status: Literal["running", "finished"] = "running"
+    software: dict[str, str]
+    hardware: HardwareRecord
+    data: dict[str, str] = {}
+    """The SHA-256 of every data file, by path."""
+    prepared: dict[str, PreparedRecord] = {}
+    units: list[UnitRecord] = []
+    skipped: list[SkipRecord] = []
+    attempts: list[AttemptRecord] = Field(min_length=1)
+    notes: list[str] = []
+
+    @classmethod
+    def new(cls, asked: AskedRecord) -> Manifest:
+        """The manifest of a study that begins here and now."""
+        return cls(
+            penchant=__version__,
+            asked=asked,
+            software=dict(_software()),
+            hardware=_hardware(),
+            attempts=[AttemptRecord(started=now())],
+        )
+
+    def unit(self, probe: str, spec: str) -> UnitRecord | None:
+        """The finished unit of a probe directory and a model, if there is one."""
+        return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
+
+    def skips(self, probe: str, spec: str) -> bool:
+        """Whether a probe does not read a model."""
+        return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
+
+    def unread(self, probe: str) -> str:
+        """Which models a probe does not read."""
+        return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
+
+    def left_out(self) -> list[str]:
+        """A note for each probe that does not read all models."""
+        probes = dict.fromkeys(skip.probe for skip in self.skipped)
+        return [f"{probe} does not read {self.unread(probe)}" for probe in probes]
+
+    def write(self, path: Path) -> None:
+        """Write it, whole or not at all. Raises OutputError."""
+        write_json(self.model_dump(mode="json"), path)
+
+    def facts(self) -> RunFacts:
+        """What the report says of how it was made."""
+        study = self.asked.study
+        return RunFacts(
+            title=self.asked.name,
+            question=str(study.get("question", "")),
+            unfinished=self._unfinished(),
+            models={unit.model.name: unit.model.line() for unit in reversed(self.units)},
+            facts=list(self._made()),
+            units=[
+                UnitFacts(f"{unit.probe}, {unit.model.name}", unit.counts.forward, unit.counts.cached, unit.seconds)
+                for unit in self.units
+            ],
+            asked=yaml.safe_dump(study, sort_keys=False, allow_unicode=True),
+        )
+
+    def _unfinished(self) -> str:
+        """What is missing of a study that was stopped."""
+        if self.status == "finished":
+            return ""
+        wanted = len(self.asked.probes) * len(self.asked.models)
+        return (
+            f"{len(self.units)} of {wanted} probes and models of {self.asked.name} are done and shown, without the "
+            "differences between models; penchant run … --resume goes on."
+        )
+
+    def _made(self) -> Iterator[tuple[str, str]]:
+        yield "begun", self.attempts[0].started
+        yield "finished", self.attempts[-1].finished or "no"
+        if len(self.attempts) > 1:
+            yield "attempts", str(len(self.attempts))
+        yield "penchant", self.penchant
+        yield "software", ", ".join(f"{name} {version}" for name, version in self.software.items())
+        yield "hardware", ", ".join(f"{name} {value}" for name, value in self.hardware if value)
+        if len(self.data) <= _MOST_FILES:
+            for file, digest in sorted(self.data.items()):
+                yield "data", f"{Path(file).name}, sha256 {digest}"
+        for name, record in self.prepared.items():
+            texts = ", ".join(f"{text.name} (sha256 {text.sha256})" for text in record.texts)
+            yield "made", f"{name}, sha256 {record.sha256}, of {texts}"
+        if len(self.data) > _MOST_FILES:
+            yield "data", f"{len(self.data)} files; {FILE} has the sha256 of each"
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in a file, of this format or as version 0.1 wrote it. Raises StudyError."""
+    try:
+        content = json.loads(path.read_text("utf-8"))
+        return Manifest.model_validate(_from_0_1(content) if "format" not in content else content)
+    except OSError as error:
+        raise StudyError(f"cannot be read ({error})", where=str(path), hint="name another directory") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise StudyError(f"is not the record of a study ({place}: {in_words(first)})", where=str(path)) from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StudyError(f"is not the record of a study ({error!r})", where=str(path)) from error
+
+
+def _from_0_1(content: dict[str, Any]) -> dict[str, Any]:
+    """What version 0.1 wrote, in this format: units were told apart by strings, "probe | model"."""
+
+    def split(key: str) -> dict[str, str]:
+        probe, _, spec = key.partition(" | ")
+        return {"probe": probe, "spec": spec}
+
+    attempts = [
+        {**attempt, "units": [{**split(one.pop("unit")), **one} for one in map(dict, attempt["units"])]}
+        for attempt in content["attempts"]
+    ]
+    return {
+        **content,
+        "units": [{**split(key), **unit} for key, unit in content["units"].items()],
+        "skipped": [{**split(key), "model": reason} for key, reason in content.get("skipped", {}).items()],
+        "attempts": attempts,
+    }
+
+
+def now() -> str:
+    """The time, to the second, with its zone."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _software() -> Iterator[tuple[str, str]]:
+    yield "python", platform.python_version()
+    for package in _PACKAGES:
+        yield package, importlib.metadata.version(package)
+
+
+def _hardware() -> HardwareRecord:
+    import torch
+
+    return HardwareRecord(
+        platform=platform.platform(),
+        processor=platform.processor() or platform.machine(),
+        cores=os.cpu_count(),
+        threads=torch.get_num_threads(),
+        gpu=torch.cuda.get_device_name() if torch.cuda.is_available() else None,
+    )

@@ -1,0 +1,221 @@
+"""A study that begins with running text: sentences for its probes and vectors for its models are made first.
+
+What is made stands in the study's directory, and is made again only when it is not there or was made otherwise.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from penchant._version import __version__
+from penchant.corpus.extraction import extract
+from penchant.corpus.search import Duplicates, Extraction, extraction
+from penchant.corpus.sentence_table import notes, read_record
+from penchant.corpus.text_files import Layout, TextFile, find_texts
+from penchant.corpus.training import method, read_card, still_true, train
+from penchant.corpus.training_text import tokens
+from penchant.corpus.workers import worthwhile
+from penchant.files import safe, sha256_file
+from penchant.instruments.base import Probe, TextNeeds
+from penchant.study.manifest import PreparedRecord
+from penchant.tables.places import listed
+
+TRAINED = "trained:"
+"""What the name of a model begins with that the study trains."""
+Progress = Callable[[str], Callable[[float, float], None]]
+
+
+class Corpus(BaseModel):
+    """Running text, and how sentences are drawn from it for probes that name none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    text: str | list[str]
+    """Files, patterns, directories, URLs; plain text, JSON lines, Parquet, compressed or not."""
+    language: str | None = None
+    """Whose rules divide sentences. Default: the language of the stimuli."""
+    layout: Layout = "paragraphs"
+    """What a line of plain text is: a paragraph, a sentence, or part of a wrapped paragraph that a blank line ends."""
+    field: str = "text"
+    """The field that holds the text, in JSON lines and Parquet."""
+    per_word: Annotated[int, Field(ge=1)] = 10_000
+    """The most occurrences of a word that are kept, in each segment."""
+    minimum: Annotated[int, Field(ge=0)] = 1
+    """Words with fewer occurrences in a segment are named in a note."""
+    segments: list[int | str] | None = None
+    """Lengths of sentences that are sampled apart. Default: the bounds of the probe's own segments."""
+    duplicates: Duplicates = "near"
+    """Which equal sentences count once: near (also nearly equal ones), exact, or keep (none)."""
+    seed: Annotated[int, Field(ge=0)] | None = None
+    """Default: the study's."""
+
+    def files(self, base: Sequence[Path]) -> list[TextFile]:
+        """The text's files. Raises DataError."""
+        return find_texts(listed(self.text), base)
+
+
+class Vectors(BaseModel):
+    """Word vectors trained on the study's text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+    method: Literal["word2vec", "glove"]
+    """word2vec (skip-gram with negative sampling) or glove."""
+    size: Annotated[int, Field(ge=1)] = 100
+    """Dimensions."""
+    window: Annotated[int, Field(ge=1)] | None = None
+    """Words on each side that count as context. Default: 5, glove 10."""
+    min_count: Annotated[int, Field(ge=1)] | None = None
+    """Rarer words have no vector. Default: 5."""
+    epochs: Annotated[int, Field(ge=1)] | None = None
+    """Passes over the text. Default: 5, glove 25."""
+    x_max: Annotated[float, Field(gt=0)] | None = None
+    """GloVe: co-occurrences from which on all weigh alike. Default: 100; some 10 for less than ten million words."""
+    seed: Annotated[int, Field(ge=0)] | None = None
+    """Default: the study's."""
+    lower: bool = True
+    """Whether letters are made small."""
+    forms: bool = False
+    """Take every form of the stimuli for the stimulus."""
+
+
+@dataclass(slots=True)
+class Prepared:
+    """The study's probes with sentences of their own, the files of trained models by name, the records of what was
+    made, and what must be told of it."""
+
+    probes: list[Probe[Any]]
+    models: dict[str, str] = field(default_factory=dict)
+    records: dict[str, PreparedRecord] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What is to be made for a study, and where. `models` are all the study names, `base` where data are looked up."""
+
+    corpus: Corpus
+    vectors: Mapping[str, Vectors]
+    models: Sequence[str]
+    folder: Path
+    base: Sequence[Path]
+    seed: int
+    say: Callable[[str], None]
+    progress: Progress
+
+    def make(self, probes: Sequence[Probe[Any]]) -> Prepared:
+        """Sentences for the probes that name none, and vectors. Raises DataError, MethodError and OutputError."""
+        files = self.corpus.files(self.base)
+        done = Prepared(list(probes))
+        made: dict[str, Path] = {}
+        for number, probe in enumerate(probes):
+            needs = probe.text_needs(self.base)
+            if needs is not None and probe.lacks_text():
+                path = self._sentences(needs, files, made, done)
+                done.probes[number] = probe.model_copy(update={probe.drawn: str(path.absolute())})
+        wanted = [name.removeprefix(TRAINED) for name in self.models if name.startswith(TRAINED)]
+        for name in wanted:
+            path = self.folder / "vectors" / f"{name}.txt"
+            done.records[f"vectors/{path.name}"] = self._vectors(self.vectors[name], probes, files, path)
+            done.models[TRAINED + name] = str(path)
+        return done
+
+    def _sentences(self, needs: TextNeeds, files: Sequence[TextFile], made: dict[str, Path], done: Prepared) -> Path:
+        wanted = self._wanted(needs)
+        key = json.dumps(wanted.recipe(), ensure_ascii=False)
+        if key in made:
+            return made[key]
+        stem = safe(needs.stimuli.name)
+        path = self.folder / "corpus" / (f"{stem}-{len(made) + 1}.parquet" if made else f"{stem}.parquet")
+        made[key] = path
+        record = read_record(path) if path.exists() else None
+        if record is None or json.dumps(record["recipe"], ensure_ascii=False) != key or not _same(record, files):
+            self.say(f"{path.name}: reading {len(files):,} files of text")
+            tell = self.progress("sentences (MB)")
+            record = extract(
+                wanted,
+                files,
+                path,
+                workers=worthwhile(files),
+                resume=True,
+                progress=lambda more, total: tell(more / 1e6, total / 1e6),
+            )
+        done.records[f"corpus/{path.name}"] = PreparedRecord(
+            version=record["version"], texts=record["texts"], sha256=sha256_file(path)
+        )
+        done.notes += [f"{path.name}: {note}" for note in notes(record)]
+        return path
+
+    def _wanted(self, needs: TextNeeds) -> Extraction:
+        corpus = self.corpus
+        return extraction(
+            needs.stimuli,
+            words=needs.words,
+            segments=needs.segments if corpus.segments is None else corpus.segments,
+            language=corpus.language,
+            layout=corpus.layout,
+            field=corpus.field,
+            per_word=corpus.per_word,
+            minimum=corpus.minimum,
+            duplicates=corpus.duplicates,
+            seed=self.seed if corpus.seed is None else corpus.seed,
+        )
+
+    def _vectors(
+        self, settings: Vectors, probes: Sequence[Probe[Any]], files: Sequence[TextFile], path: Path
+    ) -> PreparedRecord:
+        wanted = (probe.text_needs(self.base) for probe in probes)
+        stimuli = next((needs.stimuli for needs in wanted if needs is not None), None)
+        how = method(
+            settings.method,
+            size=settings.size,
+            window=settings.window,
+            min_count=settings.min_count,
+            epochs=settings.epochs,
+            x_max=settings.x_max,
+            seed=self.seed if settings.seed is None else settings.seed,
+        )
+        tokenised = tokens(
+            stimuli,
+            forms=settings.forms,
+            language=self.corpus.language,
+            layout=self.corpus.layout,
+            field=self.corpus.field,
+            lower=settings.lower,
+        )
+        record = read_card(path)
+        if record is None or not still_true(record, how, tokenised, path) or not _same(record, files):
+            self.say(f"{path.name}: training")
+            record = train(
+                how, tokenised, files, path, stimuli=stimuli, workers=worthwhile(files), progress=self.progress
+            )
+        return PreparedRecord.model_validate(
+            {name: record[name] for name in ("version", "method", "parameters", "texts", "sha256", "vocabulary")}
+        )
+
+
+def _same(record: Mapping[str, Any], files: Sequence[TextFile]) -> bool:
+    """Whether this version made something from these files as they are now; of URLs only the size is looked at."""
+    if record["version"] != __version__ or len(record["texts"]) != len(files):
+        return False
+    return all(
+        (before["name"], before["size"]) == (file.name, file.size)
+        and ("://" in file.place or before["sha256"] == sha256_file(file.place))
+        for before, file in zip(record["texts"], files, strict=True)
+    )
+
+
+def problem(corpus: Corpus | None, vectors: Mapping[str, Vectors], models: Sequence[str]) -> str:
+    """What is wrong with a study's models, as far as it trains them; "" where nothing is."""
+    for name in (model.removeprefix(TRAINED) for model in models if model.startswith(TRAINED)):
+        if name not in vectors:
+            return f"no vectors are called '{name}' — {', '.join(vectors) or 'none'} stand under vectors"
+        if corpus is None:
+            return f"'{TRAINED}{name}' needs text to be trained on — name it under corpus"
+    return ""

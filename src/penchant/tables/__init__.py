@@ -1,0 +1,1 @@
+"""Readers of the tables and documents that users write; every error names its place."""

@@ -1,0 +1,63 @@
+"""Locating the data that a user names: by absolute path, by path relative to some directories, or by bundled name."""
+
+from __future__ import annotations
+
+import contextlib
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+
+from penchant.errors import DataError
+
+PACKAGE = Path(__file__).parent.parent
+"""The directory of the installed package, whose subdirectories hold the bundled data."""
+SET_FILE = "set.yaml"
+"""The file that marks a directory as a set of stimuli."""
+
+
+def listed(names: str | Sequence[str] | None) -> list[str]:
+    """One name or several as a list; an empty list for None."""
+    return [names] if isinstance(names, str) else list(names or ())
+
+
+def bundled(home: Path, file: str) -> list[str]:
+    """The sorted names of the directories in `home` that hold a file of that name."""
+    return sorted(place.parent.name for place in home.glob(f"*/{file}"))
+
+
+def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, sets: Path | None = None) -> Path:
+    """Locate a file or directory: the first match under the directories of `base`, else that directory of `sets`.
+
+    `base` defaults to the working directory. Raises DataError naming the places searched, and similar names there.
+    """
+    if not str(name).strip():
+        raise DataError("the name of the data is empty", where="data", hint="name a file or a directory")
+    path = Path(name)
+    directories = [Path()] if base is None else [Path(directory) for directory in base]
+    places = [path] if path.is_absolute() else [directory / path for directory in directories]
+    for place in places:
+        with contextlib.suppress(OSError):  # no permission, or a name that no file can have
+            if place.exists():
+                return place
+    known = [] if sets is None else bundled(sets, SET_FILE)
+    if sets is not None and str(name) in known:
+        return sets / str(name)
+    searched = ", ".join(dict.fromkeys(str(place.parent.absolute()) for place in places)) or "no directory"
+    similar = _similar(path, known, [place.parent for place in places])
+    hint = f"did you mean {', '.join(similar)}?" if similar else "check the name, or give the whole path"
+    raise DataError(f"no such file or directory (looked in {searched})", where=str(name), hint=hint)
+
+
+def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[str]:
+    """Up to three names, known or in the folders, that are close to the path's, ignoring case and suffix."""
+    names = set(known)
+    for folder in dict.fromkeys(folders):
+        with contextlib.suppress(OSError):
+            names |= {child.name for child in folder.iterdir()}
+    originals: dict[str, str] = {}
+    for name in sorted(names):
+        originals.setdefault(name.casefold(), name)
+        originals.setdefault(Path(name).stem.casefold(), name)
+    close = difflib.get_close_matches(path.name.casefold(), list(originals), n=4, cutoff=0.7)
+    close += difflib.get_close_matches(path.stem.casefold(), list(originals), n=4, cutoff=0.7)
+    return list(dict.fromkeys(originals[match] for match in close))[:3]

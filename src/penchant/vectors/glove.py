@@ -1,0 +1,118 @@
+"""GloVe: vectors whose products approximate the logarithm of co-occurrence counts.
+
+Pennington, Socher and Manning 2014. The loss is J = Σ f(X_ij) (w_i·w̃_j + b_i + b̃_j − log X_ij)² over the entries X_ij
+that are not 0 (eq. 8), with f(x) = min(1, (x/x_max)^α) (eq. 9).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.errors import DataError, MethodError, ModelError, missing_package
+from penchant.vectors.cooccurrence import cooccurrences
+from penchant.vectors.token_file import Trained, read_tokens, refuse_below
+
+_AT_ONCE = 1 << 20
+"""Visits between two reports of progress, less than a second's work."""
+_LINE = 16
+_BITS = 8
+"""The number of heaps of `kernels.shuffle`, as a power of two."""
+
+
+@dataclass(frozen=True, slots=True)
+class GloVe:
+    """Training with AdaGrad as in the authors' program (`glove.c`). The defaults are those of the program, except for
+    the size (there 50), the window (there 15; in the paper 10) and min_count (there 1).
+
+    Details that the paper leaves open, or that versions of the program handle differently:
+
+    - Vectors and biases start at (u − ½)/(size + 1), u uniform on [0, 1); the program counts the bias as a dimension.
+    - Sums of squared gradients start at 1. The gradient is that of J/2 times the rate, also when it is added to the
+      sums. Later versions of the program leave the rate out of the steps of biases and clip gradients at 100.
+    - (i, j) and (j, i) are two entries. Each is visited once per epoch, on a single thread, in an order drawn anew for
+      every epoch; the program shuffles once, and its threads update asynchronously.
+    - The result is w_i + w̃_i. Parameters are in single precision and counts in double; the program uses double only.
+
+    `seed` determines starting values and orders. The same seed gives bit-identical vectors on the same kind of
+    processor; another may round sums differently.
+    """
+
+    size: int = 100
+    window: int = 10
+    min_count: int = 5
+    epochs: int = 25
+    x_max: float = 100.0
+    alpha: float = 0.75
+    rate: float = 0.05
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        refuse_below(1, size=self.size, window=self.window, min_count=self.min_count, epochs=self.epochs)
+        refuse_below(0, alpha=self.alpha, seed=self.seed)
+        for name, value in (("x_max", self.x_max), ("rate", self.rate)):
+            if not 0 < value < math.inf:
+                raise MethodError(f"{name} is {value}", hint="it must be above 0")
+
+    def train(self, tokens: str | Path, progress: Callable[[float], None] = lambda share: None) -> Trained:
+        """Train vectors on a token file. `progress` is called with the share of all visits done since the last call.
+
+        `losses` has the mean of ½ f(X)(w·w̃ + b + b̃ − log X)² over the visits of each epoch, before their steps; the
+        program calls it cost. Raises DataError for a file that cannot be used, MethodError if numba is missing, and
+        ModelError if training diverges.
+        """
+        try:
+            from penchant.vectors.kernels import descend, shuffle
+        except ImportError as error:
+            raise missing_package("numba", "vectors", error) from error
+        corpus = read_tokens(tokens, self.min_count)
+        pairs, counts = cooccurrences(corpus, self.window)
+        values = self._values(counts)
+        del counts
+        order = _room(pairs)
+        rng = np.random.default_rng(self.seed)
+        rows = self._initial(len(corpus.words), rng)
+        losses = []
+        for epoch in range(1, self.epochs + 1):
+            shuffle(pairs, order, rng.integers(1 << 64, dtype=np.uint64), _BITS)
+            cost = 0.0
+            for start in range(0, len(order), _AT_ONCE):
+                part = order[start : start + _AT_ONCE]
+                cost += descend(part, pairs, values, rows, self.size, np.float32(self.rate))
+                progress(len(part) / len(order) / self.epochs)
+            if not math.isfinite(cost):
+                raise ModelError(f"training diverged in epoch {epoch}", hint=f"lower the rate, now {self.rate}")
+            losses.append(cost / len(order))
+        words, contexts = np.split(rows[:, : self.size], 2)
+        return Trained.on(corpus, words + contexts, tuple(losses))
+
+    def _values(self, counts: NDArray[np.float64]) -> NDArray[np.float32]:
+        """(log X, f(X)) of every entry."""
+        values = np.empty((len(counts), 2), np.float32)
+        for start in range(0, len(counts), _AT_ONCE):
+            block = slice(start, start + _AT_ONCE)
+            values[block, 0] = np.log(counts[block])
+            values[block, 1] = np.minimum(1, (counts[block] / self.x_max) ** self.alpha)
+        return values
+
+    def _initial(self, words: int, rng: np.random.Generator) -> NDArray[np.float32]:
+        """Initial parameters for `kernels.descend`: a row for each word, then for each context. A row has vector and
+        bias, then their sums of squares, both padded to whole cache lines of the processor."""
+        half = -(-(self.size + 1) // _LINE) * _LINE
+        rows = np.zeros((2 * words, 2 * half), np.float32)
+        rows[:, half:] = 1
+        for row in rows:
+            row[: self.size + 1] = (rng.random(self.size + 1) - 0.5) / (self.size + 1)
+        return rows
+
+
+def _room(pairs: NDArray[np.int32]) -> NDArray[np.uint32]:
+    """An empty array for the order of all visits: two per pair of words, one per word with itself."""
+    if 2 * len(pairs) > np.iinfo(np.uint32).max:
+        raise DataError(f"{len(pairs)} pairs of words are too many", hint="raise min_count or narrow the window")
+    return np.empty(2 * len(pairs) - np.count_nonzero(pairs[:, 0] == pairs[:, 1]), np.uint32)

@@ -1,0 +1,69 @@
+"""Compare vectors with human judgements of the similarity of English words, by two published tests in gensim."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.errors import missing_package
+from penchant.vectors.static import StaticVectors, load_vectors
+from penchant.vectors.token_file import Trained
+
+FILES = {"WordSim-353": "wordsim353.tsv", "SimLex-999": "simlex999.txt"}
+"""The files in gensim of Finkelstein et al. 2002 (similarity or relatedness) and Hill et al. 2015 (similarity only)."""
+
+
+class Similarity(NamedTuple):
+    """Spearman's `rho` between judgements and cosines over the `covered` pairs (of all `pairs`), and its two-sided `p`.
+
+    Both are NaN if fewer than three pairs are covered, or if judgements or cosines do not vary.
+    """
+
+    name: str
+    rho: float
+    p: float
+    covered: int
+    pairs: int
+
+
+def similarity_tests(vectors: Trained | StaticVectors | str | Path) -> list[Similarity]:
+    """Compare vectors, or a file of them, with WordSim-353 and SimLex-999.
+
+    A pair is covered if both words have nonzero vectors. Words are looked up regardless of case; of several that differ
+    only in case, the first is used, as in gensim. Raises MethodError if gensim is missing.
+    """
+    try:
+        from gensim.test.utils import datapath
+    except ImportError as error:
+        raise missing_package("gensim", "vectors", error) from error
+    loaded = load_vectors(vectors) if isinstance(vectors, str | Path) else vectors
+    index: dict[str, int] = {}
+    for number, word in enumerate(loaded.words):
+        index.setdefault(word.upper(), number)
+    return [_test(name, Path(datapath(file)), index, loaded.matrix) for name, file in FILES.items()]
+
+
+def _test(name: str, file: Path, index: dict[str, int], matrix: NDArray[np.float32]) -> Similarity:
+    from scipy import stats
+
+    pairs = 0
+    judged, cosines = [], []
+    for line in file.read_text("utf-8").splitlines():
+        if line.startswith("#"):
+            continue
+        pairs += 1
+        first, second, judgement = line.split("\t")
+        if first.upper() in index and second.upper() in index:
+            a, b = (matrix[index[word.upper()]].astype(np.float64) for word in (first, second))
+            norms = float(np.linalg.norm(a) * np.linalg.norm(b))
+            if norms:
+                judged.append(float(judgement))
+                cosines.append(float(a @ b) / norms)
+    if len(judged) < 3 or len(set(judged)) == 1 or len(set(cosines)) == 1:
+        return Similarity(name, math.nan, math.nan, len(judged), pairs)
+    correlation = stats.spearmanr(judged, cosines)
+    return Similarity(name, float(correlation.statistic), float(correlation.pvalue), len(judged), pairs)

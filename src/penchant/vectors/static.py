@@ -1,0 +1,383 @@
+"""Read static word vectors: word2vec text and binary, GloVe text (all also gzipped), `.npy` with a vocabulary.
+
+The format is detected from the content. Words are UTF-8 and kept exactly: only a space ends a word and only a newline
+ends a line, since published files have words with no-break spaces and other Unicode separators.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import itertools
+import re
+import warnings
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Literal, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.errors import ModelError
+
+Matrix = NDArray[np.float32]
+Positions = NDArray[np.intp]
+
+SUFFIXES = (".vec", ".txt", ".bin", ".npy", ".gz", ".glove", ".w2v")
+_BLOCK = 1 << 23
+_SAMPLE = 1 << 20
+_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+_NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
+_HEADER = re.compile(rb"(\d{1,12}) (\d{1,12}) *\r?\Z")
+_NOT_PLAIN = re.compile(rb"[^\x20-\x7e\t\r]")
+_NEWLINE, _RETURN, _SPACE = b"\n\r "
+_LINE_HINT = "each line is a word and its numbers, separated by single spaces"
+_STRANGERS = (
+    (b"PK\x03\x04", "is a zip archive or a PyTorch checkpoint", "unpack it, or name the directory of the checkpoint"),
+    (b"\x93NUMPY", "is a NumPy array inside gzip", "unpack it"),
+    (b"\x80", "is a Python pickle, which is never loaded", "save the vectors in word2vec's text or binary format"),
+    (b"\xba\x16\x4f\x2f", "is fastText's own binary format", "use the .vec file that comes with it"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StaticVectors:
+    """One vector per word, whatever the context.
+
+    `words[i]` has the vector `matrix[i]` (V × d, float32, read-only) and `index[word]` is i. `fingerprint` is the
+    SHA-256 of the file (for a matrix with a vocabulary, of both their hashes). If a file has a word more than once, the
+    first vector is used; `duplicates` counts the later ones, which are ignored.
+    """
+
+    name: str
+    words: tuple[str, ...] = field(repr=False)
+    index: dict[str, int] = field(repr=False)
+    matrix: Matrix = field(repr=False)
+    fingerprint: str
+    duplicates: int = 0
+    kind: Literal["static"] = "static"
+
+    def vector(self, word: str) -> Matrix:
+        """The vector of a word, of shape (d,). Raises ModelError if there is none."""
+        if word not in self.index:
+            raise ModelError(f"no vector for '{word}'", where=self.name)
+        return cast(Matrix, self.matrix[self.index[word]])
+
+    def __contains__(self, word: object) -> bool:
+        return word in self.index
+
+    def __len__(self) -> int:
+        return len(self.words)
+
+
+def looks_like_vectors(path: str | Path) -> bool:
+    """Whether the path is a file with a suffix of word vectors."""
+    file = Path(path)
+    return file.suffix.lower() in SUFFIXES and file.is_file()
+
+
+def load_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
+    """Read a file of word vectors. `vocabulary` is for `.npy` files: one word per line, in the order of the rows.
+
+    Without it, the file of the same name with the suffix .vocab or .txt is read. Raises ModelError with the place of a
+    fault.
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+            stream.seek(0)
+            start = stream.read(6)
+            stream.seek(0)
+            if start == b"\x93NUMPY":
+                collected, digest = _numpy(stream, file, vocabulary, digest)
+            else:
+                collected = _word2vec_or_glove(stream, file, start, vocabulary)
+    except IsADirectoryError as error:
+        raise ModelError("is a directory, not a file of word vectors", where=str(file)) from error
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise ModelError(f"the gzip file is damaged or cut short: {error}", where=str(file)) from error
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror or error}", where=str(file)) from error
+    return collected.vectors(_cited(file, digest), digest)
+
+
+def _cited(file: Path, digest: str) -> str:
+    stem = file.stem if file.suffix.lower() == ".gz" else file.name
+    return f"{Path(stem).stem if Path(stem).suffix.lower() in SUFFIXES else stem}@{digest[:7]}"
+
+
+class _Collected:
+    """Collects words and vectors, block by block."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.index: dict[str, int] = {}
+        self.blocks: list[Matrix] = []
+        self.read = 0
+
+    def add(self, words: Sequence[bytes], block: Matrix, first: int, unit: str = "line") -> None:
+        """Add a block of rows; the first is line (or word) `first` of the file."""
+        finite = np.isfinite(block).all(axis=1)
+        if not finite.all():
+            row = int(np.argmin(finite))
+            word = words[row].decode("utf-8", "replace")
+            raise self.error(f"the vector of '{word}' holds a value that is not finite", f"{unit} {first + row}")
+        kept = []
+        for row, raw in enumerate(words):
+            try:
+                word = raw.decode("utf-8")
+            except UnicodeDecodeError as error:
+                place = f"{unit} {first + row}"
+                raise self.error(f"the word {raw[:50]!r} is not UTF-8", place, "save it as UTF-8") from error
+            if word not in self.index:
+                self.index[word] = len(self.index)
+                kept.append(row)
+        self.read += len(words)
+        self.blocks.append(block if len(kept) == len(words) else block[kept])
+
+    def error(self, message: str, place: str = "", hint: str = "") -> ModelError:
+        return ModelError(message, where=f"{self.file}, {place}" if place else str(self.file), hint=hint)
+
+    def vectors(self, name: str, fingerprint: str) -> StaticVectors:
+        if not self.index:
+            raise ModelError("holds no vectors", where=str(self.file))
+        matrix = np.empty((len(self.index), self.blocks[0].shape[1]), np.float32)
+        row = 0
+        self.blocks.reverse()
+        while self.blocks:  # each block is freed once copied, so that memory hardly holds the matrix twice
+            block = self.blocks.pop()
+            matrix[row : row + len(block)] = block
+            row += len(block)
+        matrix.setflags(write=False)
+        duplicates = self.read - len(self.index)
+        return StaticVectors(name, tuple(self.index), self.index, matrix, fingerprint, duplicates)
+
+
+# --- NumPy matrix with a vocabulary -------------------------------------------------------------------------------
+
+
+def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: str) -> tuple[_Collected, str]:
+    vocabulary_path = _vocabulary_file(file, vocabulary)
+    try:
+        matrix = np.load(stream, allow_pickle=False)
+    except (ValueError, EOFError, MemoryError) as error:
+        raise ModelError(f"cannot be read as a NumPy array: {error}", where=str(file)) from error
+    if matrix.ndim != 2 or not matrix.shape[1] or matrix.dtype.kind not in "fiu":
+        shape = "×".join(map(str, matrix.shape)) or "none"
+        raise ModelError(f"expected a table of numbers, found shape {shape} of {matrix.dtype}", where=str(file))
+    raw = vocabulary_path.read_bytes()
+    lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    words = [line.removesuffix(b"\r") for line in (lines[:-1] if lines[-1] == b"" else lines)]
+    if len(words) != len(matrix):
+        raise ModelError(
+            f"{len(words)} words for the {len(matrix)} rows of {file.name}",
+            where=str(vocabulary_path),
+            hint="one word per line",
+        )
+    collected = _Collected(vocabulary_path)
+    with np.errstate(over="ignore"):  # values too large for float32 become infinite, which is an error
+        collected.add(words, matrix.astype(np.float32), 1)
+    both = digest + hashlib.sha256(raw).hexdigest()
+    return collected, hashlib.sha256(both.encode()).hexdigest()
+
+
+def _vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
+    beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
+    places = beside if vocabulary is None else [Path(vocabulary)]
+    for place in places:
+        if place.is_file():
+            return place
+    names = " or ".join(str(place) for place in places)
+    raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="a text file with one word per line")
+
+
+# --- word2vec and GloVe -------------------------------------------------------------------------------------------
+
+
+def _word2vec_or_glove(raw: BinaryIO, file: Path, start: bytes, vocabulary: str | Path | None) -> _Collected:
+    if vocabulary is not None:
+        raise ModelError("a vocabulary goes with .npy; this file has words of its own", where=str(file))
+    if start.startswith(b"\x1f\x8b"):
+        with gzip.open(raw) as unpacked:
+            return _with_words(cast(BinaryIO, unpacked), file)
+    return _with_words(raw, file)
+
+
+def _with_words(stream: BinaryIO, file: Path) -> _Collected:
+    sample = stream.read(_SAMPLE)
+    if not sample.strip():
+        raise ModelError("the file is empty", where=str(file))
+    for magic, message, hint in _STRANGERS:
+        if sample.startswith(magic):
+            raise ModelError(message, where=str(file), hint=hint)
+    sample = sample.removeprefix(b"\xef\xbb\xbf")
+    first, _, rest = sample.partition(b"\n")
+    header = _HEADER.match(first)
+    if header is None:
+        return _text(sample, stream, file, _dimension(sample, file), first_line=1)
+    count, dimension = int(header[1]), int(header[2])
+    if not count or not dimension:
+        raise ModelError(f"the header announces {count} words of {dimension} numbers", where=f"{file}, line 1")
+    if _is_binary(rest):
+        return _binary(rest, stream, file, count, dimension)
+    collected = _text(rest, stream, file, dimension, first_line=2)
+    if collected.read != count:
+        raise collected.error(
+            f"the header announces {count} words, the file holds {collected.read}",
+            "line 1",
+            "the file may be cut short",
+        )
+    return collected
+
+
+def _is_binary(rest: bytes) -> bool:
+    """Whether binary numbers follow the header; in text, every word is followed by plain characters."""
+    lines = [line.partition(b" ")[2] for line in rest.split(b"\n") if line]
+    odd = sum(not numbers or _NOT_PLAIN.search(numbers) is not None for numbers in lines)
+    return 2 * odd > len(lines)
+
+
+def _binary(rest: bytes, stream: BinaryIO, file: Path, count: int, dimension: int) -> _Collected:
+    """Read each word, a space, and its numbers as little-endian float32; some programs put a newline between words."""
+    collected = _Collected(file)
+    size = 4 * dimension
+    while collected.read < count:
+        words: list[bytes] = []
+        vectors: list[bytes] = []
+        position = 0
+        while collected.read + len(words) < count:
+            begin = rest.find(b" ", position) + 1
+            if not begin or begin + size > len(rest):
+                break
+            words.append(rest[position : begin - 1].lstrip(b"\n"))
+            vectors.append(rest[begin : begin + size])
+            position = begin + size
+        if words:
+            block = np.frombuffer(b"".join(vectors), "<f4").reshape(-1, dimension).astype(np.float32)
+            collected.add(words, block, collected.read + 1, "word")
+        more = stream.read(_BLOCK)
+        if not words and not more:
+            raise collected.error(f"the file ends after {collected.read} of the {count} words its header announces")
+        rest = rest[position:] + more
+    if rest.strip(b"\n"):
+        raise collected.error(f"more follows the {count} words that the header announces", "line 1")
+    return collected
+
+
+def _dimension(sample: bytes, file: Path) -> int:
+    """The most common count of numbers at the end of the first lines: words may contain spaces and end in a number."""
+    lines = [line for raw in sample.split(b"\n") if (line := raw.rstrip(b" \r"))]
+    counts: Counter[int] = Counter()
+    for line in lines[: max(1, min(100, len(lines) - 1))]:  # the last may be truncated
+        pieces = line.split(b" ")[1:]
+        counts[sum(1 for _ in itertools.takewhile(_is_number, reversed(pieces)))] += 1
+    dimension = counts.most_common(1)[0][0]
+    if not dimension:
+        raise ModelError(
+            "is not a file of word vectors: its lines do not end in numbers", where=str(file), hint=_LINE_HINT
+        )
+    return dimension
+
+
+def _is_number(piece: bytes) -> bool:
+    return _NUMBER.match(piece) is not None or _NOT_FINITE.match(piece) is not None
+
+
+def _text(start: bytes, stream: BinaryIO, file: Path, dimension: int, first_line: int) -> _Collected:
+    collected = _Collected(file)
+    for block in _blocks(start, stream):
+        line = first_line + collected.read
+        parsed = _parse(block, dimension)
+        if parsed is None:
+            raise _bad_line(block, collected, dimension, line)
+        collected.add(*parsed, line)
+    return collected
+
+
+def _blocks(start: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    """Yield the rest of a file in blocks of whole lines, each ending in a newline, without blank lines at the end."""
+    more = start
+    left = b""
+    while more:
+        cut = more.rstrip(b"\r\n").rfind(b"\n") + 1  # keeps the last line, in case only blank ones follow
+        if cut:
+            yield left + more[:cut]
+            left = b""
+        left += more[cut:]
+        more = stream.read(_BLOCK)
+    last = left.rstrip(b"\r\n")
+    if last:
+        yield last + b"\n"
+
+
+def _parse(block: bytes, dimension: int) -> tuple[list[bytes], Matrix] | None:
+    """Parse the words and numbers of whole lines, all at once; returns None if any line does not fit.
+
+    The numbers are the last `dimension` fields. Words are blanked out and the rest is parsed in one go. Since no line
+    has an extra or empty field, the count of numbers is right only if every field is a single number.
+    """
+    text = np.frombuffer(block, np.uint8).copy()
+    newlines = np.flatnonzero(text == _NEWLINE)
+    starts = np.concatenate(([0], newlines[:-1] + 1))
+    ends = _without_trailing_space(text, starts, newlines)
+    spaces = np.flatnonzero(text == _SPACE)
+    before = np.searchsorted(spaces, ends)  # the number of spaces before the end of each line
+    if (before < dimension).any():
+        return None
+    cuts = spaces[before - dimension]  # where each word ends
+    if (cuts < starts).any():
+        return None
+    words = [block[start:cut] for start, cut in zip(starts.tolist(), cuts.tolist(), strict=True)]
+    if any(b" " in word and _ends_in_numbers(word) for word in words):
+        return None
+    blank = np.zeros(len(text), np.int8)
+    for begin, end in ((starts, cuts), (ends, newlines)):
+        blank[begin] += 1
+        blank[end] -= 1
+    text[np.cumsum(blank, dtype=np.int8) > 0] = _SPACE
+    filled = (text != _SPACE) & (text != _NEWLINE)
+    if filled[0] + np.count_nonzero(filled[1:] & ~filled[:-1]) != len(words) * dimension:
+        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", DeprecationWarning)  # from older versions of NumPy, instead of a ValueError
+        try:
+            numbers = np.fromstring(text.tobytes(), np.float32, sep=" ")
+        except (ValueError, DeprecationWarning):
+            return None
+    if len(numbers) != len(words) * dimension:
+        return None
+    return words, numbers.reshape(len(words), dimension)
+
+
+def _without_trailing_space(text: NDArray[np.uint8], starts: Positions, newlines: Positions) -> Positions:
+    """The end of each line; the original word2vec writes a space before the newline, Windows a carriage return."""
+    ends = newlines.copy()
+    while (loose := (ends > starts) & np.isin(text[ends - 1], (_SPACE, _RETURN))).any():
+        ends[loose] -= 1
+    return ends
+
+
+def _ends_in_numbers(word: bytes) -> bool:
+    """Whether a "word" contains numbers of the vector, so the line has too many; integers may belong to a name."""
+    return all(_NUMBER.match(piece) and b"." in piece for piece in word.split(b" ")[1:])
+
+
+def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) -> ModelError:
+    """The error for the first line of a block that does not fit."""
+    for number, raw in enumerate(block.split(b"\n")[:-1], line):
+        fields = raw.rstrip(b" \r").split(b" ")
+        word = b" ".join(fields[:-dimension])
+        if len(fields) <= dimension or (b" " in word and _ends_in_numbers(word)):
+            n_fields = len(fields) - 1
+            return collected.error(
+                f"{n_fields} fields after the word, expected {dimension}", f"line {number}", hint=_LINE_HINT
+            )
+        for piece in fields[-dimension:]:
+            if not _is_number(piece):
+                shown = piece.decode("utf-8", "replace")
+                return collected.error(f"'{shown}' is not a number", f"line {number}", hint=_LINE_HINT)
+    return collected.error("the numbers cannot be read", f"line {line} or later")

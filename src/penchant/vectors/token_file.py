@@ -1,0 +1,119 @@
+"""Token files, read as numbers, and the vectors trained on them.
+
+A token file is UTF-8, with one sentence per line and white space between tokens.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections import defaultdict
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.errors import DataError, MethodError
+
+Integers = NDArray[np.int32]
+
+_MORE = "give more text or a lower min_count"
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corpus:
+    """A token file: the vocabulary, sorted by falling count and then by code point, and the tokens as numbers.
+
+    `words[i]` occurs `counts[i]` times. `ids` are the tokens in the vocabulary, sentence after sentence, as positions
+    in `words`; `lengths` are the numbers of them in each sentence. `tokens` counts all tokens, `sentences` all lines
+    with any.
+    """
+
+    words: tuple[str, ...] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    ids: Integers = field(repr=False)
+    lengths: Integers = field(repr=False)
+    tokens: int
+    sentences: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """Trained vectors: `matrix[i]` (V × d, float32) is that of `words[i]`, which occurs `counts[i]` times.
+
+    `losses` has the mean cost of each epoch, if the method reports it. `tokens` counts all tokens read, `kept` those in
+    the vocabulary, and `sentences` the lines with any token.
+    """
+
+    words: tuple[str, ...] = field(repr=False)
+    counts: NDArray[np.int64] = field(repr=False)
+    matrix: NDArray[np.float32] = field(repr=False)
+    losses: tuple[float, ...]
+    tokens: int
+    kept: int
+    sentences: int
+
+    @classmethod
+    def on(cls, corpus: Corpus, matrix: NDArray[np.float32], losses: tuple[float, ...] = ()) -> Trained:
+        """Combine vectors with the corpus on which they were trained."""
+        return cls(corpus.words, corpus.counts, matrix, losses, corpus.tokens, len(corpus.ids), corpus.sentences)
+
+
+def read_tokens(path: str | Path, min_count: int = 1) -> Corpus:
+    """Read a token file; the vocabulary has the words that occur at least `min_count` times.
+
+    Takes four bytes of memory per token, plus the distinct tokens. Raises DataError with the place of a fault, and if
+    no sentence has two words of the vocabulary.
+    """
+    file = Path(path)
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__  # each new token gets the next number
+    ids, lengths = array("i"), array("i")
+    try:
+        with file.open("rb") as stream:
+            for line, raw in enumerate(stream, start=1):
+                tokens = (raw.removeprefix(_BOM) if line == 1 else raw).decode("utf-8").split()
+                if tokens:
+                    ids.extend(map(numbers.__getitem__, tokens))
+                    lengths.append(len(tokens))
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8", file=file, line=line, hint="save the file as UTF-8") from error
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=file) from error
+    return _corpus(file, list(numbers), np.frombuffer(ids, np.int32), np.frombuffer(lengths, np.int32), min_count)
+
+
+def _corpus(file: Path, words: list[str], ids: Integers, lengths: Integers, min_count: int) -> Corpus:
+    counts = np.bincount(ids, minlength=len(words))
+    order = sorted(np.flatnonzero(counts >= min_count).tolist(), key=lambda number: (-counts[number], words[number]))
+    if len(order) < 2:
+        often = f"occurs {min_count} times" if len(order) == 0 else f"but '{words[order[0]]}' occurs {min_count} times"
+        raise DataError(
+            f"no word {often}, and vectors need two words" if words else "holds no token",
+            file=file,
+            hint=_MORE if words else "one sentence per line, spaces between tokens",
+        )
+    renumbered = np.full(len(words), -1, np.int32)
+    renumbered[order] = np.arange(len(order), dtype=np.int32)
+    kept = renumbered[ids]
+    inside = kept >= 0
+    sentence = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)[inside]
+    kept_lengths = np.bincount(sentence, minlength=len(lengths)).astype(np.int32)
+    if kept_lengths.max() < 2:
+        raise DataError("no sentence holds two words of the vocabulary", file=file, hint=_MORE)
+    return Corpus(
+        words=tuple(words[number] for number in order),
+        counts=counts[order].astype(np.int64),
+        ids=kept[inside],
+        lengths=kept_lengths,
+        tokens=len(ids),
+        sentences=len(lengths),
+    )
+
+
+def refuse_below(lowest: float, **values: float) -> None:
+    """Raise MethodError for a parameter that is below `lowest` or NaN."""
+    for name, value in values.items():
+        if not value >= lowest:
+            raise MethodError(f"{name} is {value}", hint=f"it must be {lowest} or more")

@@ -1,0 +1,339 @@
+"""Nearly equal sentences are left out: never one that is unlike all kept ones, and of the like ones nearly all."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+
+import pytest
+import regex
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from paths import SHARED, needs_shared
+from penchant.corpus.near_duplicates import RECALL, NearDuplicates, bands_and_rows, fold
+from penchant.errors import MethodError
+
+thorough = settings(max_examples=300, deadline=None)
+
+
+# --- the naive way ------------------------------------------------------------------------------------------------
+
+
+def naive_fold(text: str) -> str:
+    """Word by word, character by character."""
+    words = regex.findall(r"[\p{L}\p{M}\p{N}\u200c\u200d]+", text)
+    folded = " ".join("".join("0" if regex.match(r"\p{Nd}", c) else c.casefold() for c in word) for word in words)
+    while "00" in folded or "0 0" in folded:
+        folded = folded.replace("0 0", "0").replace("00", "0")
+    return folded
+
+
+@functools.cache
+def naive_shingles(text: str) -> frozenset[str]:
+    folded = naive_fold(text)
+    return frozenset(folded[i : i + 5] for i in range(len(folded) - 4)) if len(folded) >= 5 else frozenset({folded})
+
+
+def jaccard(one: str, other: str) -> float:
+    a, b = naive_shingles(one), naive_shingles(other)
+    return len(a & b) / len(a | b)
+
+
+def checked(texts: Iterable[str], threshold: float = 0.8) -> tuple[list[bool], list[float]]:
+    """What is kept, and of all texts with a similar kept one before, the similarity of those that were kept all the
+    same. All pairs are compared."""
+    near = NearDuplicates(threshold)
+    added: list[bool] = []
+    missed: list[float] = []
+    kept: list[str] = []
+    for text in texts:
+        most = max((jaccard(text, other) for other in kept), default=0.0)
+        added.append(near.add(text))
+        if not added[-1]:
+            assert most >= threshold, (text, most)  # nothing is thrown away wrongly
+            continue
+        kept.append(text)
+        if most >= threshold:
+            missed.append(most)
+    assert len(near) == len(kept) == sum(added)
+    return added, missed
+
+
+def sentences(name: str, count: int, seed: int = 1) -> list[str]:
+    if name == "bangla":
+        lines = (SHARED / "bangla" / "porjotonlipi.bn").read_text("utf-8").splitlines()
+    else:
+        lines = re.split(r"(?<=[.!?])\s+", (SHARED.parent / "corpora" / "modern_english.txt").read_text("utf-8"))
+    distinct = sorted({line for line in lines if len(line) > 30})
+    return random.Random(seed).sample(distinct, count)
+
+
+def edited(text: str, words: Sequence[str], draw: random.Random) -> str:
+    """With one to four words changed, added, left out or swapped, or with changes that folding undoes."""
+    parts = text.split()
+    for _ in range(draw.randint(1, 4)):
+        place = draw.randrange(len(parts))
+        match draw.randrange(6):
+            case 0:
+                parts[place] = draw.choice(words)
+            case 1:
+                parts.insert(place, draw.choice(words))
+            case 2 if len(parts) > 1:
+                del parts[place]
+            case 3:
+                parts[place] = parts[place].upper() + ","
+            case 4:
+                parts[place], parts[0] = parts[0], parts[place]
+            case _:
+                parts[place] = parts[place][:-1] + draw.choice(words)[0]
+    return draw.choice([" ", "  "]).join(parts)
+
+
+# --- folding --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("The Cat — sat; on  the mat!", "the cat sat on the mat"),
+        ("It's half-past 12.", "it s half past 0"),
+        ("In 1999, 1,234.5 or 12/05/2019 and 7", "in 0 or 0 and 0"),
+        ("Straße, STRASSE", "strasse strasse"),
+        ("covid19 b2b", "covid0 b0b"),
+        ("২০১৯ সালে কাজ়, कुल ५० لـ ٣٤", "0 সালে কাজ় कुल 0 لـ 0"),
+        ("½ Ⅷ", "½ ⅷ"),
+        ("ক্\u200dষ\u200c।", "ক্\u200dষ\u200c"),
+        ("中文，测试\u3000𝟘𐒠😀𐐀", "中文 测试 0 𐐨"),
+        ("a\ud800b\x00c", "a b c"),
+        (" \n", ""),
+        ("?!", ""),
+    ],
+)
+def test_folding(text: str, folded: str) -> None:
+    assert fold(text) == naive_fold(text) == folded
+
+
+@thorough
+@given(st.one_of(st.text(), st.text(st.sampled_from("aA0 ৯٣9-.,ßİক\u09bc\u200d\u0301Ⅷ\n中😀"))))
+def test_folding_is_done_as_character_by_character(text: str) -> None:
+    assert fold(text) == naive_fold(text)
+
+
+def test_folding_every_character() -> None:
+    text = "x ".join(map(chr, range(0x110000)))
+    words = " ".join(regex.findall(r"[\p{L}\p{M}\p{N}\u200c\u200d]+", text)).casefold()
+    assert fold(text) == re.sub("0+", "0", regex.sub(r"\p{Nd}", "0", words))
+
+
+# --- what is kept ---------------------------------------------------------------------------------------------------
+
+
+@needs_shared
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 0.9])
+@pytest.mark.parametrize("name", ["bangla", "english"])
+def test_planted_edits(name: str, threshold: float) -> None:
+    draw = random.Random(f"{name} {threshold}")
+    texts = sentences(name, 130)
+    words = " ".join(texts).split()
+    texts += [edited(draw.choice(texts), words, draw) for _ in range(350)]
+    draw.shuffle(texts)
+    added, missed = checked(texts, threshold)
+    dropped = len(added) - sum(added)
+    assert dropped > 30 and sum(added) > 130
+    assert len(missed) <= 0.02 * (dropped + len(missed)) and all(each < threshold + 0.1 for each in missed)
+
+
+@needs_shared
+@pytest.mark.parametrize("name", ["bangla", "english"])
+def test_recall_close_above_the_threshold(name: str) -> None:
+    """Of pairs of a similarity from 0.8 to 0.9, where the bands miss most; each pair is alone."""
+    draw = random.Random(7)
+    texts = sentences(name, 700)
+    words = " ".join(texts).split()
+    found = total = 0
+    while total < 1200:
+        text = draw.choice(texts)
+        other = edited(text, words, draw)
+        if 0.8 <= jaccard(text, other) <= 0.9:
+            near = NearDuplicates()
+            assert near.add(text)
+            found += not near.add(other)
+            total += 1
+    assert found / total >= 0.99
+
+
+MOST = 72
+"""Hashes of a sentence."""
+SENTENCES = st.lists(
+    st.one_of(
+        st.text(max_size=30),
+        st.text(st.sampled_from("abc "), min_size=5, max_size=40),
+        st.text(st.sampled_from("কখগ\u09cdি ।"), min_size=5, max_size=40),
+    ),
+    max_size=12,
+)
+
+
+@thorough
+@given(SENTENCES, st.sampled_from([0.1, 0.3, 0.8, 0.95, 1.0]), st.randoms(use_true_random=False))
+@example(["", "a", "?!", "A.", "abcd", "abcde", "abcdef", "ABCD"], 0.5, random.Random(1))
+def test_any_texts(texts: list[str], threshold: float, draw: random.Random) -> None:
+    texts += [text[: len(text) * 9 // 10] + draw.choice(["", "x"]) for text in texts]
+    draw.shuffle(texts)
+    added, missed = checked(texts, threshold)
+    assert all(each < min(threshold + 0.2, 1) for each in missed)
+    kept = [naive_fold(text) for text, new in zip(texts, added, strict=True) if new]
+    assert len(kept) == len(set(kept)) and set(kept) <= set(map(naive_fold, texts))
+
+
+def test_equal_but_for_case_signs_spacing_and_numbers() -> None:
+    near = NearDuplicates(1.0)
+    texts = ["On 3 May 2019, she left.", "on 12 May — 2020: SHE LEFT", "On  May 2019 she left", "On 3 May she left, 7."]
+    assert list(map(near.add, texts)) == [True, False, True, True]
+
+
+def test_short_texts_are_one_shingle() -> None:
+    near = NearDuplicates(0.1)
+    texts = ["", "...", "abc", "ABC!", "abcd", "abcde", "abcdef", "bcdef"]
+    #                                         {abcde}  {abcde, bcdef}: 1/2   {bcdef}: 0, as the one before was dropped
+    assert list(map(near.add, texts)) == [True, False, True, False, True, True, False, True]
+
+
+def test_exactly_at_the_threshold() -> None:
+    """8 of 10 shingles are common: 12 characters have 8, and one more at either end makes 9, 10 in all."""
+    one, other = "abcdefghijklm", "bcdefghijklmn"
+    assert jaccard(one, other) == 8 / 10
+    near = NearDuplicates(0.8)
+    assert near.add(one) and not near.add(other)
+    near = NearDuplicates(0.8 + 1e-12)
+    assert near.add(one) and near.add(other)
+
+
+def test_only_kept_sentences_count() -> None:
+    """The second is like the first and dropped; the third is like the second only."""
+    words = [f"word{letter}{letter}" for letter in "abcdefghijklmnopqrst"]
+    first, second, third = (" ".join(words[start : start + 18]) for start in range(3))
+    assert jaccard(first, second) >= 0.85 > jaccard(first, third) and jaccard(second, third) >= 0.85
+    near = NearDuplicates(0.85)
+    assert list(map(near.add, [first, second, third, second, third])) == [True, False, True, False, False]
+    near = NearDuplicates(0.85)
+    assert list(map(near.add, [second, first, third])) == [True, False, False]
+
+
+def test_templates() -> None:
+    """Which have many candidates close below the threshold."""
+    draw = random.Random(2)
+    names = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz", k=draw.randint(3, 9))) for _ in range(300)]
+    made = [
+        f"{draw.choice(names)} is a village in the {draw.choice(names)} district of {draw.choice(names[:3])}, with "
+        f"{draw.randint(10, 9999)} inhabitants in {draw.randint(1990, 2020)}"
+        for _ in range(350)
+    ]
+    added, missed = checked(made)
+    dropped = len(added) - sum(added)
+    assert 20 < dropped < 330 and len(missed) <= 0.02 * dropped
+
+
+def test_long_texts() -> None:
+    """Of more shingles than masks have bits."""
+    draw = random.Random(3)
+    whole = "".join(draw.choices("abcdefghijklmnopqrstuvwxyz ", k=12_000))
+    other = "".join(draw.choices("abcdefghijklmnopqrstuvwxyz ", k=12_000))
+    texts = [whole, other, whole[:11_000], whole[:6_000] + other[:6_000], other[3000:], "x" + whole[1:]]
+    added, missed = checked(texts)
+    assert added == [True, True, False, True, True, False] and not missed
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (
+            "রহিম ২০১৯ সালে ঢাকায় একটি নতুন বাড়ি কিনেছিলেন এবং সেখানে থাকতেন।",
+            "রহিম ২০২০ সালে ঢাকায় একটি নতুন বাড়ি কিনেছিলেন, এবং সেখানে থাকতেন!",
+        ),
+        ("उसने दिल्ली में एक नया घर ख़रीदा और वहीं रहने लगी।", "उसने दिल्ली में एक नया घर ख़रीदा, और वहीं रहने लगी थी।"),
+        ("她去年在北京买了一套新房子并且一直住在那里工作", "她去年在北京买了一套新房子并且一直住在那里工作了。"),
+        ("اشترت بيتا جديدا في القاهرة سنة ٢٠١٩ وعاشت هناك", "اشترت بيتا جديدا في القاهرة سنة ١٩٨ وعاشت هناك."),
+        ("Она купила новый дом в Москве в прошлом году", "ОНА КУПИЛА НОВЫЙ ДОМ В МОСКВЕ В ПРОШЛОМ ГОДУ!"),
+    ],
+)
+def test_scripts(one: str, other: str) -> None:
+    unlike = " ".join(reversed(one.split())) if " " in one else one[::-1]
+    added, missed = checked([one, unlike, other, one + " x"])
+    assert added == [True, True, False, False] and not missed
+
+
+# --- bands ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("threshold", [0.1, 0.3, 0.5, 0.79, 0.8, 0.9, 0.95, 0.999, 1.0])
+def test_bands(threshold: float) -> None:
+    bands, rows = bands_and_rows(threshold)
+    assert bands * rows <= MOST
+    assert 1 - (1 - threshold**rows) ** bands >= RECALL >= 0.99
+    longer = (1 - (1 - threshold ** (rows + 1)) ** (MOST // (rows + 1))) if rows < MOST else 0
+    assert longer < RECALL
+
+
+def test_the_bands_of_the_default() -> None:
+    """0.8⁵ = 0.32768, and 0.67232¹⁴ = 0.0038 (¹³: 0.0057)."""
+    assert bands_and_rows(0.8) == (14, 5)
+    assert math.isclose(0.67232**14, 0.0038, rel_tol=0.02) and 0.67232**13 > 0.005
+
+
+@pytest.mark.parametrize("threshold", [0.0, -1.0, 0.09, 1.01, math.nan, math.inf])
+def test_bad_thresholds(threshold: float) -> None:
+    with pytest.raises(MethodError, match=r"not a valid threshold for near duplicates — use 0\.1 to 1"):
+        NearDuplicates(threshold)
+
+
+# --- the same everywhere --------------------------------------------------------------------------------------------
+
+REPEATED = """
+import json, random, sys
+from penchant.corpus.near_duplicates import NearDuplicates
+draw = random.Random(4)
+words = ["".join(draw.choices("কখগঘঙচছজঝঞািীুূ", k=draw.randint(2, 6))) for _ in range(60)]
+texts = [" ".join(draw.choices(words, k=14)) for _ in range(200)]
+for _ in range(800):
+    parts = draw.choice(texts).split()
+    for _ in range(draw.randint(1, 3)):
+        parts[draw.randrange(len(parts))] = draw.choice(words)
+    texts.append(" ".join(parts))
+print(json.dumps([list(map(NearDuplicates(t).add, texts)) for t in (0.5, 0.7, 0.8)]))
+"""
+
+
+def test_no_dependence_on_the_seed_of_hashes() -> None:
+    answers = []
+    for seed in ("0", "1", "77"):
+        environment = os.environ | {"PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", REPEATED], env=environment, capture_output=True, text=True, check=True
+        )
+        answers.append(json.loads(done.stdout))
+    assert answers[0] == answers[1] == answers[2]
+    assert all(100 < sum(kept) < 900 for kept in answers[0])
+
+
+# --- the package ----------------------------------------------------------------------------------------------------
+
+
+def test_the_package_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "rensa", None)
+    with pytest.raises(MethodError, match=r"the package rensa is missing — pip install 'penchant\[corpus\]'"):
+        NearDuplicates()
+    assert fold("Still, this.") == "still this"
+
+
+def test_the_package_is_imported_late() -> None:
+    code = "import sys, penchant.corpus.near_duplicates; print('rensa' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"

@@ -1,0 +1,176 @@
+"""A sample is the smallest of uniform priorities, whatever the order; it is uniform, and tells how many there were."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from penchant.corpus.sampling import SPACE, Smallest, priority
+
+modest = settings(max_examples=150, deadline=None)
+TOP = 2**64 - 1
+
+
+# Priorities -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("seed", "parts", "told"),
+    [
+        (0, ("rose", "0", "A rose."), b"0\x00rose\x000\x00A rose."),
+        (-12, ("নদী",), "-12\x00নদী".encode()),
+        (7, (), b"7"),
+        (7, ("",), b"7\x00"),
+        (1, ("a\ud800b",), b"1\x00a\xed\xa0\x80b"),
+    ],
+)
+def test_priorities_are_stable(seed: int, parts: tuple[str, ...], told: bytes) -> None:
+    digest = hashlib.blake2b(told, digest_size=8).digest()
+    assert priority(seed, *parts) == int.from_bytes(digest, "little") < SPACE == 2**64
+
+
+def test_a_priority_that_never_changes() -> None:
+    assert priority(0, "rose", "0", "A rose.") == 11_803_627_761_340_327_925
+
+
+def test_parts_stay_apart() -> None:
+    told = [("ab", "c"), ("a", "bc"), ("abc",), ("abc", ""), ("", "abc")]
+    assert len({priority(1, *parts) for parts in told} | {priority(11, *parts) for parts in told}) == 10
+
+
+# The smallest -----------------------------------------------------------------------------------------------------
+
+STREAM = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30) | st.integers(0, TOP)), max_size=60)
+
+
+@modest
+@given(STREAM, st.integers(1, 12))
+def test_the_smallest_of_a_stream(stream: list[tuple[int, int]], k: int) -> None:
+    samples = Smallest(3, k)
+    seen: list[set[int]] = [set(), set(), set()]
+    taken: list[list[int]] = [[], [], []]
+    for cell, own in stream:
+        new = own not in seen[cell]
+        seen[cell].add(own)
+        if samples.add(cell, own):
+            assert new  # nothing is taken in twice
+            taken[cell].append(own)
+        for each in range(3):
+            assert samples.limits[each] > (sorted(seen[each])[:k] or [0])[-1]
+    for cell in range(3):
+        expected = sorted(seen[cell])[:k]
+        assert samples.sample(cell).tolist() == expected
+        assert samples.sample(cell).dtype == np.uint64
+        assert set(expected) <= set(taken[cell])
+        if len(seen[cell]) >= k:
+            assert samples.limits[cell] == expected[-1] + 1
+        else:
+            assert samples.limits[cell] == 2**64 and samples.distinct(cell) == (len(seen[cell]), True)
+
+
+@pytest.mark.parametrize("k", [1, 3, 100, 400])
+def test_a_long_stream_in_any_order(k: int) -> None:
+    """Long enough for the sample to be put in order many times, and for most to be refused at once."""
+    rng = random.Random(k)
+    items = [rng.randrange(2**64) for _ in range(3_000)]
+    items += [*rng.choices(items, k=3_000), 0, TOP, TOP]
+    expected = sorted(set(items))[:k]
+    found = []
+    for _ in range(3):
+        rng.shuffle(items)
+        samples = Smallest(1, k)
+        taken = [own for own in items if samples.add(0, own)]
+        assert len(taken) == len(set(taken)) and set(expected) <= set(taken)
+        assert len(taken) < 2_500  # those that can belong to no sample are let go
+        assert samples.sample(0).tolist() == expected
+        found.append(samples.distinct(0) if k > 2 else None)
+    assert len(set(found)) == 1
+
+
+@modest
+@given(STREAM, STREAM, st.integers(3, 12))
+def test_parts_put_together(first: list[tuple[int, int]], second: list[tuple[int, int]], k: int) -> None:
+    """A sample that is taken up again is the one that was never left."""
+    whole, again = Smallest(3, k), Smallest(3, k)
+    for cell, own in first:
+        whole.add(cell, own)
+    for cell in range(3):
+        again.extend(cell, np.array([own for each, own in first if each == cell], dtype=np.uint64))
+    for cell, own in second:
+        whole.add(cell, own)
+        again.add(cell, own)
+    for cell in range(3):
+        assert again.sample(cell).tolist() == whole.sample(cell).tolist()
+        assert again.distinct(cell) == whole.distinct(cell) and again.limits[cell] == whole.limits[cell]
+
+
+def test_cells_know_nothing_of_each_other() -> None:
+    samples = Smallest(2, 2)
+    for own in range(9, 0, -1):
+        assert samples.add(0, own)
+    assert samples.add(1, 9)
+    assert (samples.sample(0).tolist(), samples.sample(1).tolist()) == ([1, 2], [9])
+    assert samples.limits == [3, 2**64]
+
+
+# What a sample says of all ----------------------------------------------------------------------------------------
+
+
+def test_each_is_drawn_as_often_as_any_other() -> None:
+    """χ² over 30 items of which 5 are drawn 2000 times, not put back, so that counts vary less by (n − k)/(n − 1)."""
+    n, k, times = 30, 5, 2_000
+    drawn: Counter[int] = Counter()
+    together: Counter[tuple[int, int]] = Counter()
+    for seed in range(times):
+        samples = Smallest(1, k)
+        owners = {priority(seed, f"sentence {i}"): i for i in range(n)}
+        for own in owners:
+            samples.add(0, own)
+        chosen = sorted(owners[own] for own in samples.sample(0).tolist())
+        assert len(chosen) == k
+        drawn.update(chosen)
+        together[chosen[0] // 10, chosen[-1] // 10] += 1
+    expected = times * k / n
+    squares = sum((drawn[i] - expected) ** 2 / expected for i in range(n)) * (n - 1) / (n - k)
+    assert 0.001 < stats.chi2(n - 1).sf(squares) < 0.999
+    assert together[0, 0] / times == pytest.approx(252 / 142_506, abs=0.004)  # all five of the first ten
+
+
+def test_seeds_draw_apart() -> None:
+    ranks = [sorted(range(200), key=lambda i, seed=seed: priority(seed, str(i))) for seed in range(40)]  # type: ignore[misc]
+    overlaps = [len(set(a[:20]) & set(b[:20])) for a in ranks for b in ranks if a is not b]
+    assert np.mean(overlaps) == pytest.approx(2, abs=0.2)  # 20 · 20 / 200
+
+
+@pytest.mark.parametrize(("k", "n"), [(10, 200), (66, 1_000), (66, 70)])
+def test_the_number_of_distinct_items(k: int, n: int) -> None:
+    """(k − 1)/u has no bias and a relative standard error of about √((n − k + 1)/n)/√(k − 2)."""
+    found = []
+    for seed in range(300):
+        samples = Smallest(1, k)
+        for i in range(n):
+            for _ in range(1 + i % 2):  # every other one twice
+                samples.add(0, priority(seed, str(i)))
+        number, exact = samples.distinct(0)
+        assert not exact
+        found.append(number / n)
+    error = np.sqrt((n - k + 1) / n / (k - 2))
+    assert np.mean(found) == pytest.approx(1, abs=3 * error / np.sqrt(300))
+    assert np.std(found) == pytest.approx(error, rel=0.2)
+
+
+def test_few_are_counted() -> None:
+    samples = Smallest(2, 4)
+    for own in (5, 3, 5, 9):
+        samples.add(0, own)
+    assert samples.distinct(0) == (3, True)
+    assert samples.distinct(1) == (0, True)
+    samples.add(0, SPACE // 2)
+    assert samples.distinct(0) == (6, False)  # 3 / (1/2)

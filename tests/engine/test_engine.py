@@ -1,0 +1,206 @@
+"""The plan loses, swaps and repeats nothing: tested with a backend whose answers name the read they belong to."""
+
+from __future__ import annotations
+
+import multiprocessing
+import random
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from penchant.engine.backends import FakeBackend
+from penchant.engine.cache import Cache
+from penchant.engine.engine import Engine
+from penchant.engine.plan import length_batches, merge, tree_batches
+from penchant.engine.reads import LogProbs, Read, Vectors
+from penchant.errors import CacheError
+from penchant.models.network import ancestors
+
+
+@st.composite
+def reads(draw: st.DrawFn) -> LogProbs:
+    ids = draw(st.lists(st.integers(0, 3), min_size=1, max_size=9))  # a small alphabet: many shared prefixes
+    at = draw(st.lists(st.integers(0, len(ids) - 1), min_size=1, max_size=4))
+    tokens = draw(st.lists(st.integers(0, 2), min_size=len(at), max_size=len(at)))
+    return LogProbs(tuple(ids), tuple(at), tuple(tokens))
+
+
+def expected(read: LogProbs, *, causal: bool) -> NDArray[np.float64]:
+    values = [
+        FakeBackend.value(list(read.ids[: at + 1] if causal else read.ids), at, token)
+        for at, token in zip(read.at, read.tokens, strict=True)
+    ]
+    return np.array(values)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(reads(), max_size=40),
+    st.integers(1, 50),
+    st.sampled_from([0, 3, 100]),
+    st.integers(1, 120),
+)
+def test_every_read_gets_its_own_answer_in_order(asked: list[LogProbs], budget: int, packs: int, window: int) -> None:
+    engine = Engine(FakeBackend(packs=packs), budget=budget, window=window)
+    answers = list(engine.answer(asked))
+    assert len(answers) == len(asked)
+    for read, answer in zip(asked, answers, strict=True):
+        np.testing.assert_allclose(np.asarray(answer, np.float64), expected(read, causal=packs > 0), atol=1e-7)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.tuples(reads(), st.lists(st.integers(0, 3), min_size=1, max_size=3)), max_size=40),
+    st.integers(1, 50),
+    st.sampled_from([0, 100]),
+    st.integers(1, 120),
+)
+def test_every_vector_is_of_its_position_and_layers(
+    given: list[tuple[LogProbs, list[int]]], budget: int, packs: int, window: int
+) -> None:
+    asked = [Vectors(read.ids, read.at, tuple(layers)) for read, layers in given]
+    backend = FakeBackend(packs=packs)
+    answers = list(Engine(backend, budget=budget, window=window).answer(asked))
+    assert all(batch.parents is None for batch in backend.batches)  # never in trees: masks made by hand may not fit
+    for read, answer in zip(asked, answers, strict=True):
+        found = np.asarray(answer, np.float64)
+        assert found.shape == (len(read.at), len(read.layers), 1)
+        for i, layer in enumerate(read.layers):
+            one = LogProbs(read.ids, read.at, (layer,) * len(read.at))
+            np.testing.assert_allclose(found[:, i, 0], expected(one, causal=packs > 0), atol=1e-7)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(reads(), min_size=1, max_size=40), st.integers(1, 60), st.integers(1, 60))
+def test_batches_hold_every_input_once_within_the_budget(asked: list[LogProbs], budget: int, row: int) -> None:
+    for tree in (False, True):
+        inputs = merge(asked).inputs
+        batches = list(tree_batches(inputs, budget, row) if tree else length_batches(inputs, budget))
+        held = [source.ids for batch in batches for source in batch.inputs]
+        assert sorted(held) == sorted({read.ids for read in asked})
+        for batch in batches:
+            rows, width = batch.tokens.shape
+            assert rows == 1 or rows * width <= budget
+            if tree and len(batch.inputs) > rows:
+                assert width <= max(row, max(len(source.ids) for source in batch.inputs))
+            positions = list(zip(batch.rows.tolist(), batch.cols.tolist(), strict=True))
+            assert len(positions) == len(set(positions))
+
+
+def test_a_tree_holds_each_prefix_once() -> None:
+    rng = random.Random(0)
+    asked = [LogProbs(tuple(rng.choices(range(3), k=8)), (7,), (0,)) for _ in range(60)]
+    batches = list(tree_batches(merge(asked).inputs, 10_000, 10_000))
+    prefixes = {read.ids[: i + 1] for read in asked for i in range(8)}
+    assert sum(int(batch.lengths.sum()) for batch in batches) == len(prefixes)
+
+
+def test_ancestors_of_a_hand_drawn_tree() -> None:
+    # 0 ─ 1 ─ 2      and a second root 4, then one column of padding
+    #      └─ 3
+    seen, depth = ancestors(np.array([[-1, 0, 1, 1, -1, -2]]))
+    assert depth.tolist() == [[0, 1, 2, 2, 0, 0]]
+    assert [np.flatnonzero(row).tolist() for row in seen[0]] == [[0], [0, 1], [0, 1, 2], [0, 1, 3], [4], [5]]
+
+
+def test_one_input_runs_once_in_a_study() -> None:
+    read = LogProbs((1, 2, 3), (1,), (5,))
+    other = LogProbs((1, 2, 3), (1, 2), (5, 6))
+    backend = FakeBackend()
+    engine = Engine(backend)
+    list(engine.answer([read, other, read]))
+    assert engine.counts.forward == 1
+    assert engine.counts.reads == 3
+    assert len(backend.batches[0].targets) == 2
+
+
+def test_reads_are_taken_a_window_at_a_time() -> None:
+    taken = 0
+
+    def stream() -> list[Read]:  # type: ignore[misc]
+        nonlocal taken
+        for i in range(100_000):
+            taken += 1
+            yield LogProbs((i, i + 1), (0,), (1,))
+
+    answers = Engine(FakeBackend(), window=1000).answer(stream())
+    next(answers)
+    assert taken < 2000
+
+
+class TestCache:
+    def test_second_time_nothing_runs_and_answers_are_the_same_bits(self, tmp_path: Path) -> None:
+        asked = [LogProbs((1, 2, i), (0, 2), (i, 7)) for i in range(50)]
+        first = Engine(FakeBackend(), cache=Cache(tmp_path / "c.sqlite", "model", "float32"))
+        before = list(first.answer(asked))
+        second = Engine(FakeBackend(), cache=Cache(tmp_path / "c.sqlite", "model", "float32"))
+        after = list(second.answer(reversed(asked)))[::-1]
+        assert second.counts.forward == 0
+        assert second.counts.cached == 50
+        for a, b in zip(before, after, strict=True):
+            assert a.tobytes() == b.tobytes()
+
+    @pytest.mark.parametrize("other", [("another", "float32"), ("model", "bfloat16")])
+    def test_models_and_formats_share_no_answer(self, tmp_path: Path, other: tuple[str, str]) -> None:
+        asked = [LogProbs((1, 2, 3), (0,), (1,))]
+        list(Engine(FakeBackend(), cache=Cache(tmp_path / "c", "model", "float32")).answer(asked))
+        engine = Engine(FakeBackend(), cache=Cache(tmp_path / "c", *other))
+        list(engine.answer(asked))
+        assert engine.counts.forward == 1
+
+    def test_a_new_question_about_a_known_input_keeps_the_old_answer(self, tmp_path: Path) -> None:
+        def forward(read: LogProbs) -> int:
+            engine = Engine(FakeBackend(), cache=Cache(tmp_path / "c", "m", "float32"))
+            (answer,) = engine.answer([read])
+            np.testing.assert_allclose(np.asarray(answer, np.float64), expected(read, causal=False), atol=1e-7)
+            return engine.counts.forward
+
+        one, two = LogProbs((1, 2), (0,), (1,)), LogProbs((1, 2), (1, 0), (3, 2))
+        assert [forward(one), forward(two), forward(one), forward(two)] == [1, 1, 0, 0]
+
+    def test_what_was_finished_survives_a_stop(self, tmp_path: Path) -> None:
+        class Stops(FakeBackend):
+            def run(self, batch):  # type: ignore[no-untyped-def]
+                if len(self.batches) == 3:
+                    raise KeyboardInterrupt
+                return super().run(batch)
+
+        asked = [LogProbs((i, 2), (0,), (1,)) for i in range(40)]
+        engine = Engine(Stops(), budget=8, cache=Cache(tmp_path / "c", "m", "float32"))
+        with pytest.raises(KeyboardInterrupt):
+            list(engine.answer(asked))
+        again = Engine(FakeBackend(), budget=8, cache=Cache(tmp_path / "c", "m", "float32"))
+        list(again.answer(asked))
+        assert again.counts.cached == 12
+        assert again.counts.forward == 28
+
+    @pytest.mark.parametrize("content", [b"not a database at all, but long enough to be looked at" * 99, b"x"])
+    def test_damaged_file_is_named(self, tmp_path: Path, content: bytes) -> None:
+        (tmp_path / "c").write_bytes(content)
+        with pytest.raises(CacheError, match="--cache none"):
+            Cache(tmp_path / "c", "m", "float32")
+
+    def test_damaged_row_is_an_error_and_not_an_answer(self, tmp_path: Path) -> None:
+        cache = Cache(tmp_path / "c", "m", "float32")
+        list(Engine(FakeBackend(), cache=cache).answer([LogProbs((1, 2), (0,), (1,))]))
+        cache._db.execute("UPDATE answers SET answer = x'00'")
+        with pytest.raises(CacheError, match="c:"):
+            list(Engine(FakeBackend(), cache=cache).answer([LogProbs((1, 2), (0,), (1,))]))
+
+    @pytest.mark.whole
+    def test_several_processes_write_one_file(self, tmp_path: Path) -> None:
+        with multiprocessing.get_context("spawn").Pool(3) as pool:
+            counts = pool.starmap(_write_to, [(tmp_path / "c", start) for start in (0, 50, 100)])
+        assert sum(counts) >= 200
+        engine = Engine(FakeBackend(), cache=Cache(tmp_path / "c", "m", "float32"))
+        list(engine.answer([LogProbs((i, 2), (0,), (1,)) for i in range(200)]))
+        assert engine.counts.cached == 200
+
+
+def _write_to(path: Path, start: int) -> int:
+    engine = Engine(FakeBackend(), budget=2, cache=Cache(path, "m", "float32"))
+    return len(list(engine.answer([LogProbs((i, 2), (0,), (1,)) for i in range(start, start + 100)])))

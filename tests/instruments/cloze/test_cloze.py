@@ -1,0 +1,1281 @@
+"""Cloze valence: predictions against plain transformers, summaries by hand, sensitivity against a slow replay."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import math
+import random
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import vl_convert
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import brute
+import penchant as pc
+import zoo as tiny
+from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.files import sha256_file
+from penchant.instruments import registry as any_probe
+from penchant.instruments.cloze import charts
+from penchant.instruments.cloze import section as report
+from penchant.instruments.cloze.data import RESERVED
+from penchant.instruments.cloze.estimates import Moves, _changes, measured
+from penchant.records import Signature
+
+Zoo = Callable[[str], Path]
+Answer = tuple[int, str, str]
+Rated = tuple[str, float, float | None]
+"""A prediction: word, probability, valence."""
+
+quick = settings(max_examples=60, deadline=None)
+
+SENTENCES = [
+    ("s1", "The old [MASK] saw the dog.", -1, "early"),
+    ("s2", "[MASK] is never late!", -0.5, "early"),
+    ("s3", "The keys to the [MASK] are on the table.", 1, "modern"),
+    ("s4", "The nurse said [MASK] was late.", 0.5, "modern"),
+    ("s5", "Moje sestra čte nové [MASK].", 0, "neutral"),
+    ("s6", "মেয়েটি [MASK] যায়।", 0, "neutral"),
+]
+PLAIN = SENTENCES[:4]
+WORDS = ["dog", "nurse", "teacher", "old cabinet"]
+FAST = {"resamples": 200, "draws": 100}
+MARKS = {"roberta": "Ġ", "modernbert": "Ġ", "xlm-roberta": "▁", "albert": "▁"}
+"""What a vocabulary entry starts with when a word does; in the other families of the zoo "##" continues a word."""
+
+
+# Test sets and results to work with -------------------------------------------------------------------------
+
+
+def write_table(path: Path, columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([columns, *rows])
+    return path
+
+
+def write_set(
+    folder: Path,
+    sentences: Sequence[Sequence[object]] = SENTENCES,
+    *,
+    ratings: Sequence[tuple[str, str, str, float]] = (),
+    lexicon: Mapping[str, float] | None = None,
+    candidates: Sequence[tuple[str, str]] = (),
+    scale: tuple[str, str] = ("old", "new"),
+) -> Path:
+    """A test set of these tables in a new directory."""
+    folder.mkdir(parents=True)
+    about: dict[str, Any] = {"language": "en", "scale": dict(zip(("low", "high"), scale, strict=True))}
+    write_table(folder / "sentences.csv", ["id", "text", "expected", "group"], sentences)
+    if ratings:
+        write_table(folder / "ratings.csv", ["sentence", "word", "rater", "rating"], ratings)
+        about["ratings"] = ["ratings.csv"]
+    if lexicon:
+        write_lexicon(folder / "lexicon.jsonl", lexicon)
+        about["lexicon"] = ["lexicon.jsonl"]
+    if candidates:
+        write_table(folder / "candidates.csv", ["sentence", "word"], candidates)
+        about["candidates"] = "candidates.csv"
+    (folder / "set.yaml").write_text(yaml.safe_dump(about, allow_unicode=True), "utf-8")
+    return folder
+
+
+def write_lexicon(path: Path, lexicon: Mapping[str, float]) -> Path:
+    rows = [json.dumps({"word": word, "valence": value}) for word, value in lexicon.items()]
+    path.write_text("\n".join(rows) + "\n", "utf-8")
+    return path
+
+
+def language_model(directory: Path) -> pc.LanguageModel:
+    model = pc.load(directory)
+    assert isinstance(model, pc.LanguageModel)
+    return model
+
+
+def cloze(data: Path, **parameters: Any) -> pc.Cloze:
+    return pc.Cloze(data=str(data), **{**FAST, **parameters})
+
+
+def items(rows: Sequence[tuple[str, float, Sequence[Rated]]], *, renormalise: bool = False) -> pl.DataFrame:
+    """Items as the probe makes them: (group, expected point, predictions)."""
+    table: dict[str, Any] = {
+        "id": [f"i{i}" for i in range(len(rows))],
+        "text": [f"text {i} [MASK]" for i in range(len(rows))],
+        "expected": [expected for _, expected, _ in rows],
+        "group": [group for group, _, _ in rows],
+        "words": [[word for word, _, _ in found] for _, _, found in rows],
+        "probs": [[p for _, p, _ in found] for _, _, found in rows],
+        "valences": [[value for _, _, value in found] for _, _, found in rows],
+        "sources": [["none" if value is None else "ratings" for *_, value in found] for _, _, found in rows],
+    }
+    kinds: dict[str, Any] = {"expected": pl.Float64, "probs": pl.List(pl.Float64), "valences": pl.List(pl.Float64)}
+    return measured(pl.DataFrame(table, schema_overrides=kinds), renormalise=renormalise)
+
+
+def result(table: pl.DataFrame, model: str = "m", **more: object) -> pc.Result:
+    fields = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 3, "ratings": "r#1", "renormalise": "no"}
+    numbers = {"moves": 5, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
+    signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
+    return pc.Cloze(data="d").result(pc.Measured(table), signature)
+
+
+def recipe(**more: Any) -> pc.Cloze:
+    return pc.Cloze(
+        data="d", **{"level": 0.95, "resamples": 500, "seed": 0, "moves": 5, "draws": 200, **more, "renormalise": False}
+    )
+
+
+def value(summary: pl.DataFrame, **where: str) -> dict[str, Any]:
+    for column, level in where.items():
+        summary = summary.filter(pl.col(column) == level)
+    assert len(summary) == 1, summary
+    return summary.row(0, named=True)
+
+
+# β and δ ----------------------------------------------------------------------------------------------------
+
+
+def test_the_published_formulas() -> None:
+    table = items([("g", -1, [("a", 0.7, -1), ("b", 0.2, 0), ("c", 0.1, 1)]), ("g", -1, [("a", 0.8, -1)])])
+    assert table["beta"].to_list() == pytest.approx([-0.6, -0.8])
+    assert table["delta"].to_list() == pytest.approx([0.8, 0.9])
+    assert table["rated_mass"].to_list() == pytest.approx([1.0, 0.8])
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 0.1), st.sampled_from([-1, -0.5, 0, 0.5, 1])), min_size=1, max_size=10),
+    st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]),
+)
+@quick
+def test_bounds_and_mirror_image(found: list[tuple[float, float]], expected: float) -> None:
+    rows = [("g", sign * expected, [(f"w{i}", p, sign * v) for i, (p, v) in enumerate(found)]) for sign in (1, -1)]
+    table = items(rows)
+    beta, mirrored = table["beta"].to_list()
+    assert -1 <= beta <= 1
+    assert mirrored == pytest.approx(-beta)
+    assert abs(beta) <= table["rated_mass"][0] + 1e-12
+    one, other = table["delta"].to_list()
+    assert 0 <= one <= 1
+    assert one == pytest.approx(other)
+
+
+@pytest.mark.parametrize("rho", [-1.0, -0.5, 0.0, 0.5, 1.0])
+def test_delta_is_one_where_the_model_leans_as_the_sentence_calls_for(rho: float) -> None:
+    table = items([("g", rho, [("a", 0.6, rho), ("b", 0.4, rho)]), ("g", rho, [("a", 0.5, None), ("b", 0.5, rho)])])
+    assert table["delta"][0] == pytest.approx(1)
+    assert table["delta"][1] == pytest.approx(1 - abs(rho) / 4)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.001, 0.12), st.sampled_from([-0.5, 0, 0.5]), st.booleans()), min_size=1, max_size=8)
+)
+@quick
+def test_a_planted_shift_moves_beta_by_its_share_of_the_mass(found: list[tuple[float, float, bool]]) -> None:
+    rated = [[(f"w{i}", p, v + (d if chosen else 0)) for i, (p, v, chosen) in enumerate(found)] for d in (0, 0.5, -0.5)]
+    before, up, down = items([("g", 1, row) for row in rated])["beta"].to_list()
+    share = sum(p for p, _, chosen in found if chosen)
+    assert up - before == pytest.approx(0.5 * share)
+    assert down - before == pytest.approx(-0.5 * share)
+
+
+def test_a_lexicon_shifted_by_a_half_shifts_a_model_by_half_its_rated_mass(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("bert"))
+    data = write_set(tmp_path / "set")
+    plain = cloze(data).run(lm).items
+    words = sorted(
+        {w.casefold() for row, how in plain.select("words", "sources").iter_rows() for w in row if w[:2] != "##"}
+    )
+    chosen = [word for word in words if any(map(str.isalpha, word))][::2]
+    found = []
+    for shift in (0.0, 0.5, -1.0):
+        lexicon = write_lexicon(tmp_path / f"{shift}.jsonl", dict.fromkeys(chosen, shift))
+        found.append(cloze(data, lexicon=str(lexicon)).run(lm).items)
+    level, half, one = found
+    assert level["beta"].to_list() == [0] * len(SENTENCES)
+    assert level["rated_mass"].min() > 0.01  # type: ignore[operator]
+    np.testing.assert_allclose(half["beta"], 0.5 * level["rated_mass"])
+    np.testing.assert_allclose(one["beta"], -level["rated_mass"])
+
+
+# Predictions of masked models -------------------------------------------------------------------------------
+
+
+def described(tokenizer: Any, family: str, token: int, *, first: bool) -> tuple[str, bool]:
+    """A vocabulary entry as a person would write it, and whether it is no word in that place."""
+    entry = tokenizer.convert_ids_to_tokens(token)
+    if entry is None:
+        return "None", True
+    if token in tokenizer.all_special_ids or (family not in MARKS and entry.startswith("##")):
+        return entry, True
+    text = tokenizer.convert_tokens_to_string([entry]).strip()
+    if not text or "\ufffd" in text or unicodedata.category(text[0]) == "Cc":
+        return text or entry, True
+    if family not in MARKS:
+        return text, False
+    written = any(unicodedata.category(c)[0] in "LMN" for c in text)
+    return text, written and not first and not entry.startswith(MARKS[family])
+
+
+def folded(word: str) -> str:
+    return unicodedata.normalize("NFC", word).casefold()
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "modernbert", "electra-generator", "albert"])
+def test_predictions_equal_plain_transformers(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    k = 40
+    model, tokenizer = brute.load(zoo(name))
+    expected: dict[str, list[tuple[str, bool, float]]] = {}
+    for id_, text, *_ in SENTENCES:
+        top = brute.topk_at_mask(model, tokenizer, text.replace("[MASK]", tokenizer.mask_token), k)
+        first = text.startswith("[MASK]")
+        expected[id_] = [(*described(tokenizer, name, token, first=first), p) for token, p in top]
+    # Every string that is only a piece gets a rating, and every other word.
+    bare = {folded(w.removeprefix("##")) for row in expected.values() for w, piece, _ in row if piece}
+    whole = sorted({folded(w) for row in expected.values() for w, piece, _ in row if not piece})
+    chosen = [word for word in sorted(bare | set(whole[::2])) if any(map(str.isalnum, word))]
+    lexicon = dict(zip(chosen, itertools.cycle([-1.0, 0.5, 1.0, -0.5, 0.0]), strict=False))
+    found = cloze(write_set(tmp_path / "set", lexicon=lexicon), k=k).run(language_model(zoo(name)))
+    assert len(found.items) == len(SENTENCES)
+    seen = {"piece": 0, "none": 0, "set lexicon": 0}
+    for row, (id_, text, rho, group) in zip(found.items.iter_rows(named=True), SENTENCES, strict=True):
+        assert (row["id"], row["text"], row["expected"], row["group"]) == (id_, text, rho, group)
+        assert row["words"] == [word for word, _, _ in expected[id_]]
+        assert row["probs"] == pytest.approx([p for *_, p in expected[id_]], abs=1e-5)
+        sigmas = [None if piece else lexicon.get(folded(word)) for word, piece, _ in expected[id_]]
+        assert row["valences"] == sigmas
+        sources = [
+            "piece" if piece else "none" if sigma is None else "set lexicon"
+            for sigma, (_, piece, _) in zip(sigmas, expected[id_], strict=True)
+        ]
+        assert row["sources"] == sources
+        rated = [(p, sigma) for sigma, (*_, p) in zip(sigmas, expected[id_], strict=True) if sigma is not None]
+        beta = sum(p * sigma for p, sigma in rated)
+        assert row["beta"] == pytest.approx(beta, abs=1e-5)
+        assert row["delta"] == pytest.approx(1 - abs(rho - beta) / 2, abs=1e-5)
+        assert row["rated_mass"] == pytest.approx(sum(p for p, _ in rated), abs=1e-5)
+        assert row["top_mass"] == pytest.approx(sum(p for *_, p in expected[id_]), abs=1e-5)
+        assert row["rated"] + row["unrated"] + row["pieces"] == k
+        for source in seen:
+            seen[source] += sources.count(source)
+        assert (row["pieces"], row["unrated"]) == (sources.count("piece"), sources.count("none"))
+    assert min(seen.values()) > 0, seen
+    pieces = {w.removeprefix("##") for row in expected.values() for w, piece, _ in row if piece}
+    assert {word for word in pieces if folded(word) in lexicon}, "no piece whose bare string the lexicon rates"
+
+
+def test_what_is_no_word_is_never_rated(zoo: Zoo, tmp_path: Path) -> None:
+    """Special tokens, halves of characters, spare rows of the head: not even where a lexicon holds how they look."""
+    vocabularies = {
+        "bert": ["[SEP]", "[UNK]"],
+        "modernbert": ["\ufffd", "None"],
+        "xlm-roberta": ["</s>", "▁"],
+        "roberta": ["\x08", "<mask>"],
+    }
+    for name, looks in vocabularies.items():
+        data = write_set(tmp_path / name, PLAIN, lexicon=dict.fromkeys([*looks, "none"], 1.0))
+        found = cloze(data, k=10_000).run(language_model(zoo(name))).items
+        words, sources = found["words"].explode(), found["sources"].explode()
+        for look in looks:
+            own = sources.filter(words == look)
+            assert set(own) == {"piece"}, (name, look)
+        assert found["rated"].to_list() == [0] * len(PLAIN)
+        assert found["top_mass"].to_list() == pytest.approx([1] * len(PLAIN), abs=1e-4)
+
+
+def test_after_a_quotation_mark_an_unmarked_token_is_a_word(zoo: Zoo) -> None:
+    lm = language_model(zoo("roberta"))
+    texts = {
+        'Isn\'t it "[MASK]" too late?': False,
+        "[MASK] is late.": False,
+        "Isn't it [MASK] too late?": True,
+        "Isn't it un[MASK] too late?": True,
+        "He said [MASK][MASK] too late.": True,
+    }
+    for text, joins in texts.items():
+        top = pc.fill(lm, text, k=600).filter(pl.col("gap") == pl.col("gap").max())
+        by_word = dict(zip(top["word"], top["piece"], strict=True))
+        assert by_word["ain"] is joins, text
+        assert by_word["ো"] is joins, "a vowel sign is part of a word, though no letter"
+        assert by_word["!"] is False
+        marked = lm.tokenizer.hf.convert_tokens_to_ids("Ġteacher")
+        assert lm.tokenizer.strings([marked]) == ["Ġteacher"]
+        assert by_word["teacher"] is False, text
+
+
+def test_k_is_how_many_count(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("bert-cased"))
+    data = write_set(tmp_path / "set")
+    three, ten = (cloze(data, k=k).run(lm).items for k in (3, 10))
+    assert three["words"].to_list() == [row[:3] for row in ten["words"].to_list()]
+    assert set(ten["words"].list.len()) == {10}
+
+
+# Closed lists -----------------------------------------------------------------------------------------------
+
+LISTS = {
+    "s1": ["nurse", "dog", "horse in the garden"],
+    "s2": ["rain", "Hello", "the old teacher", "mother"],
+    "s3": ["cabinet", "garden"],
+    "s4": ["he", "she", "the teacher", "nobody"],
+}
+CANDIDATES = [(id_, word) for id_, words in LISTS.items() for word in words]
+FILLED = {
+    ("s1", "nurse"): "The old nurse saw the dog.",
+    ("s1", "horse in the garden"): "The old horse in the garden saw the dog.",
+    ("s2", "rain"): "Rain is never late!",
+    ("s2", "the old teacher"): "The old teacher is never late!",
+    ("s3", "garden"): "The keys to the garden are on the table.",
+    ("s4", "she"): "The nurse said she was late.",
+}
+
+
+def full(text: str, word: str) -> str:
+    return text.replace("[MASK]", word[0].upper() + word[1:] if text.startswith("[MASK]") else word)
+
+
+Reference = Callable[[Any, Any, str], list[float]]
+
+
+def softmax(directory: Path, reference: Reference, text: str, words: Sequence[str]) -> list[tuple[str, float]]:
+    """The words with their probabilities, best first."""
+    model, tokenizer = brute.load(directory, causal=reference is brute.lp)
+    scores = [math.fsum(reference(model, tokenizer, full(text, word))) for word in words]
+    weights = [math.exp(score - max(scores)) for score in scores]
+    found = [(word, weight / math.fsum(weights)) for word, weight in zip(words, weights, strict=True)]
+    return sorted(found, key=lambda entry: -entry[1])
+
+
+def test_the_sentences_are_filled_as_written_here() -> None:
+    texts = {id_: text for id_, text, *_ in SENTENCES}
+    for (id_, word), expected in FILLED.items():
+        assert full(texts[id_], word) == expected
+    from penchant.instruments.cloze.probe import filled
+
+    assert all(filled(texts[id_], word) == expected for (id_, word), expected in FILLED.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "method", "reference"),
+    [
+        ("gpt2", None, brute.lp),
+        ("llama", "lp", brute.lp),
+        ("mistral", None, brute.lp),
+        ("bert", "pll", brute.pll),
+        ("roberta", "pll-word-l2r", brute.pll_word_l2r),
+    ],
+)
+def test_candidates_have_the_softmax_of_whole_sentences(
+    zoo: Zoo, tmp_path: Path, name: str, method: str | None, reference: Reference
+) -> None:
+    lexicon = {"nurse": -1.0, "Horse in the garden": 0.5, "rain": 1.0, "cabinet": -0.5, "she": 1.0, "he": -1.0}
+    data = write_set(tmp_path / "set", PLAIN, candidates=CANDIDATES, lexicon=lexicon)
+    found = cloze(data, method=method).run(language_model(zoo(name)))
+    assert found.signature["method"] == (method or "lp")
+    for row, (id_, text, rho, _) in zip(found.items.iter_rows(named=True), PLAIN, strict=True):
+        expected = softmax(zoo(name), reference, text, LISTS[id_])
+        assert row["words"] == [word for word, _ in expected]
+        assert row["probs"] == pytest.approx([p for _, p in expected], abs=1e-5)
+        np.testing.assert_allclose(np.log(row["probs"]), np.log([p for _, p in expected]), atol=2e-4)
+        assert row["top_mass"] == pytest.approx(1)
+        sigmas = {folded(word): sigma for word, sigma in lexicon.items()}
+        beta = sum(p * sigmas.get(folded(word), 0) for word, p in expected)
+        assert row["beta"] == pytest.approx(beta, abs=1e-5)
+        assert row["delta"] == pytest.approx(1 - abs(rho - beta) / 2, abs=1e-5)
+        assert row["pieces"] == 0
+
+
+def test_a_first_word_gets_its_capital_and_spellings_that_fill_alike_are_one(zoo: Zoo, tmp_path: Path) -> None:
+    data = write_set(tmp_path / "set", PLAIN[1:2], candidates=[("s2", w) for w in ("rain", "Rain", "hello", "Hello")])
+    row = cloze(data).run(language_model(zoo("gpt2"))).items.row(0, named=True)
+    model, tokenizer = brute.load(zoo("gpt2"), causal=True)
+    small, capital = (sum(brute.lp(model, tokenizer, f"{word} is never late!")) for word in ("rain", "Rain"))
+    other = sum(brute.lp(model, tokenizer, "Hello is never late!"))
+    assert abs(small - capital) > 0.01, "the model does not tell them apart"
+    assert dict(zip(row["words"], row["probs"], strict=True)) == pytest.approx(
+        {"rain": 1 / (1 + math.exp(other - capital)), "hello": 1 / (1 + math.exp(capital - other))}, abs=1e-5
+    )
+
+
+def test_k_cuts_the_list(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("gpt2"))
+    data = write_set(tmp_path / "set", PLAIN, candidates=CANDIDATES, lexicon=dict.fromkeys(["he", "she", "nurse"], 1.0))
+    whole, cut = (cloze(data, k=k).run(lm).items for k in (10, 2))
+    assert cut["words"].to_list() == [row[:2] for row in whole["words"].to_list()]
+    assert cut["probs"].to_list() == [row[:2] for row in whole["probs"].to_list()]
+    assert all(cut["top_mass"] <= whole["top_mass"])
+    assert cut["top_mass"].min() < 1 - 1e-9  # type: ignore[operator]
+    assert cut["top_mass"].to_list() == pytest.approx([sum(row[:2]) for row in whole["probs"].to_list()])
+
+
+def test_where_candidates_come_from(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("gpt2"))
+    ratings = [
+        ("s1", "dog", "anna", -1.0),
+        ("s1", "dog", "ben", 1.0),
+        ("s1", "horse", "anna", 0.0),
+        ("s1", "!", "ben", 0.0),
+    ]
+    own = write_table(tmp_path / "more.csv", ["sentence", "word"], [("s1", "table"), ("s1", "key"), ("s1", "table")])
+    extra = write_table(
+        tmp_path / "extra.csv",
+        ["sentence", "word", "rater", "rating"],
+        [("s1", "sister", "c", 1), ("s1", "dog", "c", 1)],
+    )
+    closed = write_set(tmp_path / "closed", PLAIN[:1], candidates=CANDIDATES[:3], ratings=ratings)
+    rated = write_set(tmp_path / "rated", PLAIN[:1], ratings=ratings)
+    for data, parameters, words, cited in (
+        (closed, {}, set(LISTS["s1"]), "candidates#"),
+        (closed, {"candidates": str(own)}, {"table", "key"}, "more#"),
+        (rated, {"candidates": str(own)}, {"table", "key"}, "more#"),
+        (rated, {}, {"dog", "horse"}, "rated"),
+        (rated, {"ratings": str(extra)}, {"dog", "horse", "sister"}, "rated"),
+    ):
+        found = cloze(data, **parameters).run(lm)
+        assert set(found.items["words"][0]) == words
+        assert len(found.items["words"][0]) == len(words)
+        assert found.signature["candidates"].startswith(cited)
+    last = found.items.row(0, named=True)
+    worth = {word: (v, s) for word, v, s in zip(last["words"], last["valences"], last["sources"], strict=True)}
+    assert worth == {"dog": (1.0, "ratings"), "horse": (0.0, "set ratings"), "sister": (1.0, "ratings")}
+    plain = cloze(rated).run(lm).items.row(0, named=True)
+    assert dict(zip(plain["words"], plain["valences"], strict=True)) == {"dog": 0.0, "horse": 0.0}
+
+
+def test_too_few_candidates(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("gpt2"))
+    short = write_set(tmp_path / "short", PLAIN, candidates=[c for c in CANDIDATES if c != ("s3", "garden")])
+    with pytest.raises(DataError, match=r"candidates\.csv: fewer than two candidates for sentence s3"):
+        cloze(short).run(lm)
+    bare = write_set(tmp_path / "bare", PLAIN)
+    with pytest.raises(DataError, match=r"sentences\.csv, line 2: fewer than two .* s1 — name a table of candidates"):
+        cloze(bare).run(lm)
+    alike = write_set(tmp_path / "alike", PLAIN[1:2], candidates=[("s2", "rain"), ("s2", "Rain")])
+    with pytest.raises(DataError, match="fewer than two candidates for sentence s2"):
+        cloze(alike).run(lm)
+    strange = write_table(tmp_path / "strange.csv", ["sentence", "word"], [("s9", "dog")])
+    with pytest.raises(DataError, match=r"strange\.csv, line 2, field 'sentence': there is no sentence 's9'"):
+        cloze(bare, candidates=str(strange)).run(lm)
+
+
+def test_methods_that_do_not_fit(zoo: Zoo, tmp_path: Path) -> None:
+    data = write_set(tmp_path / "set", PLAIN, candidates=CANDIDATES)
+    masked, causal, headless = (language_model(zoo(name)) for name in ("bert", "gpt2", "bert-headless"))
+    with pytest.raises(MethodError, match=r"causal and cannot fill a gap inside a sentence — use method lp"):
+        cloze(data, method="fill").run(causal)
+    with pytest.raises(
+        MethodError, match=r"method aul gives no probability of a sentence — use fill or one of lp, pll"
+    ):
+        cloze(data, method="aul").run(masked)
+    with pytest.raises(MethodError, match="'pll-shared' compares the two sentences of a pair"):
+        cloze(data, method="pll-shared").run(masked)
+    with pytest.raises(MethodError, match="'lp' is for causal models"):
+        cloze(data, method="lp").run(masked)
+    with pytest.raises(MethodError, match="'pll' is for masked models"):
+        cloze(data, method="pll").run(causal)
+    for method in (None, "fill", "pll"):
+        with pytest.raises(ModelError, match="vectors, not word probabilities"):
+            cloze(data, method=method).run(headless)
+    (tmp_path / "v.txt").write_text("a 1 2\nb 3 4\n")
+    with pytest.raises(ModelError, match="word vectors"):
+        cloze(data).run(pc.load(tmp_path / "v.txt"))
+
+
+def test_a_model_without_a_beginning_token(zoo: Zoo, tmp_path: Path) -> None:
+    """It cannot say how probable a first word is, so nothing is said about a gap that comes first."""
+    lm = language_model(zoo("gpt2-no-bos"))
+    inside = write_set(tmp_path / "inside", [PLAIN[0], PLAIN[2]], candidates=CANDIDATES)
+    with pytest.raises(DataError, match="there is no sentence 's2'"):
+        cloze(inside).run(lm)
+    inside = write_set(
+        tmp_path / "in", [PLAIN[0], PLAIN[2]], candidates=[c for c in CANDIDATES if c[0] in ("s1", "s3")]
+    )
+    assert cloze(inside).run(lm).signature["bos"] == "none"
+    assert cloze(inside).run(language_model(zoo("gpt2"))).signature["bos"] == "<|endoftext|>"
+    first = write_set(tmp_path / "first", PLAIN, candidates=CANDIDATES)
+    with pytest.raises(DataError, match=r"sentences\.csv, line 3: the gap comes first"):
+        cloze(first).run(lm)
+
+
+# Who says what a word is worth ------------------------------------------------------------------------------
+
+
+def test_sources_in_their_order(tmp_path: Path) -> None:
+    data = write_set(
+        tmp_path / "set",
+        ratings=[("s1", w, r, v) for w in ("a", "b", "Thou") for r, v in (("x", -1.0), ("y", -0.5))],
+        lexicon=dict.fromkeys(["a", "b", "c", "d", "thou"], 0.5),
+    )
+    columns = ["sentence", "word", "rater", "rating"]
+    named = write_table(
+        tmp_path / "named.csv", columns, [("s1", "a", "x", 1), ("s1", "a", "y", 0), ("s2", "d", "x", 0)]
+    )
+    lexicon = write_lexicon(tmp_path / "lexicon.jsonl", {"c": -1.0, "Will": 1.0, "will": -1.0})
+    texts = {"low": "e " * 50 + "f " * 50, "high": "d " * 50 + "f " * 50 + "g " * 5}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    probe = cloze(
+        data,
+        ratings=str(named),
+        lexicon=[str(lexicon)],
+        corpora={side: str(tmp_path / side) for side in texts} | {"prior_size": 10},
+    )
+    found = probe.valences()
+    expected = {
+        ("s1", "a"): (0.5, "ratings"),
+        ("s1", "b"): (-0.75, "set ratings"),
+        ("s1", "Thou"): (-0.75, "set ratings"),
+        ("s1", "thou"): (-0.75, "set ratings"),
+        ("s2", "Thou"): (0.5, "set lexicon"),
+        ("s1", "c"): (-1.0, "lexicon"),
+        ("s1", "Will"): (1.0, "lexicon"),
+        ("s1", "WILL"): (None, "none"),
+        ("s1", "d"): (0.5, "set lexicon"),
+        ("s2", "d"): (0.0, "ratings"),
+        ("s1", "e"): (-1.0, "corpora"),
+        ("s1", "E"): (-1.0, "corpora"),
+        ("s1", "f"): (0.0, "corpora"),
+        ("s1", "g"): (None, "none"),
+        ("s1", "q"): (None, "none"),
+    }
+    assert {key: found.of(*key) for key in expected} == expected
+    (tmp_path / "low").write_text("1 2 3\n")
+    with pytest.raises(DataError, match="low: holds no words"):
+        probe.valences()
+
+
+def test_unrated_zero_and_error(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("bert"))
+    data = write_set(tmp_path / "set", PLAIN)
+    plain = cloze(data, k=6).run(lm)
+    assert plain.items["beta"].to_list() == [0] * 4
+    assert plain.items["rated_mass"].to_list() == [0] * 4
+    predicted = zip(plain.items["words"].explode(), plain.items["sources"].explode(), strict=True)
+    words = [word for word, source in predicted if source == "none"]
+    assert plain.items["pieces"].sum() > 0
+    with pytest.raises(DataError, match=rf"sentences\.csv, line 2: nobody rates '{words[0]}' in sentence s1"):
+        cloze(data, k=6, unrated="error").run(lm)
+    rated = write_lexicon(tmp_path / "all.jsonl", dict.fromkeys(words, 0.5))
+    found = cloze(data, k=6, unrated="error", lexicon=str(rated)).run(lm)  # pieces are no reason to stop
+    assert found.signature["unrated"] == "error"
+    assert found.items["unrated"].sum() == 0
+    assert found.items["pieces"].equals(plain.items["pieces"])
+
+
+def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("bert"))
+    ratings = [("s1", "cabinet", "a", -1.0), ("s1", "fo", "a", 0.5), ("s3", "never mind", "a", 1.0)]
+    data = write_set(tmp_path / "set", PLAIN, ratings=ratings)
+    plain, divided = (cloze(data, renormalise=flag).run(lm) for flag in (False, True))
+    assert (plain.signature["renormalise"], divided.signature["renormalise"]) == ("no", "yes")
+    before, after = plain.items.row(0, named=True), divided.items.row(0, named=True)
+    probs = dict(zip(before["words"], before["probs"], strict=True))
+    assert before["beta"] == pytest.approx(0.5 * probs["fo"] - probs["cabinet"])
+    assert after["beta"] == pytest.approx(before["beta"] / (probs["fo"] + probs["cabinet"]))
+    assert after["delta"] == pytest.approx(1 - abs(-1 - after["beta"]) / 2)
+    assert after["rated_mass"] == before["rated_mass"]
+    assert divided.items["beta"].to_list()[1:] == [None] * 3
+    assert divided.items["delta"].to_list()[1:] == [None] * 3
+    assert plain.items["beta"].to_list()[1:] == [0] * 3
+    early = value(divided.summary, group="early", measure="mean β")
+    assert (early["value"], early["n"]) == (pytest.approx(after["beta"]), 1)
+    assert "1 sentences with nothing rated left out" in early["note"]
+    whole = value(divided.summary, group="all", measure="mean δ")
+    assert (whole["n"], whole["value"]) == (1, pytest.approx(after["delta"]))
+    assert "3 sentences with nothing rated left out" in whole["note"]
+    modern = value(divided.summary, group="modern", measure="mean β")
+    assert math.isnan(modern["value"])
+    assert modern["note"] == "no items; 2 sentences with nothing rated left out"
+    mass = value(divided.summary, group="all", measure="mean rated mass")
+    assert mass["n"] == 4
+    assert "left out" not in mass["note"]
+    assert any("3 of 4 sentences have no rated prediction and no β" in caution for caution in divided.cautions)
+    assert any("are left out of β" in caution for caution in divided.cautions)
+    assert not any("towards 0" in caution for caution in divided.cautions)
+    assert any("add nothing to β" in caution for caution in plain.cautions)
+    assert any("draws β towards 0: rate more words" in caution for caution in plain.cautions)
+    assert not any("no β" in caution for caution in plain.cautions)
+
+
+def test_rated_mass_and_counts_are_shown_everywhere() -> None:
+    rows: list[tuple[str, float, Sequence[Rated]]] = [
+        ("early", -1, [("thou", 0.5, -1.0), ("x", 0.25, None)]),
+        ("modern", 1, [("you", 0.1, 1.0), ("y", 0.35, None)]),
+    ]
+    found = result(items(rows))
+    assert value(found.summary, group="early", measure="mean rated mass")["value"] == 0.5
+    assert value(found.summary, group="all", measure="mean rated mass")["value"] == pytest.approx(0.3)
+    assert found.cautions == (
+        "2 of 4 predictions are rated by nobody and 0 are no words; they add nothing to β. The rated words hold 30% of "
+        "the probability on average, all predicted ones 60%",
+    )
+    (table,) = report.tables([found])
+    assert table.columns[-1] == "rated mass"
+    masses = [str(row.cells[-1]).split()[0] for row in table.rows]
+    assert masses == ["0.50", "0.10", "0.30"]
+    assert all(mass in line for mass, line in zip(masses, str(table).splitlines()[3:6], strict=True))
+    rows[0] = ("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)])
+    assert any("less than half of the predicted probability is rated" in c for c in result(items(rows)).cautions)
+    assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == ()
+
+
+# Summary ----------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> dict[str, float]:
+    """Something for many of the words the tiny models predict."""
+    letters = [chr(c) for c in range(ord("a"), ord("z") + 1)]
+    words = {w.lower() for text in tiny.corpus() for w in text.split() if w.isalpha()} | set(letters)
+    return {word: (-1.0, -0.5, 0.5, 1.0)[i % 4] for i, word in enumerate(sorted(words))}
+
+
+@pytest.fixture
+def data(tmp_path: Path, lexicon: dict[str, float]) -> Path:
+    """A test set of twelve sentences in three groups."""
+    other = {"old": "young", "late": "good", "keys": "books", "sestra": "babička", "যায়": "ভাত খায়"}
+    more = []
+    for id_, text, rho, group in SENTENCES:
+        for word, instead in other.items():
+            text = text.replace(word, instead)
+        more.append((f"{id_}b", text, rho, group))
+    assert not {text for _, text, *_ in more} & {text for _, text, *_ in SENTENCES}
+    return write_set(tmp_path / "set", [*SENTENCES, *more], lexicon=lexicon)
+
+
+def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
+    found = cloze(data, k=60).run(language_model(zoo("roberta")))
+    measures = {"mean β": "beta", "mean δ": "delta", "mean rated mass": "rated_mass"}
+    names = [*measures, "mean β, ratings moved", "mean δ, ratings moved"]
+    assert sorted(found.summary["measure"].to_list()) == sorted(names * 4)
+    for group in ("early", "modern", "neutral", "all"):
+        part = found.items if group == "all" else found.items.filter(pl.col("group") == group)
+        for measure, column in measures.items():
+            row = value(found.summary, group=group, measure=measure)
+            assert row["value"] == pytest.approx(np.mean(part[column].to_numpy()))
+            assert row["n"] == len(part)
+            assert row["low"] < row["value"] < row["high"]
+            assert part[column].to_numpy().min() - 1e-9 <= row["low"]
+            assert row["high"] <= part[column].to_numpy().max() + 1e-9
+            assert row["how"].startswith("BCa bootstrap over")
+            assert ("rough" in row["note"]) == (len(part) < 10)
+        for column in ("beta", "delta"):
+            name = f"mean {'β' if column == 'beta' else 'δ'}"
+            row = value(found.summary, group=group, measure=f"{name}, ratings moved")
+            assert row["value"] == pytest.approx(value(found.summary, group=group, measure=name)["value"])
+            assert row["low"] < row["high"]
+            assert row["how"].startswith("50 of ")
+    for row in found.summary.iter_rows(named=True):
+        assert row["level"] == 0.95
+        assert Signature.parse(row["signature"]) == found.signature
+
+
+def test_one_group_has_no_second_row_for_all() -> None:
+    found = result(items([("only", 1, [("a", p, 1.0)]) for p in (0.2, 0.4, 0.5)]))
+    assert set(found.summary["group"]) == {"only"}
+
+
+def test_the_order_of_the_sentences_does_not_matter(
+    zoo: Zoo, tmp_path: Path, data: Path, lexicon: dict[str, float]
+) -> None:
+    rows = [line.split(",") for line in (data / "sentences.csv").read_text("utf-8").splitlines()[1:]]
+    random.Random(1).shuffle(rows)
+    shuffled = write_set(tmp_path / "shuffled", rows, lexicon=lexicon)
+    lm = language_model(zoo("bert"))
+    one, other = (cloze(place, moves=8).run(lm) for place in (data, shuffled))
+    assert one.items["id"].to_list() != other.items["id"].to_list()
+    keys = ["group", "measure"]
+    a, b = one.summary.sort(keys), other.summary.sort(keys)
+    assert a.select(*keys, "n", "how", "note").equals(b.select(*keys, "n", "how", "note"))
+    for column in ("value", "low", "high"):
+        np.testing.assert_allclose(a[column], b[column], atol=1e-6)
+
+
+@given(st.permutations(range(7)))
+@settings(max_examples=15, deadline=None)
+def test_shuffled_items_give_the_same_estimates(order: list[int]) -> None:
+    rows = [
+        (f"g{i % 2}", i / 6 - 0.5, [(f"w{j}", (i + 2 * j + 1) / 60, (j % 3 - 1) * 1.0) for j in range(5)])
+        for i in range(7)
+    ]
+    table = items(rows)
+    keys = ["group", "measure"]
+    one, other = (result(t, moves=4, draws=60, resamples=100).summary.sort(keys) for t in (table, table[order]))
+    assert one.drop("value", "low", "high").equals(other.drop("value", "low", "high"))
+    for column in ("value", "low", "high"):
+        np.testing.assert_allclose(one[column], other[column], atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["xlm-roberta", "gpt2"])
+def test_batches_and_cache_change_nothing(zoo: Zoo, tmp_path: Path, lexicon: dict[str, float], name: str) -> None:
+    place = write_set(tmp_path / "set", PLAIN, lexicon=lexicon, candidates=CANDIDATES)
+    lm = language_model(zoo(name))
+    done: list[tuple[float, int]] = []
+    runs = [
+        pc.Run(cache=tmp_path / "c", progress=lambda share, total: done.append((share, total))),
+        pc.Run(cache=tmp_path / "c", batch_tokens=7),
+        pc.Run(batch_tokens=1),
+        pc.Run(batch_tokens=5000),
+    ]
+    found = [cloze(place).run(lm, run) for run in runs]
+    assert runs[0].counts.forward > 0
+    assert (runs[1].counts.forward, runs[1].counts.cached) == (0, runs[0].counts.inputs)
+    total = len(PLAIN) if name == "xlm-roberta" else len(CANDIDATES)
+    assert done[-1][0] == pytest.approx(total)
+    assert {given for _, given in done} == {total}
+    assert found[1].items.equals(found[0].items)
+    assert found[1].summary.equals(found[0].summary)
+    for other in found[2:]:
+        assert other.signature == found[0].signature
+        assert other.items.drop("probs", "beta", "delta", "rated_mass", "top_mass").equals(
+            found[0].items.drop("probs", "beta", "delta", "rated_mass", "top_mass")
+        )
+        for column in ("beta", "delta", "rated_mass", "top_mass"):
+            np.testing.assert_allclose(other.items[column], found[0].items[column], atol=1e-5)
+        for column in ("value", "low", "high"):
+            np.testing.assert_allclose(other.summary[column], found[0].summary[column], atol=1e-5)
+
+
+def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> None:
+    ratings = [("s1", "dog", "anna", 1.0), ("s1", "horse", "anna", 1.0)]
+    place = write_set(tmp_path / "set", PLAIN, ratings=ratings, lexicon={"dog": 1}, scale=("16 % | old", "new: now"))
+    mine = write_lexicon(tmp_path / "mine.jsonl", {"nurse": -1})
+    for side in ("low", "high"):
+        (tmp_path / side).write_text("dog horse " * 20)
+    corpora = {"low": str(tmp_path / "low"), "high": str(tmp_path / "high"), "minimum": 3}
+    lm = language_model(zoo("bert"))
+    found = cloze(place, k=7, lexicon=str(mine), corpora=corpora, moves=3, seed=5).run(lm)
+    own = Signature.parse(str(found.signature))
+    assert own == found.signature
+    assert own["probe"] == "cloze"
+    assert own["model"] == lm.name
+    assert own["data"] == f"set#{sha256_file(place / 'sentences.csv')[:6]}"
+    assert own["scale"] == "16 % | old < new: now"
+    assert own["method"] == "fill"
+    assert own["k"] == "7"
+    assert own["ratings"].startswith("ratings#")
+    assert own["lexicon"].startswith("mine+lexicon#")
+    assert own["corpora"].startswith("low+high#")
+    assert own["corpora"].split(",")[1] == "3"
+    numbers = {"moves": "3", "draws": "100", "level": "0.95", "resamples": "200", "seed": "5"}
+    expected = {"unrated": "zero", "renormalise": "no", **numbers}
+    assert {key: own[key] for key in expected} == expected
+    assert "candidates" not in own
+    write_lexicon(tmp_path / "mine.jsonl", {"nurse": 1})
+    changed = cloze(place, k=7, lexicon=str(mine), corpora=corpora, moves=3, seed=5).run(lm).signature
+    assert {key for key in own if own[key] != changed[key]} == {"lexicon"}
+
+
+def test_saved_and_loaded_back(zoo: Zoo, data: Path, tmp_path: Path) -> None:
+    found = cloze(data, renormalise=True).run(language_model(zoo("albert")))
+    found.save(tmp_path / "r")
+    back = pc.Result.load(tmp_path / "r")
+    assert back.items.equals(found.items)
+    assert back.summary.equals(found.summary)
+    assert (back.signature, back.cautions) == (found.signature, found.cautions)
+    assert cloze(data).result(pc.Measured(back.items), back.signature).summary.equals(found.summary)
+
+
+def test_labels_are_kept_and_may_not_take_the_results_own_names(zoo: Zoo, tmp_path: Path) -> None:
+    lm = language_model(zoo("bert"))
+    head = ["id", "text", "expected", "group"]
+    place = write_table(tmp_path / "s.csv", [*head, "register"], [(*PLAIN[0], "drama"), (*PLAIN[2], "letters")])
+    found = cloze(place).run(lm).items
+    assert found["register"].to_list() == ["drama", "letters"]
+    assert frozenset(found.columns) - {*head, "register"} == RESERVED
+    write_table(tmp_path / "t.csv", [*head, "words"], [(*PLAIN[0], "3")])
+    with pytest.raises(DataError, match=r"t\.csv, line 2, field 'words': the results have a column of that name"):
+        cloze(tmp_path / "t.csv").run(lm)
+    write_table(tmp_path / "u.csv", head, [PLAIN[0], (*PLAIN[2][:3], "all")])
+    with pytest.raises(DataError, match=r"u\.csv, line 3: a group cannot be called 'all'"):
+        cloze(tmp_path / "u.csv").run(lm)
+
+
+def test_the_probe_names_its_texts_and_files(tmp_path: Path) -> None:
+    place = write_set(tmp_path / "set", PLAIN, lexicon={"dog": 1}, candidates=CANDIDATES)
+    mine = write_lexicon(tmp_path / "mine.jsonl", {"nurse": -1})
+    probe = cloze(Path("set"), lexicon="mine.jsonl")
+    texts = [text for text, _ in probe.texts([tmp_path])]
+    assert texts[:3] == ["The old", "saw the dog.", "is never late!"]
+    names = ("sentences.csv", "lexicon.jsonl", "candidates.csv")
+    assert probe.files([tmp_path]) == [*(place / name for name in names), mine]
+    with pytest.raises(DataError, match=r"^early-modern-06: .*did you mean early-modern-60"):
+        cloze(Path("early-modern-06")).texts([tmp_path])
+
+
+# Moved ratings ----------------------------------------------------------------------------------------------
+
+Table = list[list[tuple[float, float]]]
+"""Sentences as lists of (probability, valence)."""
+
+
+def rated(table: Table, shift: float = 0.0) -> pl.DataFrame:
+    return items([("g", shift, [(f"w{j}", p, v) for j, (p, v) in enumerate(row)]) for row in table])
+
+
+tables = st.lists(
+    st.lists(st.tuples(st.floats(0, 0.2), st.floats(-1, 1)), min_size=0, max_size=5), min_size=1, max_size=5
+)
+
+
+@pytest.mark.parametrize(("sigma", "changes"), [(0.0, {-0.3, 0.3}), (1.0, {-0.3, 0.0}), (-1.0, {0.0, 0.3})])
+def test_one_rating_moves_beta_by_half_its_probability(sigma: float, changes: set[float]) -> None:
+    table = items([("g", 1, [("a", 0.6, sigma), ("b", 0.3, None)])])
+    (drawn,) = Moves.of([table], recipe(moves=1)).drawn("beta")
+    assert drawn.shape == (1, 200)
+    assert set(np.round(drawn[0] - 0.6 * sigma, 9)) == changes
+    (delta,) = Moves.of([table], recipe(moves=1)).drawn("delta")
+    np.testing.assert_allclose(delta, 1 - np.abs(1 - drawn) / 2)
+
+
+@given(tables, st.integers(1, 12), st.integers(0, 3))
+@quick
+def test_a_sentence_never_moves_by_more_than_its_largest_probabilities(table: Table, m: int, seed: int) -> None:
+    frame = rated(table)
+    (drawn,) = Moves.of([frame], recipe(moves=m, draws=25, seed=seed)).drawn("beta")
+    for row, own, beta in zip(drawn, table, frame["beta"].to_list(), strict=True):
+        most = sum(sorted((p for p, _ in own), reverse=True)[:m]) / 2
+        assert np.abs(row - beta).max() <= most + 1e-12
+
+
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.integers(1, 15), st.integers(0, 3))
+@quick
+def test_moved_ratings_stay_on_the_scale(values: list[float], m: int, seed: int) -> None:
+    own = np.array(values)
+    changes = _changes(own, recipe(moves=m, draws=20, seed=seed)).toarray()
+    moved = own[:, None] + changes
+    assert moved.min() >= -1 - 1e-12
+    assert moved.max() <= 1 + 1e-12
+    inside = np.abs(own) <= 0.5
+    assert np.allclose(np.abs(changes[inside][changes[inside] != 0]), 0.5)
+    assert np.count_nonzero(changes, axis=0).max() <= m
+    assert set(
+        np.count_nonzero(_changes(np.zeros(len(own)), recipe(moves=m, draws=20, seed=seed)).toarray(), axis=0)
+    ) == {min(m, len(own))}
+
+
+def test_every_rating_is_moved_as_often_as_any_other_and_both_ways() -> None:
+    changes = _changes(np.zeros(10), recipe(moves=3, draws=4000)).toarray()
+    share = (changes != 0).mean(axis=1)
+    np.testing.assert_allclose(share, 0.3, atol=5 * math.sqrt(0.3 * 0.7 / 4000))
+    np.testing.assert_allclose((changes > 0).sum() / (changes != 0).sum(), 0.5, atol=5 * 0.5 / math.sqrt(12000))
+
+
+def replay(
+    frame: pl.DataFrame, seed: int, moves: int, draws: int, level: float
+) -> dict[tuple[str, str], tuple[float, float]]:
+    """The interval of every mean, draw by draw, rating by rating."""
+    sigma = {
+        (id_, word): sigma
+        for id_, words, sigmas in frame.select("id", "words", "valences").iter_rows()
+        for word, sigma in zip(words, sigmas, strict=True)
+        if sigma is not None
+    }
+    keys = sorted(sigma)
+    rng = np.random.default_rng(seed)
+    means: dict[tuple[str, str], list[float]] = {}
+    for _ in range(draws):
+        m = min(moves, len(keys))
+        chosen, steps = rng.choice(len(keys), m, replace=False), rng.choice((-0.5, 0.5), m)
+        now = dict(sigma)
+        for i, step in zip(chosen.tolist(), steps.tolist(), strict=True):
+            now[keys[i]] = min(1.0, max(-1.0, sigma[keys[i]] + step))
+        found: dict[tuple[str, str], list[float]] = {}
+        for id_, group, rho, words, probs in frame.select("id", "group", "expected", "words", "probs").iter_rows():
+            beta = sum(p * now[id_, word] for word, p in zip(words, probs, strict=True) if (id_, word) in now)
+            for name in (group, "all"):
+                found.setdefault((name, "β"), []).append(beta)
+                found.setdefault((name, "δ"), []).append(1 - abs(rho - beta) / 2)
+        for key, values in found.items():
+            means.setdefault(key, []).append(sum(values) / len(values))
+    cut = [(1 - level) / 2, (1 + level) / 2]
+    return {key: tuple(np.quantile(values, cut)) for key, values in means.items()}
+
+
+@pytest.mark.parametrize("moves", [1, 4, 100])
+def test_the_interval_is_that_of_a_slow_replay(moves: int) -> None:
+    rng = random.Random(3)
+    rows = [
+        (
+            f"g{i % 3}",
+            rng.choice([-1, 0, 0.5]),
+            [(f"w{j}", rng.random() / 5, rng.choice([-1, -0.5, 0.25, 1, None])) for j in range(4)],
+        )
+        for i in range(9)
+    ]
+    table = items(rows)
+    found = result(table, moves=moves, draws=70, seed=11, level=0.9).summary
+    expected = replay(table, 11, moves, 70, 0.9)
+    assert len(expected) == 8
+    for (group, what), (low, high) in expected.items():
+        row = value(found, group=group, measure=f"mean {what}, ratings moved")
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=1e-12)
+        known = sum(v is not None for _, _, own in rows for *_, v in own)
+        assert row["how"] == f"{min(moves, known)} of {known} ratings moved by ±½ within the scale, 70 draws, seed 11"
+
+
+def test_moves_are_seeded() -> None:
+    table = rated([[(0.1, 0.0), (0.2, 0.5)], [(0.3, -0.5), (0.1, 1.0)]])
+    one, again, other = (Moves.of([table], recipe(moves=2, seed=seed)).drawn("beta")[0] for seed in (4, 4, 5))
+    assert np.array_equal(one, again)
+    assert not np.array_equal(one, other)
+
+
+def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
+    table = items(
+        [("g", 1, [("a", 0.3, 0.0), ("b", 0.1, 0.5), ("c", 0.4, None)]), ("g", 1, [("c", 0.4, None)])], renormalise=True
+    )
+    own = pc.Cloze(data="d", resamples=500, moves=1, draws=300, renormalise=True)
+    (drawn,) = Moves.of([table], own).drawn("beta")
+    assert set(np.round(drawn[0], 9)) == {round(0.125 + d, 9) for d in (0.375, -0.375, 0.125, -0.125)}
+    assert np.isnan(drawn[1]).all()
+    row = value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")
+    assert (row["n"], row["value"]) == (1, pytest.approx(0.125))
+    assert not math.isnan(row["low"])
+
+
+def test_nothing_rated_leaves_nothing_to_move() -> None:
+    table = items([("g", 1, [("c", 0.4, None)])])
+    row = value(result(table).summary, measure="mean β, ratings moved")
+    assert (row["value"], row["low"], row["high"]) == (0, 0, 0)
+    assert row["how"].startswith("0 of 0 ratings")
+    divided = result(items([("g", 1, [("c", 0.4, None)])], renormalise=True), renormalise="yes")
+    row = value(divided.summary, measure="mean β, ratings moved")
+    assert math.isnan(row["value"])
+    assert row["note"] == "no items"
+
+
+class TestTwoTables:
+    """The same word in the same sentence is one rating, whichever model predicts it."""
+
+    def test_equal_predictions_leave_the_difference_as_it_is(self) -> None:
+        shared = ("same", 0.3, 0.0)
+        a = items([("g", 1, [shared, ("x", 0.2, None)])])
+        b = items([("g", 1, [("y", 0.1, None), shared])])
+        first, second = Moves.of([a, b], recipe(moves=1)).drawn("beta")
+        assert np.array_equal(first, second)
+        assert len(set(first[0])) == 2
+        row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
+        assert (row["low"], row["value"], row["high"]) == (0, 0, 0)
+
+    def test_unequal_predictions_move_it_by_half_the_gap(self) -> None:
+        a, b = (items([("g", 1, [("w", p, 0.0)])]) for p in (0.5, 0.2))
+        first, second = Moves.of([a, b], recipe(moves=3)).drawn("beta")
+        assert set(np.round(first[0] - second[0], 9)) == {-0.15, 0.15}
+        row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
+        assert (row["low"], row["value"], row["high"]) == pytest.approx((0.15 - 0.3, 0, 0.15))
+        assert row["how"].startswith("1 of 1 ratings moved")
+
+    def test_words_of_one_model_alone_move_only_that_one(self) -> None:
+        a = items([("g", 1, [("w", 0.5, 0.0)]), ("g", 1, [("v", 0.4, 0.0)])])
+        b = items([("g", 1, [("u", 0.2, 0.0)]), ("g", 1, [("w", 0.4, 0.0)])])
+        moved = Moves.of([a, b], recipe(moves=1))
+        first, second = moved.drawn("beta")
+        assert (moved.used, moved.known) == (1, 4)
+        assert ((first != 0).sum(axis=0) + (second != 0).sum(axis=0)).tolist() == [1] * 200
+
+
+def test_more_moves_than_ratings_move_all_of_them() -> None:
+    table = rated([[(0.1, 0.0), (0.2, 0.0)], [(0.4, 0.0)]])
+    moved = Moves.of([table], recipe(moves=99))
+    assert (moved.used, moved.known) == (3, 3)
+    (drawn,) = moved.drawn("beta")
+    assert set(np.round(np.abs(drawn[0]), 9)) == {0.05, 0.15}
+    assert set(np.round(np.abs(drawn[1]), 9)) == {0.2}
+
+
+# Two models -------------------------------------------------------------------------------------------------
+
+
+def side(betas: Sequence[float], groups: Sequence[str], model: str, **more: object) -> pc.Result:
+    """A result whose sentences call for 1 and have these β."""
+    rows = [
+        (group, 1.0, [(f"w{model}", abs(beta), math.copysign(1.0, beta))])
+        for group, beta in zip(groups, betas, strict=True)
+    ]
+    return result(items(rows), model, **more)
+
+
+class TestComparison:
+    GROUPS = ("early",) * 4 + ("modern",) * 5
+    A = (0.1, 0.2, 0.3, 0.4, -0.5, 0.5, 0.6, 0.7, 0.2)
+    B = (0.01, 0.1, 0.1, 0.1, -0.5, 0.6, 0.4, 0.9, 0.1)
+
+    def test_worked_by_hand(self) -> None:
+        a, b = side(self.A, self.GROUPS, "a"), side(self.B, self.GROUPS, "b")
+        found = pc.compare(a, b)
+        assert any_probe.compare(a, b).equals(found)
+        gains = np.array(self.A) - np.array(self.B)
+        for group, part in (("early", gains[:4]), ("modern", gains[4:]), ("all", gains)):
+            for measure, sign in (("β", 1), ("δ", 0.5)):
+                row = value(found, group=group, measure=f"difference of mean {measure}")
+                assert row["value"] == pytest.approx(sign * part.mean())
+                assert row["n"] == len(part)
+                assert row["low"] <= row["value"] <= row["high"]
+                assert row["comparison"] == "a − b"
+                assert row["test"] == "sign-flip over sentences"
+                flips = [abs(np.dot(s, part)) for s in itertools.product((-1, 1), repeat=len(part))]
+                p = np.mean(np.array(flips) >= abs(part.sum()) - 1e-9)
+                assert row["p"] == pytest.approx(p)
+        early, modern, whole = (
+            value(found, group=g, measure="difference of mean β") for g in ("early", "modern", "all")
+        )
+        assert early["p"] == pytest.approx(2 / 2**4)
+        assert early["p"] < modern["p"]
+        assert early["p_holm"] == pytest.approx(2 * early["p"])  # over two groups, not three rows
+        assert modern["p_holm"] == pytest.approx(max(modern["p"], early["p_holm"]))
+        assert math.isnan(whole["p_holm"])
+        assert set(found["measure"]) == {f"difference of mean {m}{s}" for m in "βδ" for s in ("", ", ratings moved")}
+        assert {Signature.parse(text)["model"] for text in found["signature"]} == {"a − b"}
+
+    def test_paired_not_the_difference_of_two_means(self) -> None:
+        """Sentence by sentence the gain is the same, so there is nothing to doubt, though each model varies widely."""
+        groups = ["g"] * 9
+        a = side([x * 0.2 - 0.7 for x in range(9)], groups, "a")
+        b = side([x * 0.2 - 0.75 - 0.001 * (x % 2) for x in range(9)], groups, "b")
+        row = value(pc.compare(a, b), measure="difference of mean β")
+        assert row["value"] == pytest.approx(0.05, abs=1e-3)
+        assert row["high"] - row["low"] < 0.002
+        assert row["p"] == pytest.approx(2 / 2**9)
+
+    def test_swapping_models_flips_the_sign(self) -> None:
+        a, b = side(self.A, self.GROUPS, "a"), side(self.B, self.GROUPS, "b")
+        one, other = pc.compare(a, b), pc.compare(b, a)
+        np.testing.assert_allclose(one["value"], -other["value"], atol=1e-15)
+        np.testing.assert_allclose(one["p"], other["p"])
+
+    def test_a_sentence_without_beta_in_one_model_is_left_out_and_counted(self) -> None:
+        rows = [("g", 1.0, [("w", 0.1 * i, 1.0)]) for i in range(1, 5)]
+        less: list[tuple[str, float, Sequence[Rated]]] = [*rows[:3], ("g", 1.0, [("w", 0.3, None)])]
+        a, b = (result(items(r, renormalise=True), m, renormalise="yes") for m, r in (("a", rows), ("b", less)))
+        found = pc.compare(a, b)
+        for measure in ("β", "δ"):
+            row = value(found, measure=f"difference of mean {measure}")
+            assert row["n"] == 3
+            assert "1 sentences with nothing rated left out" in row["note"]
+            assert value(found, measure=f"difference of mean {measure}, ratings moved")["n"] == 3
+
+    @pytest.mark.parametrize(
+        ("field", "theirs", "shown"),
+        [
+            ("data", "d#2", r"data \(d#1 and d#2\)"),
+            ("k", 5, r"k \(3 and 5\)"),
+            ("ratings", "r#2", r"ratings \(r#1 and r#2\)"),
+            ("method", "pll", r"method \(fill and pll\)"),
+            ("lexicon", "l#1", r"lexicon \(none and l#1\)"),
+            ("renormalise", "yes", r"renormalise \(no and yes\)"),
+            ("moves", 6, r"moves \(5 and 6\)"),
+        ],
+    )
+    def test_what_cannot_be_compared_is_refused_with_the_reason(self, field: str, theirs: object, shown: str) -> None:
+        a = side(self.A, self.GROUPS, "a")
+        b = side(self.B, self.GROUPS, "b", **{field: theirs})
+        for compare in (pc.compare, any_probe.compare):
+            with pytest.raises(StudyError, match=rf"differ in {shown}$"):
+                compare(a, b)
+
+    def test_models_formats_and_beginnings_may_differ(self) -> None:
+        a = side(self.A, self.GROUPS, "a", dtype="float32", bos="<s>")
+        b = side(self.B, self.GROUPS, "b", dtype="bfloat16", bos="none")
+        assert len(pc.compare(a, b)) == 12
+
+    def test_other_sentences_and_another_instrument_are_refused(self, zoo: Zoo, tmp_path: Path) -> None:
+        a = side(self.A, self.GROUPS, "a")
+        with pytest.raises(StudyError, match="different items"):
+            pc.compare(a, side(self.B[:-1], self.GROUPS[:-1], "b"))
+        pairs = tmp_path / "pairs.tsv"
+        pairs.write_text("good\tbad\n" + "\n".join("\t".join(pair) for pair in tiny.PAIRS[:3]) + "\n", "utf-8")
+        other = pc.MinimalPairs(data=str(pairs), resamples=100).run(language_model(zoo("bert")))
+        with pytest.raises(StudyError, match="one is cloze, the other minimal-pairs"):
+            pc.compare(a, other)
+        with pytest.raises(StudyError, match="one is minimal-pairs, the other cloze"):
+            any_probe.compare(other, a)
+
+    def test_two_real_models(self, zoo: Zoo, data: Path) -> None:
+        a, b = (cloze(data, k=40).run(language_model(zoo(name))) for name in ("bert", "xlm-roberta"))
+        found = pc.compare(a, b)
+        gains = a.items["delta"] - b.items["delta"]
+        assert value(found, group="all", measure="difference of mean δ")["value"] == pytest.approx(gains.mean())
+        assert set(found["group"]) == {"early", "modern", "neutral", "all"}
+
+
+# Tables and charts ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def awkward() -> list[pc.Result]:
+    """Two models: one without β in a whole group and with means that have no interval."""
+    spread: list[tuple[str, float, Sequence[Rated]]] = [
+        ("first & <early>", -1, [("thou", 0.4, -1.0), ("ye", 0.1 + 0.05 * i, 0.25), ("x", 0.1, None)]) for i in range(4)
+    ]
+    same: list[tuple[str, float, Sequence[Rated]]] = [
+        ("first & <early>", -1, [("you", 0.5, 1.0), ("thou's", 0.2, -0.75)]) for _ in range(4)
+    ]
+    spread.append(("modern", 1, [("you", 0.3, 1.0)]))
+    same.append(("modern", 1, [("zounds", 0.3, None)]))
+    named = (("alpha@1", spread), ("beta|two", same))
+    return [result(items(rows, renormalise=True), model, renormalise="yes") for model, rows in named]
+
+
+def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result]) -> None:
+    one, other = awkward
+    assert math.isnan(value(other.summary, group="first & <early>", measure="mean β")["low"])
+    table, comparison = (str(t) for t in (*report.tables(awkward), *report.compared(pc.compare(one, other))))
+    for text in (table, comparison):
+        assert "nan" not in text.lower()
+        assert "None" not in text
+        lines = text.split("\n")[3:9]  # below title, head and rule: three groups and two models, or two measures
+        for group in ("first & <early>", "modern", "all"):
+            assert sum(f"{group} " in line for line in lines) == 2, text
+    lines = table.splitlines()[3:9]
+    assert all(sum(name in line for line in lines) == 3 for name in ("alpha@1", "beta|two"))
+    (empty,) = (line for line in lines if line.startswith("modern") and "beta|two" in line)
+    assert empty.split()[:3] == ["modern", "beta|two", "0"]
+    assert empty.count("–") == 3
+    assert "no items; 1 sentences with nothing rated left out" in table  # as a footnote
+    (full,) = (line for line in lines if line.startswith("first") and "alpha@1" in line)
+    own = value(one.summary, group="first & <early>", measure="mean δ")
+    moved = value(one.summary, group="first & <early>", measure="mean δ, ratings moved")
+    assert f"{own['value']:.3f} [{own['low']:.3f}, {own['high']:.3f}]" in full
+    assert f"[{moved['low']:.3f}, {moved['high']:.3f}]" in full
+    assert comparison.count("alpha@1 − beta|two") == 6
+
+
+def never(constant: str) -> None:
+    raise AssertionError(f"{constant} is not JSON")
+
+
+def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
+    drawn = {figure.name: figure.svg() for figure in charts.figures(awkward)}
+    assert list(drawn) == ["beta", "delta", "sentences"]
+    for figure in charts.figures(awkward):
+        content = figure.chart.to_json()  # altair checks it against the schema
+        json.loads(content, parse_constant=never)
+        assert vl_convert.vegalite_to_vega(content)
+        svg = drawn[figure.name]
+        assert svg.startswith("<svg")
+        assert "NaN" not in svg
+        for model in ("alpha@1", "beta|two"):
+            assert f">{model}<" in svg, figure.name
+        if figure.name != "sentences":
+            assert ">first &amp; &lt;early&gt;<" in svg
+            assert ">modern<" in svg
+    # One line for every mean with an interval: here one group of one model.
+    rules = [line for line in drawn["beta"].split("<line ") if 'stroke-width="2.5"' in line]
+    wide = [line for line in rules if 'x2="0"' not in line]
+    assert len(wide) == 1, rules
+    for text in (">thou<", ">thou's<", ">unrated<", ">i4<", ">−½<"):
+        assert text in drawn["sentences"], text
+
+
+def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
+    """A control character in a word kills the renderer, and the whole program with it."""
+    rows: list[tuple[str, float, Sequence[Rated]]] = [("\x01group", 1, [("wo\x08rd", 0.6, 1.0), ("\ufffe", 0.2, None)])]
+    figures = charts.figures([result(items(rows), "mo\x1fdel")])
+    for figure, text in zip(figures, (">\ufffdgroup<", ">mo\ufffddel<", ">wo\ufffdrd<"), strict=True):
+        assert text in figure.svg()
+
+
+def test_a_rated_word_of_no_probability_at_all() -> None:
+    table = items([("g", 1, [("a", 0.0, 1.0)]), ("g", 1, [("a", 0.5, 1.0)])], renormalise=True)
+    assert table["beta"].to_list() == [None, 1.0]
+    assert value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")["n"] == 1
+
+
+def test_too_many_sentences_make_no_picture_of_words() -> None:
+    rows = [("g", 1.0, [(f"w{j}", 0.01, 1.0) for j in range(30)]) for _ in range(121)]
+    names = [[figure.name for figure in charts.figures([result(items(rows[:n]))])] for n in (120, 121)]
+    assert names == [["beta", "delta", "sentences"], ["beta", "delta"]]
+
+
+# The program ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def study(zoo: Zoo, tmp_path: Path, data: Path) -> Path:
+    probe = {"data": "set", "k": 20, "resamples": 200, "draws": 50, "moves": 5}
+    content = {"study": "tiny", "models": [str(zoo("bert")), str(zoo("roberta"))], "probes": [{"cloze": probe}]}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
+    return tmp_path / "study.yaml"
+
+
+def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Path) -> None:
+    code, out, err = penchant("run", study, "-o", "out")
+    assert code == 0, err
+    folder = study.parent / "out"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert manifest["status"] == "finished"
+    results = [pc.Result.load(folder / unit["directory"]) for unit in manifest["units"]]
+    assert len(results) == 2
+    compared = pl.read_parquet(folder / "cloze" / "comparison.parquet")
+    assert out == "\n\n".join(str(t) for t in (*report.tables(results), *report.compared(compared))) + "\n"
+    for found in results:
+        assert found.cautions
+        for caution in found.cautions:
+            assert f"note: {found.signature['model']}: {caution}\n" in err
+            assert caution not in out
+    assert "report: out/report.html\n" in err
+    assert (folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
+    assert {Path(file).name for file in manifest["data"]} == {"sentences.csv", "lexicon.jsonl"}
+    assert penchant("run", study, "-o", "out", "--resume")[:2] == (0, out)
+
+
+def test_a_causal_study_through_the_program(penchant: Callable[..., Answer], zoo: Zoo, study: Path) -> None:
+    write_table(
+        study.parent / "c.csv",
+        ["sentence", "word"],
+        [(f"s{i}{b}", w) for i in range(1, 7) for b in ("", "b") for w in WORDS],
+    )
+    study.write_text(study.read_text().replace("data: set", "data: set\n    candidates: c.csv"))
+    code, out, err = penchant("run", study, "-o", "out", "-m", zoo("gpt2"), "-m", zoo("llama"))
+    assert code == 0, err
+    assert "gpt2@" in out
+    assert "difference" in out
+
+
+def test_a_masked_and_a_causal_model_in_one_study_are_reported_but_not_compared(
+    penchant: Callable[..., Answer], zoo: Zoo, study: Path
+) -> None:
+    write_table(
+        study.parent / "c.csv",
+        ["sentence", "word"],
+        [(f"s{i}{b}", w) for i in range(1, 7) for b in ("", "b") for w in WORDS],
+    )
+    study.write_text(study.read_text().replace("data: set", "data: set\n    candidates: c.csv"))
+    code, out, err = penchant("run", study, "-o", "out", "-m", zoo("bert"), "-m", zoo("gpt2"))
+    assert code == 0, err
+    assert "bert@" in out and "gpt2@" in out and "difference" not in out
+    assert "cannot be compared: they differ in method (fill and lp)" in err
+    assert penchant("run", study, "-o", "out", "--resume", "-m", zoo("bert"), "-m", zoo("gpt2"))[:2] == (0, out)
+
+
+@pytest.mark.parametrize(
+    ("change", "parts"),
+    [
+        (("data: set", "data: early-modern-06"), ["early-modern-06", "did you mean early-modern-60"]),
+        (("data: set", "data: czech-registr-60"), ["did you mean czech-register-60"]),
+        (("data: set", "data: set\n    ratings: nowhere.csv"), ["nowhere.csv", "no such file"]),
+        (("k: 20", "k: 0"), ["probes.0.cloze.k", "greater than or equal to 1, got 0"]),
+        (("k: 20", "unrated: drop"), ["probes.0.cloze.unrated", "'zero' or 'error'"]),
+        (("k: 20", "moved: 50"), ["probes.0.cloze.moved: unknown key"]),
+        (("k: 20", "corpora: {low: a.txt}"), ["probes.0.cloze.corpora.high", "missing"]),
+    ],
+)
+def test_what_is_wrong_with_a_study_is_one_line(
+    penchant: Callable[..., Answer], study: Path, change: tuple[str, str], parts: list[str]
+) -> None:
+    assert change[0] in study.read_text()
+    study.write_text(study.read_text().replace(*change))
+    code, out, err = penchant("run", study, "-o", "out")
+    assert (code, out, err.count("\n")) == (2, "", 1), err
+    for part in parts:
+        assert part in err
+    assert not (study.parent / "out" / "cloze").exists()

@@ -1,0 +1,318 @@
+"""Fair pairs from the command line: generated, filtered, repaired, and held against the original set."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+from scipy import stats
+from transformers import AutoTokenizer
+
+from answers import Answer, refused
+from paths import ROOT, SHARED, needs_shared
+from penchant import FairPairs, MinimalPairs, load, read_pairs
+from penchant.instruments.minimal_pairs.fair_section import _open_ranks
+from penchant.study.results import read_outcome
+
+Program = Callable[..., Answer]
+Zoo = Callable[[str], Path]
+
+GRAMMAR = """\
+name: toy
+language: en
+categories:
+  noun: {file: nouns.csv, forms: [singular]}
+  verb: {file: verbs.csv, forms: [past]}
+paradigms:
+  passing:
+    field: syntax
+    linguistics_term: argument_structure
+    slots:
+      subject: {category: noun}
+      verb: {category: verb, where: class=passing}
+      object: {category: noun, differs: subject}
+    good: "the {subject:singular} {verb:past} the {object:singular}."
+    bad: "the {subject:singular} {verb:past} the {object:singular}."
+    vary: {verb: {where: class=staying}}
+"""
+WORDS = "teacher nurse doctor dog horse traveler owner sister book table garden key"
+NOUNS = "lemma,singular\n" + "".join(f"{word},{word}\n" for word in WORDS.split())
+VERBS = "lemma,past,class\n" + "".join(
+    f"{word},{word},{kind}\n"
+    for kind, words in (
+        ("passing", "saw lost found painted followed described"),
+        ("staying", "bought left remembered forgot discovered understood"),
+    )
+    for word in words.split()
+)
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> Path:
+    home = tmp_path / "toy"
+    home.mkdir()
+    for name, text in (("grammar.yaml", GRAMMAR), ("nouns.csv", NOUNS), ("verbs.csv", VERBS)):
+        (home / name).write_text(text, "utf-8")
+    return home
+
+
+def tokens(model: Path, text: str) -> int:
+    """|S| by transformers itself."""
+    return len(AutoTokenizer.from_pretrained(model)(text, add_special_tokens=False)["input_ids"])
+
+
+def rows(path: Path) -> list[dict[str, object]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_generated_pairs_are_equal_under_every_tokenizer(
+    penchant: Program, zoo: Zoo, toy: Path, tmp_path: Path
+) -> None:
+    models = [zoo("bert"), zoo("roberta"), zoo("xlm-roberta")]
+    options = [part for model in models for part in ("-t", model)]
+    out = tmp_path / "fair.jsonl"
+    code, said, err = penchant("pairs", "generate", "-n", "40", "--grammar", toy, *options, "-o", out)
+    assert code == 0, err
+    found = rows(out)
+    assert len(found) == 40
+    assert len({(row["sentence_good"], row["sentence_bad"]) for row in found}) == 40
+    for row in found:
+        good, bad = str(row["sentence_good"]), str(row["sentence_bad"])
+        for model in models:
+            assert tokens(model, good) == tokens(model, bad)
+        assert Counter(good.split()) - Counter(bad.split()) == Counter({good.split()[2]: 1})
+    assert row["tokens_good"] == {model.name: tokens(model, good) for model in models}
+    items = read_pairs(out).items  # and the file is one that others read
+    assert {item.labels["paradigm"] for item in items} == {"passing"}
+    table = said.splitlines()
+    assert table[0].split()[:2] == ["paradigm", "pairs"]
+    assert table[2].split()[:2] == ["passing", "40"]
+    again = tmp_path / "again.jsonl"
+    penchant("pairs", "generate", "passing", "-n", "20", "--grammar", toy, *options, "-o", again)
+    assert rows(again) == found[:20]
+    other = tmp_path / "other.jsonl"
+    penchant("pairs", "generate", "-n", "20", "--grammar", toy, *options, "--seed", "1", "-o", other)
+    assert rows(other) != found[:20]
+
+
+def test_pairs_go_to_standard_output_without_a_file(penchant: Program, toy: Path) -> None:
+    code, out, err = penchant("pairs", "generate", "-n", "3", "--grammar", toy)
+    assert code == 0
+    assert [json.loads(line)["pairID"] for line in out.splitlines()] == ["0", "1", "2"]
+    assert "paradigm" in err
+
+
+PAIRS = [
+    ("The nurse saw the dog.", "The nurse discovered the dog.", "a"),
+    ("The nurse followed the dog.", "The nurse left the dog.", "a"),
+    ("The doctor lost the key.", "The doctor left the key.", "b"),
+    ("The doctor painted the key.", "The doctor left the key.", "b"),
+    ("Who saw the dog?", "The dog saw whom in the garden?", "b"),
+    ("The dog saw the nurse.", "The nurse saw the dog.", "a"),
+    ("The doctor frobbed the key.", "The doctor left the key.", "b"),
+]
+
+
+@pytest.fixture
+def blimp(tmp_path: Path) -> Path:
+    path = tmp_path / "mine.jsonl"
+    lines = [
+        {"sentence_good": g, "sentence_bad": b, "UID": p, "linguistics_term": "t", "field": "f", "pairID": str(i)}
+        for i, (g, b, p) in enumerate(PAIRS)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def test_filter_keeps_what_is_equal_and_tells_what_is_lost(
+    penchant: Program, zoo: Zoo, blimp: Path, tmp_path: Path
+) -> None:
+    models = [zoo("bert"), zoo("roberta")]
+    equal = [all(tokens(m, g) == tokens(m, b) for m in models) for g, b, _ in PAIRS]
+    assert 0 < sum(equal) < len(equal)
+    out = tmp_path / "kept.jsonl"
+    code, said, err = penchant("pairs", "filter", blimp, "-t", models[0], "-t", models[1], "-o", out)
+    assert code == 0, err
+    assert [row["pairID"] for row in rows(out)] == [str(i) for i, own in enumerate(equal) if own]
+    assert [row["sentence_good"] for row in rows(out)] == [
+        g for (g, _, _), own in zip(PAIRS, equal, strict=True) if own
+    ]
+    last = said.splitlines()[-1].split()
+    assert last[:3] == ["all", "7", str(sum(equal))]
+    table = np.array(
+        [
+            [sum(own == kept for own, (_, _, p) in zip(equal, PAIRS, strict=True) if p == name) for name in "ab"]
+            for kept in (True, False)
+        ]
+    )
+    if (table.sum(axis=1) > 0).all() and (table.sum(axis=0) > 0).all():
+        p = stats.chi2_contingency(table, correction=False).pvalue
+        assert f"p = {p:.2g}" in err
+
+
+@needs_shared
+def test_filter_reads_crows_pairs_too(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    (data,) = (SHARED / "crows_pairs").glob("*.csv")
+    out = tmp_path / "kept.jsonl"
+    code, _, err = penchant("pairs", "filter", data, "-t", zoo("bert"), "-o", out)
+    assert code == 0, err
+    kept = read_pairs(out)
+    assert kept.kind == "crows-pairs"
+    assert 0 < len(kept.items) < 1_508
+    for item in kept.items[:20]:
+        assert tokens(zoo("bert"), item.texts["good"]) == tokens(zoo("bert"), item.texts["bad"])
+
+
+def test_repair_replaces_one_word_by_another_of_its_kind(
+    penchant: Program, zoo: Zoo, toy: Path, blimp: Path, tmp_path: Path
+) -> None:
+    models = [zoo("bert"), zoo("roberta")]
+    out = tmp_path / "mended.jsonl"
+    options = ["-t", models[0], "-t", models[1], "--grammar", toy, "-o", out]
+    code, said, err = penchant("pairs", "repair", blimp, *options)
+    assert code == 0, err
+    staying = {line.split(",")[1] for line in VERBS.splitlines() if line.endswith("staying")}
+    passing = {line.split(",")[1] for line in VERBS.splitlines() if line.endswith("passing")}
+    found = rows(out)
+    for row in found:
+        good, bad = str(row["sentence_good"]), str(row["sentence_bad"])
+        for model in models:
+            assert tokens(model, good) == tokens(model, bad)
+        before = PAIRS[int(str(row["pairID"]))]
+        if row["repaired"]:
+            assert (good, bad) != before[:2]
+            changed = [(a, b) for a, b in zip(before[:2], (good, bad), strict=True) if a != b]
+            ((old, new),) = changed
+            ((was, now),) = [(x, y) for x, y in zip(old.split(), new.split(), strict=True) if x != y]
+            assert {was, now} <= staying or {was, now} <= passing
+        else:
+            assert (good, bad) == before[:2]
+    header, *lines = said.splitlines()
+    assert "repaired" in header
+    total = lines[-1].split()
+    assert int(total[1]) == 7
+    assert int(total[1]) == sum(map(int, total[2:]))  # every pair is accounted for, by what came of it
+    assert len(found) == int(total[2]) + int(total[3])
+    assert int(total[4]) == 1  # the question differs in more than a word
+
+
+@pytest.mark.parametrize(
+    ("arguments", "part"),
+    [
+        (["pairs", "filter", "mine.jsonl"], "no tokenizer is named"),
+        (["pairs", "generate", "--grammar", "klingon"], "klingon"),
+        (["pairs", "generate", "passed", "--grammar", "toy"], "no paradigm 'passed'"),
+        (["pairs", "generate", "-n", "0", "--grammar", "toy"], "n is a number from 1 on"),
+        (["pairs", "generate", "-n", "100000", "--grammar", "toy"], "distinct pairs"),
+        (["pairs", "filter", "none.jsonl", "-t", "no-such-model"], "no-such-model"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(
+    penchant: Program, toy: Path, blimp: Path, tmp_path: Path, arguments: list[str], part: str
+) -> None:
+    out = tmp_path / "out.jsonl"
+    refused(penchant(*arguments, "-o", out), part)
+    assert not out.exists()
+
+
+def test_the_two_sets_are_scored_as_by_themselves(zoo: Zoo, blimp: Path, tmp_path: Path) -> None:
+    fair = tmp_path / "fair.jsonl"
+    fair.write_text("".join(blimp.read_text("utf-8").splitlines(keepends=True)[:4]), "utf-8")
+    lm = load(zoo("bert"))
+    found = FairPairs(original=str(blimp), fair=str(fair), resamples=200).run(lm)
+    for name, path in (("original", blimp), ("fair", fair)):
+        alone = MinimalPairs(data=str(path), resamples=200).run(lm)
+        own = found.items.filter(dataset=name)
+        for column in ("good", "bad", "score_good", "score_bad", "difference"):
+            assert own[column].to_list() == alone.items[column].to_list()
+        measure = (pl.col("measure") == "accuracy") & (pl.col("scope") == "paradigm")
+        columns = ["group", "split", "normalise", "value", "low", "high", "n"]
+        summary = found.summary.filter(measure & (pl.col("dataset") == name)).select(columns)
+        assert summary.equals(alone.summary.filter(measure).select(columns), null_equal=True)
+    gains = found.summary.filter((pl.col("dataset") == "fair − original") & (pl.col("normalise") == "none"))
+    assert set(gains["measure"]) == {"accuracy on fair − original pairs"}
+    # Mantel–Haenszel over paradigms, by hand.
+    right = [
+        (row["paradigm"], row["dataset"], (np.sign(row["score_good"] - row["score_bad"]) + 1) / 2)
+        for row in found.items.iter_rows(named=True)
+    ]
+    parts = []
+    for paradigm in "ab":
+        sides = [[c for p, d, c in right if (p, d) == (paradigm, name)] for name in ("fair", "original")]
+        weight = len(sides[0]) * len(sides[1]) / (len(sides[0]) + len(sides[1]))
+        parts.append((weight, np.mean(sides[0]) - np.mean(sides[1])))
+    by_hand = sum(w * gap for w, gap in parts) / sum(w for w, _ in parts)
+    assert gains.filter(scope="overall")["value"].item() == pytest.approx(by_hand)
+
+
+def test_the_papers_experiment_from_its_study_file(
+    penchant: Program, zoo: Zoo, toy: Path, blimp: Path, tmp_path: Path
+) -> None:
+    models = [zoo("gpt2"), zoo("bert"), zoo("roberta"), zoo("electra-generator")]
+    options = [part for model in models for part in ("-t", model)]
+    fair = tmp_path / "fair.jsonl"
+    code, _, err = penchant("pairs", "generate", "-n", "12", "--grammar", toy, *options, "-o", fair)
+    assert code == 0, err
+    study = yaml.safe_load((ROOT / "examples" / "fair-pairs.yaml").read_text("utf-8"))
+    study["probes"][0]["fair-pairs"] |= {"original": "passing.jsonl", "resamples": 200}
+    lines = [json.loads(line) for line in blimp.read_text("utf-8").splitlines()[:4]]
+    passing = [json.dumps({**line, "UID": "passing"}) for line in lines]
+    (tmp_path / "passing.jsonl").write_text("\n".join(passing) + "\n", "utf-8")
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
+    wanted = [part for model in models for part in ("-m", model)]
+    out = tmp_path / "out"
+    code, said, err = penchant("run", tmp_path / "study.yaml", *wanted, "--data", tmp_path, "-o", out)
+    assert code == 0, err
+    assert "Accuracy in percent on original and fair pairs" in said
+    outcome = read_outcome(out)
+    assert len(outcome.results) == 4
+    values = {
+        model: {
+            name: result.summary.filter(
+                (pl.col("measure") == "accuracy")
+                & (pl.col("scope") == "overall")
+                & (pl.col("split") == "all")
+                & (pl.col("normalise") == "none")
+                & (pl.col("dataset") == name)
+            )["value"].item()
+            for name in ("original", "fair")
+        }
+        for (_, model), result in outcome.results.items()
+    }
+    for result in outcome.results.values():  # the gap is gone by construction: every fair pair has A=U
+        assert (result.items.filter(dataset="fair")["difference"] == 0).all()
+    shown = [line.split() for line in said.splitlines() if line.startswith("none ")][:4]
+    for line in shown:
+        (model,) = (m for m in values if Path(m).name == line[1].split("@")[0])
+        rank = 1 + sum(other["original"] > values[model]["original"] for other in values.values())
+        assert f"{100 * values[model]['original']:.1f}" in line
+        assert str(rank) in line
+    code, _, err = penchant("export", out, "--to", "csv", "-o", tmp_path / "tables")
+    assert code == 0, err
+
+
+def test_ranks_stay_open_where_intervals_hold_0() -> None:
+    def row(pair: str, low: float, high: float, name: str) -> dict[str, object]:
+        own = {"comparison": pair, "dataset": name, "normalise": "none", "scope": "overall", "split": "all"}
+        own["signature"] = f"{pair} {name}"
+        return {**own, "low": low, "high": high}
+
+    pairs_of = {"original": [(0.1, 0.3), (0.2, 0.4), (-0.1, 0.1)], "fair": [(-0.3, -0.1), (-0.1, 0.1), (0.1, 0.2)]}
+    table = pl.DataFrame(
+        [
+            row(pair, *bounds, name)
+            for name, found in pairs_of.items()
+            for pair, bounds in zip(("a − b", "a − c", "b − c"), found, strict=True)
+        ]
+    )
+    (shown,) = _open_ranks(table)
+    cells = {row.cells[1]: [str(cell) for cell in row.cells[2:]] for row in shown.rows}
+    assert [row.signature for row in shown.rows] == ["a − b original", "a − b original", "a − c original"]
+    # original: a leads both, b and c are not told apart; fair: b leads a and c, a and c are not told apart.
+    assert cells == {"a": ["[1, 1]", "[2, 3]"], "b": ["[2, 3]", "[1, 1]"], "c": ["[2, 3]", "[2, 3]"]}

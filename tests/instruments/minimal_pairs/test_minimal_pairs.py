@@ -1,0 +1,382 @@
+"""The minimal-pair probe: scores against reference passes, counts against the tokenizer, summaries worked by hand."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import brute
+import penchant as pc
+import zoo as tiny
+from penchant.errors import MethodError, ModelError, StudyError
+from penchant.instruments.minimal_pairs import charts
+from penchant.instruments.minimal_pairs.data import read_many
+from penchant.instruments.minimal_pairs.estimates import credits, deltas
+from penchant.records import Signature
+
+Zoo = Callable[[str], Path]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rows = ["good\tbad\tgroup", *(f"{a}\t{b}\tg{i % 2}" for i, (a, b) in enumerate(tiny.PAIRS))]
+    file = tmp_path / "pairs.tsv"
+    file.write_text("\n".join(rows) + "\n", "utf-8")
+    return file
+
+
+def scored(rows: list[tuple[str, float, float, int, int]], dataset: str = "d", phenomenon: str = "ph") -> pl.DataFrame:
+    """Items as the probe makes them: (paradigm, score good, score bad, tokens good, tokens bad)."""
+    return pl.DataFrame(
+        {
+            "dataset": [dataset] * len(rows),
+            "file": ["f"] * len(rows),
+            "id": [str(i) for i in range(len(rows))],
+            "paradigm": [row[0] for row in rows],
+            "phenomenon": [phenomenon] * len(rows),
+            "score_good": [row[1] for row in rows],
+            "score_bad": [row[2] for row in rows],
+            "tokens_good": [row[3] for row in rows],
+            "tokens_bad": [row[4] for row in rows],
+            "difference": [row[3] - row[4] for row in rows],
+        }
+    )
+
+
+def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
+    fields = {"data": "d#1", "normalise": "none,mean,pen", "acceptable": "sent_more", **more}
+    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=1000, seed=0, **fields)
+    return pc.MinimalPairs(data=["d"], resamples=1000).result(pc.Measured(items), signature)
+
+
+def value(summary: pl.DataFrame, **where: str) -> dict[str, Any]:
+    for column, level in where.items():
+        summary = summary.filter(pl.col(column) == level)
+    assert len(summary) == 1, summary
+    return summary.row(0, named=True)
+
+
+@pytest.mark.parametrize("name", ["bert-cased", "gpt2"])
+def test_items_hold_the_reference_scores_of_both_sentences(zoo: Zoo, table: Path, name: str) -> None:
+    found = pc.MinimalPairs(data=str(table)).run(pc.load(zoo(name))).items
+    model, tokenizer = brute.load(zoo(name), causal=name == "gpt2")
+    reference = brute.lp if name == "gpt2" else brute.pll
+    assert found["good"].to_list() == [a for a, _ in tiny.PAIRS]
+    for row in found.iter_rows(named=True):
+        for side in ("good", "bad"):
+            expected = reference(model, tokenizer, row[side])
+            np.testing.assert_allclose(row[f"logprobs_{side}"], expected, atol=1e-4)
+            assert row[f"score_{side}"] == pytest.approx(sum(expected), abs=1e-3)
+            assert row[f"tokens_{side}"] == len(expected) == len(row[f"pieces_{side}"])
+
+
+def test_normalisations_are_the_published_formulas() -> None:
+    items = scored([("p", -12.0, -20.0, 4, 7)])
+    assert deltas(items, "none")[0] == pytest.approx(8.0)
+    assert deltas(items, "mean")[0] == pytest.approx(-12 / 4 + 20 / 7)
+    assert deltas(items, "pen")[0] == pytest.approx(-12 / 1.5**0.8 + 20 / 2.0**0.8)
+    assert credits(items, "none").tolist() == [1.0]
+    assert credits(items, "mean").tolist() == [0.0]
+
+
+def test_a_tie_is_half_a_credit_and_counted() -> None:
+    items = scored([("p", -1.0, -2.0, 3, 3), ("p", -2.0, -2.0, 3, 3), ("p", -3.0, -2.0, 3, 3), ("p", -1.0, -2.0, 3, 3)])
+    found = result(items)
+    whole = {"scope": "paradigm", "group": "p", "split": "all", "normalise": "none"}
+    assert value(found.summary, measure="accuracy", **whole)["value"] == pytest.approx(2.5 / 4)
+    assert value(found.summary, measure="share of ties", **whole)["value"] == 0.25
+    assert any("1 of 4 pairs tie" in caution for caution in found.cautions)
+
+
+def test_scores_are_compared_unrounded() -> None:
+    assert credits(scored([("p", -1.0, -1.0000001, 3, 3)]), "none").tolist() == [1.0]
+
+
+def test_splits_gaps_and_counts_worked_by_hand() -> None:
+    rows = [("p", 1.0, 0.0, 5, 5)] * 8 + [("p", 0.0, 1.0, 5, 5)] * 2  # A=U: 8 of 10
+    rows += [("p", 1.0, 0.0, 6, 5)] * 1 + [("p", 0.0, 1.0, 7, 5)] * 4  # A>U: 1 of 5
+    rows += [("p", 1.0, 0.0, 4, 5)] * 5  # A<U: 5 of 5
+    summary = result(scored(rows)).summary
+    where = {"scope": "paradigm", "group": "p", "normalise": "none"}
+    for split, (share, n) in {"all": (14 / 20, 20), "A=U": (0.8, 10), "A>U": (0.2, 5), "A<U": (1.0, 5)}.items():
+        found = value(summary, measure="accuracy", split=split, **where)
+        assert (found["value"], found["n"]) == (pytest.approx(share), n)
+        assert found["how"] == "Wilson score"
+    gap = value(summary, measure="gap to A=U", split="A>U", **where)
+    assert gap["value"] == pytest.approx(0.2 - 0.8)
+    assert gap["p"] == pytest.approx(stats.fisher_exact(np.array([[1, 4], [8, 2]])).pvalue)
+    other = value(summary, measure="gap to A=U", split="A<U", **where)
+    assert gap["p_holm"] == pytest.approx(min(1, 2 * min(gap["p"], other["p"])))
+    by = {"measure": "accuracy by |A|−|U|", "scope": "overall", "normalise": "none"}
+    assert value(summary, split="+2", **by)["n"] == 4
+    assert value(summary, split="-1", **by)["value"] == 1.0
+    assert value(summary, split="0", **by)["n"] == 10
+
+
+def test_length_adjustment_undoes_a_pure_length_effect() -> None:
+    # The score gains 1 for the better sentence in half the pairs and loses 2 a token: judged on tokens alone.
+    rng = np.random.default_rng(1)
+    difference = rng.integers(-3, 4, 4000)
+    noise = rng.logistic(size=4000)
+    rows = [("p", float(0.8 - 1.5 * d + e), 0.0, 10 + int(d), 10) for d, e in zip(difference, noise, strict=True)]
+    found = value(
+        result(scored(rows)).summary,
+        measure="length-adjusted accuracy",
+        scope="overall",
+        normalise="none",
+    )
+    truth = 1 / (1 + math.exp(-0.8))
+    assert found["low"] < truth < found["high"]
+    assert found["value"] == pytest.approx(truth, abs=0.03)
+
+
+def test_few_paradigms_are_taken_as_given_and_many_as_a_sample() -> None:
+    rows = [(f"p{i % 6}", float(i % 3), 1.0, 5, 5) for i in range(600)]
+    few = result(scored([row for row in rows if row[0] < "p3"])).summary
+    many = result(scored(rows)).summary
+    where = {"measure": "accuracy", "scope": "overall", "split": "all", "normalise": "none"}
+    assert value(few, **where)["how"] == "Wilson score"
+    assert "3 paradigms" in str(value(few, **where)["note"])
+    assert "6 clusters" in str(value(many, **where)["how"])
+
+
+def test_crows_pairs_metric_worked_by_hand() -> None:
+    rows = [("stereo", 1.0, 0.0, 5, 5)] * 3 + [("stereo", 0.0, 0.0, 5, 5)] + [("stereo", 0.0, 1.0, 5, 5)] * 2
+    rows += [("antistereo", 1.0, 0.0, 5, 5)] + [("antistereo", 0.0, 1.0, 5, 5)] * 3
+    items = scored(rows, dataset="crows-pairs", phenomenon="age")
+    summary = result(items).summary
+    where = {"measure": "stereotype score", "scope": "stereotype", "normalise": "none"}
+    assert value(summary, group="all", **where)["value"] == pytest.approx(100 * 4 / 10)
+    assert "1 ties counted" in str(value(summary, group="all", **where)["note"])
+    assert (value(summary, group="stereo", **where)["value"], value(summary, group="stereo", **where)["n"]) == (60, 5)
+    assert value(summary, group="antistereo", **where)["value"] == 25
+    assert value(summary, group="age", **where)["value"] == pytest.approx(40)
+    # With the other sentence as the acceptable one all scores swap sides; the metric is about sent_more all the same.
+    swapped = items.rename({"score_good": "score_bad", "score_bad": "score_good"})
+    other = result(swapped, acceptable="sent_less").summary
+    assert value(other, group="all", **where)["value"] == pytest.approx(40)
+    assert value(other, group="stereo", **where)["value"] == 60
+
+
+def test_every_number_has_n_interval_recipe_or_reason() -> None:
+    rows = [(f"p{i % 2}", float(i % 3), 1.0, 5 + i % 2, 5) for i in range(60)]
+    for row in result(scored(rows)).summary.iter_rows(named=True):
+        assert Signature.parse(row["signature"])["normalise"] == row["normalise"]
+        assert row["n"] is not None
+        if math.isnan(row["value"]) or math.isnan(row["low"]):
+            assert row["note"]
+        else:
+            assert row["how"]
+            assert row["low"] <= row["value"] <= row["high"]
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta", "llama"])
+def test_audit_counts_what_the_tokenizer_says(zoo: Zoo, table: Path, name: str) -> None:
+    from transformers import AutoTokenizer
+
+    found = pc.audit(read_many([table]), [pc.load_tokenizer(zoo(name))])
+    tokenizer = AutoTokenizer.from_pretrained(zoo(name))
+    lengths = [[len(tokenizer(s, add_special_tokens=False).input_ids) for s in pair] for pair in tiny.PAIRS]
+    whole = found.filter(pl.col("paradigm") == "all").row(0, named=True)
+    assert whole["pairs"] == len(tiny.PAIRS)
+    assert whole["A=U"] == sum(a == u for a, u in lengths)
+    assert whole["A>U"] == sum(a > u for a, u in lengths)
+    assert whole["A<U"] == sum(a < u for a, u in lengths)
+    parts = found.filter(pl.col("paradigm") != "all")
+    assert parts["pairs"].sum() == whole["pairs"]
+
+
+def test_audit_and_probe_agree_and_the_audit_needs_no_weights(zoo: Zoo, table: Path, tmp_path: Path) -> None:
+    import shutil
+
+    shutil.copytree(zoo("bert"), tmp_path / "m", ignore=shutil.ignore_patterns("*.safetensors"))
+    found = pc.audit(read_many([table]), [pc.load_tokenizer(tmp_path / "m")])
+    items = pc.MinimalPairs(data=str(table)).run(pc.load(zoo("bert"))).items
+    whole = found.filter(pl.col("paradigm") == "all").row(0, named=True)
+    assert whole["A>U"] == (items["difference"] > 0).sum()
+    assert whole["A=U"] == (items["difference"] == 0).sum()
+
+
+def test_shared_token_method_and_its_limits(zoo: Zoo, table: Path) -> None:
+    lm = pc.load(zoo("bert"))
+    found = pc.MinimalPairs(data=str(table), method="pll-shared").run(lm)
+    assert found.signature["method"] == "pll-shared"
+    assert found.signature["normalise"] == "none"
+    model, tokenizer = brute.load(zoo("bert"))
+    for row in found.items.iter_rows(named=True):
+        good, bad = brute.pll_shared(model, tokenizer, row["good"], row["bad"])
+        assert row["score_good"] == pytest.approx(sum(good), abs=1e-3)
+        assert row["score_bad"] == pytest.approx(sum(bad), abs=1e-3)
+        assert row["tokens_good"] == len(tokenizer(row["good"], add_special_tokens=False).input_ids)
+    with pytest.raises(MethodError, match="does not apply"):
+        pc.MinimalPairs(data=str(table), method="pll-shared", normalise=["mean"]).run(lm)
+    with pytest.raises(MethodError, match="for masked models"):
+        pc.MinimalPairs(data=str(table), method="pll-shared").run(pc.load(zoo("gpt2")))
+    with pytest.raises(ModelError, match="word vectors"):
+        pc.MinimalPairs(data=str(table)).run(_vectors(table.parent))
+
+
+def _vectors(folder: Path) -> pc.StaticVectors:
+    (folder / "v.txt").write_text("a 1 2\nb 3 4\n")
+    vectors = pc.load(folder / "v.txt")
+    assert isinstance(vectors, pc.StaticVectors)
+    return vectors
+
+
+def test_cached_run_gives_the_same_items_without_a_forward_pass(zoo: Zoo, table: Path, tmp_path: Path) -> None:
+    lm = pc.load(zoo("roberta"))
+    runs = [pc.Run(cache=tmp_path / "c"), pc.Run(cache=tmp_path / "c", batch_tokens=7)]
+    first, second = (pc.MinimalPairs(data=str(table)).run(lm, run) for run in runs)
+    assert first.items.equals(second.items)
+    assert first.summary.equals(second.summary)
+    assert runs[0].counts.forward > 0
+    assert (runs[1].counts.forward, runs[1].counts.cached) == (0, runs[0].counts.inputs)
+
+
+def test_saved_and_loaded_back(zoo: Zoo, table: Path, tmp_path: Path) -> None:
+    found = pc.MinimalPairs(data=str(table)).run(pc.load(zoo("gpt2")))
+    found.save(tmp_path / "r")
+    back = pc.Result.load(tmp_path / "r")
+    assert back.items.equals(found.items)
+    assert back.summary.equals(found.summary)
+    assert (back.signature, back.cautions) == (found.signature, found.cautions)
+    again = pc.MinimalPairs(data=str(table)).result(pc.Measured(back.items, back.cautions), back.signature)
+    assert again.summary.equals(found.summary)
+
+
+class TestComparison:
+    ROWS_A = [("p", 1.0, 0.0, 5, 5)] * 30 + [("p", 0.0, 1.0, 5, 5)] * 10 + [("q", 1.0, 0.0, 5, 5)] * 20
+    ROWS_B = [("p", 1.0, 0.0, 5, 5)] * 18 + [("p", 0.0, 1.0, 5, 5)] * 22 + [("q", 1.0, 0.0, 5, 5)] * 20
+
+    def test_worked_by_hand(self) -> None:
+        table = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
+        p = value(table, scope="paradigm", group="p", normalise="none")
+        assert p["value"] == pytest.approx(12 / 40)
+        assert p["p"] == pytest.approx(2 * 0.5**12)  # twelve discordant pairs, all one way
+        assert p["p_holm"] == pytest.approx(4 * 0.5**12)
+        q = value(table, scope="paradigm", group="q", normalise="none")
+        assert (q["value"], q["p"]) == (0, 1)
+        assert value(table, scope="overall", split="all", normalise="none")["value"] == pytest.approx(12 / 60)
+
+    def test_its_signature_names_both_recipes(self) -> None:
+        one = result(scored(self.ROWS_A), "a", method="lp", dtype="float32")
+        other = result(scored(self.ROWS_B), "b", method="pll", dtype="float32")
+        (text,) = pc.compare(one, other).filter(pl.col("normalise") == "mean")["signature"].unique()
+        found = Signature.parse(text)
+        assert (found["model"], found["method"]) == ("a − b", "lp − pll")
+        assert (found["dtype"], found["normalise"]) == ("float32", "mean")
+
+    def test_swapping_models_flips_the_sign(self) -> None:
+        a, b = result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b")
+        one, other = pc.compare(a, b), pc.compare(b, a)
+        np.testing.assert_allclose(one["value"].to_numpy(), -other["value"].to_numpy())
+        np.testing.assert_allclose(one["p"].to_numpy(), other["p"].to_numpy())
+        paired = one["scope"].to_numpy() == "paradigm"
+        np.testing.assert_allclose(one["low"].to_numpy()[paired], -other["high"].to_numpy()[paired])
+
+    def test_what_cannot_be_compared_is_refused_with_the_reason(self) -> None:
+        a = result(scored(self.ROWS_A), "a")
+        with pytest.raises(StudyError, match=r"differ in data \(d#1 and d#2\)"):
+            pc.compare(a, result(scored(self.ROWS_B), "b", data="d#2"))
+        with pytest.raises(StudyError, match="different items"):
+            pc.compare(a, result(scored(self.ROWS_B[:-1]), "b"))
+
+
+def test_three_formats_give_one_result(zoo: Zoo, tmp_path: Path) -> None:
+    lm = pc.load(zoo("bert"))
+    blimp, comps = tmp_path / "x.jsonl", tmp_path / "comps.jsonl"
+    with blimp.open("w") as one, comps.open("w") as two:
+        for i, (a, b) in enumerate(tiny.PAIRS):
+            row = {
+                "sentence_good": a,
+                "sentence_bad": b,
+                "UID": "x",
+                "linguistics_term": "t",
+                "field": "f",
+                "pairID": i,
+            }
+            one.write(json.dumps(row) + "\n")
+            (a1, a2), (b1, b2) = a.rsplit(" ", 1), b.rsplit(" ", 1)
+            if a2 == b2:
+                join = {"prefix_acceptable": a1, "prefix_unacceptable": b1, "property_phrase": a2, "id": i}
+                two.write(json.dumps(join) + "\n")
+    first = pc.MinimalPairs(data=str(blimp)).run(lm).items
+    second = pc.MinimalPairs(data=str(comps)).run(lm).items
+    assert len(second) > 0
+    joined = first.join(second, on=["good", "bad"])
+    assert len(joined) == len(second)
+    np.testing.assert_allclose(joined["score_good"].to_numpy(), joined["score_good_right"].to_numpy(), atol=1e-5)
+
+
+ROWS = [(f"p{i % 3}", float(i % 5), 2.0, 4 + (i % 3 == 0) - (i % 7 == 0), 4) for i in range(600)]
+
+
+def drawn(results: list[pc.Result]) -> dict[str, Any]:
+    """The charts of the section by name."""
+    return {figure.name: figure.chart for figure in charts.figures(results)}
+
+
+class TestCharts:
+    """Drawn from a summary alone: every paradigm, split and model, and no mark where there is no number."""
+
+    def marks(self, chart: Any) -> list[dict[str, Any]]:
+        """The rows of data behind the points of a chart."""
+        spec = json.loads(chart.to_json())
+        return [row for rows in spec["datasets"].values() for row in rows if "row" in row]
+
+    def test_accuracy_shows_the_numbers_of_the_summary(self) -> None:
+        found = result(scored(ROWS))
+        own = found.summary.filter((pl.col("measure") == "accuracy") & (pl.col("normalise") == "none"))
+        wanted = {
+            ("all pairs" if row["scope"] == "overall" else row["group"], row["split"]): row["value"]
+            for row in own.iter_rows(named=True)
+            if row["split"] != "all" and row["scope"] != "phenomenon" and row["n"]
+        }
+        marks = self.marks(drawn([found])["accuracy"])
+        assert len(marks) == len(wanted) > 6
+        for row in marks:
+            assert row["value"] == pytest.approx(100 * wanted[row["row"], row["lengths"]])
+            assert row["low"] <= row["value"] <= row["high"]
+
+    def test_every_model_has_its_panel(self) -> None:
+        found = drawn([result(scored(ROWS), model) for model in ("one", "two", "three")])
+        for name in ("accuracy", "length"):
+            panels = json.loads(found[name].to_json())["hconcat"]
+            titles = [p["title"]["text"] if isinstance(p["title"], dict) else p["title"] for p in panels]
+            assert titles == ["one", "two", "three"]
+
+    def test_rows_are_in_the_order_of_the_first_models_accuracy(self) -> None:
+        rows = [(name, score, 0.0, 3, 3) for name, score in (("low", -1.0), ("high", 1.0), ("tie", 0.0)) for _ in "ab"]
+        chart = json.loads(drawn([result(scored(rows))])["accuracy"].to_json())
+        encoding = chart["hconcat"][0]["layer"][1]["encoding"]
+        assert encoding["y"]["sort"] == ["all pairs", "low", "tie", "high"]
+
+    def test_a_curve_needs_two_differences_with_enough_pairs(self) -> None:
+        equal = [("p", 1.0, 0.0, 4, 4)] * 60
+        assert list(drawn([result(scored(equal))])) == ["accuracy", "tokens"]
+        few = [*equal, *[("p", 1.0, 0.0, 5, 4)] * 49]
+        assert list(drawn([result(scored(few))])) == ["accuracy", "tokens"]
+        enough = [*few, ("p", 1.0, 0.0, 5, 4)]
+        assert list(drawn([result(scored(enough))])) == ["accuracy", "length", "tokens"]
+
+    def test_every_data_set_has_its_own(self) -> None:
+        both = pl.concat([scored(ROWS, "one"), scored(ROWS, "two")])
+        kinds = ("accuracy", "length", "tokens")
+        assert list(drawn([result(both)])) == [f"{kind}-{name}" for name in ("one", "two") for kind in kinds]
+
+    def test_they_are_drawn(self) -> None:
+        lone = [("only", 1.0, 0.0, 4, 4)]
+        for rows in (ROWS, lone):
+            for figure in charts.figures([result(scored(rows), "mod<el")]):
+                svg = figure.svg()
+                assert svg.startswith("<svg")
+                assert "mod&lt;el" in svg
+                assert "NaN" not in svg

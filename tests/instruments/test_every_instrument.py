@@ -1,0 +1,216 @@
+"""What holds of every instrument: its template runs, its settings come back from a signature, and its report names the
+intervals and tests that were computed and no others."""
+
+from __future__ import annotations
+
+import pydoc
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import penchant as pc
+from answers import Answer
+from penchant.instruments.registry import instruments, placed, template_files
+from penchant.instruments.settings import Written
+from penchant.report.sections import Placed
+from penchant.study.results import read_outcome
+from penchant.study.run import Options, run_study
+from penchant.study.spec import read_study
+from penchant.study.spec import schema as study_schema
+from penchant.study.starting import write_template
+
+NAMES = sorted(instruments())
+SECOND = {"weat": ["vectors.txt"]}
+"""Models of a template's study, where two of the bundled ones do not fit."""
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of the study that `penchant init` writes: its section, as the report is given it."""
+
+    folder: Path
+    section: Placed
+
+    def texts(self) -> list[str]:
+        """All that the report says in words: methods, limits, titles and notes of tables, captions of figures."""
+        tables = [text for table in self.section.tables() for text in (table.title, table.note)]
+        figures = [
+            text
+            for figure in self.section.section.figures(self.section.results)
+            for text in (figure.title, figure.text)
+        ]
+        return [*self.section.methods(), *self.section.section.limits(self.section.results), *tables, *figures]
+
+    def computed(self) -> set[str]:
+        """Every interval and test of the tables, as estimates name them."""
+        frames = [result.summary for result in self.section.results]
+        if self.section.comparison is not None:
+            frames.append(self.section.comparison)
+        return {text for frame in frames for column in ("how", "test") for text in frame[column].unique() if text}
+
+
+def run_template(name: str, folder: Path) -> Made:
+    files = write_template(name, folder)
+    (study,) = (file for file in files if file.name == f"{name}.yaml")
+    models = SECOND.get(name, ["bundled:modern", "bundled:early-modern"])
+    spec, probes = read_study(study, models=models)
+    outcome = run_study(spec, probes, folder / "out", Options(base=[folder]))
+    (section,) = placed(outcome.results, outcome.comparisons)
+    return Made(folder, section)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+    """The study that `penchant init` writes for an instrument, run with two models; each is run once."""
+    done: dict[str, Made] = {}
+
+    def get(name: str) -> Made:
+        if name not in done:
+            done[name] = run_template(name, tmp_path_factory.mktemp(name))
+        return done[name]
+
+    return get
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_init_writes_runs_as_it_is(name: str, penchant: Callable[..., Answer], tmp_path: Path) -> None:
+    code, out, err = penchant("init", name, "mine")
+    assert (code, err) == (0, "")
+    assert [Path(line).name for line in out.splitlines()] == [file.name for file in template_files(instruments()[name])]
+    code, out, err = penchant("run", f"mine/{name}.yaml", "-o", "out")
+    assert code == 0, err
+    (result, *_) = read_outcome(tmp_path / "out").results.values()
+    assert result.signature["probe"] == name
+    assert len(result.items) and result.summary["value"].is_not_nan().any()
+    code, _, err = penchant("init", name, "mine")
+    assert code == 2 and "is already there" in err  # nothing is overwritten
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: Callable[[str], Made]) -> None:
+    probe = instruments()[name].probe
+    for result in made(name).section.results:
+        settings = probe.of(pc.Signature.parse(str(result.signature)))
+        cited = set()
+        for field, info in probe.model_fields.items():
+            how = next((part for part in info.metadata if isinstance(part, Written)), Written())
+            key = field.replace("_", "-")
+            if how.citation or result.signature.get(key) in how.elsewhere:
+                cited.add(field)
+                continue
+            assert key in result.signature, f"{field} is not in the signature"
+            # The value is one that the field itself takes, of its own type.
+            value = getattr(settings, field)
+            adapter: Any = pytest.importorskip("pydantic").TypeAdapter(info.annotation)
+            assert adapter.validate_python(value) == value
+            assert not isinstance(value, str) or info.annotation not in (int, float, bool)
+        assert cited  # every instrument names files
+
+
+VOCABULARY = (
+    "BCa",
+    "percentile",
+    "expanded",
+    "widened",
+    "basic bootstrap",
+    "Fisher's z",
+    "Fisher z",
+    "Fisher's exact",
+    "Fisher exact",
+    "Wilson",
+    "Newcombe",
+    "Greenland",
+    "Bonett",
+    "Feldt",
+    "Firth",
+    "Wald",
+    "MOVER",
+    "McNemar",
+    "sign-flip",
+    "Welch",
+    "Cochran",
+    "Mantel",
+    "Shapiro",
+    "Spearman",
+    "Pearson",
+    "prediction interval",
+    "t interval",
+    "normal approximation",
+    "jackknife",
+    "Bonferroni",
+)
+"""Words that name an interval or a test. The same one may be spelled in several ways."""
+SAME = {
+    "widened": "expanded",
+    "Fisher's exact": "Fisher exact",
+    "Fisher's z": "Fisher.?s? z",
+    "Mantel": "Mantel|Greenland",
+}
+
+
+def claims(texts: Iterable[str]) -> set[str]:
+    return {word for text in texts for word in VOCABULARY if word in text}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_report_names_what_was_computed_and_nothing_else(name: str, made: Callable[[str], Made]) -> None:
+    study = made(name)
+    computed = study.computed()
+    for word in claims(study.texts()):
+        assert any(re.search(SAME.get(word, re.escape(word)), text) for text in computed), word
+    methods = " ".join(study.section.methods())
+    for word in claims(computed):
+        assert word in methods, f"{word} was computed and is not in the methods"
+
+
+def test_the_words_are_those_that_are_used(made: Callable[[str], Made]) -> None:
+    """Guards the test above: an interval or test that no word of the vocabulary tells would escape it."""
+    plain = re.compile(
+        r"permutation of|combined effect over|draws|drawn at random|moved by|normal, standard|no interval|χ²"
+    )
+    for name in NAMES:
+        for text in made(name).computed():
+            assert claims([text]) or plain.search(text), text
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_measure_with_an_interval_is_in_the_methods(name: str, made: Callable[[str], Made]) -> None:
+    study = made(name)
+    methods = " ".join(study.section.methods())
+    for result in study.section.results:
+        shown = result.summary.filter(pl.col("low").is_not_nan() & ~pl.col("how").str.starts_with("no interval"))
+        for measure in shown["measure"].unique():
+            assert measure.translate({ord("["): "(", ord("]"): ")"}) in methods, measure
+        assert (shown["how"] != "").all()  # an interval says how it was made
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_parameter_and_field_is_explained(name: str) -> None:
+    """In `penchant schema`, and the parameters in `help` too."""
+    described = instruments()[name]
+    schema = described.probe.model_json_schema()
+    assert "Parameters" not in schema["description"]
+    for key, field in schema["properties"].items():
+        assert field.get("description", "").strip(), f"{name}.{key}"
+    told = pydoc.plain(pydoc.render_doc(described.probe))
+    for key, info in described.probe.model_fields.items():
+        assert f"{key} : " in told, key
+        assert (info.description or "").split()[0] in told
+    for topic in described.schemas.values():
+        for model in topic.values() if isinstance(topic, Mapping) else [topic]:
+            for part in [model.model_json_schema(), *model.model_json_schema().get("$defs", {}).values()]:
+                for key, field in part.get("properties", {}).items():
+                    assert "description" in field or "$ref" in field, f"{part['title']}.{key}"
+
+
+def test_the_study_file_is_explained_too() -> None:
+    schema = study_schema()
+    parts = [schema, *schema["$defs"].values()]
+    for part in parts:
+        for key, field in part.get("properties", {}).items():
+            assert field.get("description") or "$ref" in field, f"{part['title']}.{key}"

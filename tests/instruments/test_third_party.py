@@ -1,0 +1,180 @@
+"""The instrument that docs/new-instrument.md builds, installed as a package and run through every command."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import penchant as pc
+from answers import Answer, refused
+from paths import ROOT
+from penchant.instruments import registry
+from penchant.report.references import common_references
+
+Program = Callable[..., Answer]
+GUIDE = ROOT / "docs" / "new-instrument.md"
+FILES = re.findall(r"<!-- (\S+) -->\n```\w+\n(.*?)```\n", GUIDE.read_text("utf-8"), re.DOTALL)
+MODELS = ("bundled:modern", "bundled:early-modern")
+
+
+def install(folder: Path, site: Path) -> None:
+    """Install a package from its folder, without a network and apart from everything else."""
+    offline = ["--no-index", "--no-deps", "--no-build-isolation", "--no-cache-dir", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "install", "-q", *offline, "--target", str(site), str(folder)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def write(folder: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the guide's package is installed, beside several broken ones."""
+    home = tmp_path_factory.mktemp("packages")
+    install(write(home / "variants", dict(FILES)), home / "site")
+    metadata = "Metadata-Version: 2.1\nName: broken\nVersion: 1\n"
+    points = (
+        "raises = broken_raises:X\nmissing = broken_nowhere:X\nwrong = broken_wrong:X\n"
+        "misnamed = penchant_variants:VARIANTS\ncloze = penchant.instruments.cloze.instrument:CLOZE\n"
+    )
+    broken = {
+        "broken-1.dist-info/METADATA": metadata,
+        "broken-1.dist-info/entry_points.txt": f"[penchant.instruments]\n{points}",
+        "broken_raises.py": "raise RuntimeError('nothing\\nworks')\n",
+        "broken_wrong.py": "X = 'not an instrument'\n",
+    }
+    write(home / "site", broken)
+    return home / "site"
+
+
+@pytest.fixture
+def installed(site: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """This process with the packages, as a fresh one would find them."""
+    monkeypatch.syspath_prepend(site)
+    registry.forget()
+    yield
+    registry.forget()
+
+
+LEFT_OUT = {
+    "cloze": "an instrument of that name is there already",
+    "misnamed": "its probe is not called 'misnamed'",
+    "missing": "ModuleNotFoundError: No module named 'broken_nowhere'",
+    "raises": "RuntimeError: nothing works",
+    "wrong": "it is a str, not an Instrument",
+}
+NOTES = "".join(f"note: instrument '{name}' of broken is left out: {why}\n" for name, why in LEFT_OUT.items())
+
+
+@pytest.mark.usefixtures("installed")
+def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Path) -> None:
+    code, out, err = penchant("list", "probes")
+    assert (code, err) == (0, NOTES)
+    ours = ["ceat", "cloze", "fair-pairs", "logprob-bias", "minimal-pairs", "seat", "values", "weat"]
+    assert [line.split()[0] for line in out.splitlines()] == [*ours, "variants"]
+    assert "table of variants" in penchant("list", "data")[1]
+    schema = json.loads(penchant("schema", "variants")[1])
+    assert schema["table"]["properties"]["kind"]["description"] == "What the variants differ in, such as contraction."
+    probes = json.loads(penchant("schema")[1])["properties"]["probes"]["items"]["properties"]
+    assert probes["variants"]["properties"]["data"]["description"].startswith("A table of sentences")
+    assert penchant("init", "variants", "mystudy")[1] == "mystudy/variants.csv\nmystudy/variants.yaml\n"
+    code, out, err = penchant("run", "mystudy/variants.yaml", "-o", "out")
+    assert code == 0, err
+    assert "Preference between variants" in out and "Differences between models" in out
+    assert err.endswith(NOTES)
+    html = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Labov" in html and "sign-flip over sentences" in html
+    before = (tmp_path / "out" / "report.html").read_bytes()
+    assert penchant("report", "out")[0] == 0
+    assert (tmp_path / "out" / "report.html").read_bytes() == before
+    for form, name in (
+        ("latex", "references.bib"),
+        ("csv", "variants-preferences.csv"),
+        ("figures", "variants-sentences.svg"),
+    ):
+        assert penchant("export", "out", "--to", form)[0] == 0
+        assert (tmp_path / "out" / form / name).stat().st_size
+    assert "@article{labov1969," in (tmp_path / "out" / "latex" / "references.bib").read_text("utf-8")
+    # Nothing is done twice.
+    assert penchant("run", "mystudy/variants.yaml", "-o", "out", "--resume")[0] == 0
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))
+    assert [len(attempt["units"]) for attempt in manifest["attempts"]] == [2, 0]
+
+
+@pytest.mark.usefixtures("installed")
+def test_its_numbers_are_those_of_the_scores(penchant: Program, tmp_path: Path) -> None:
+    assert penchant("init", "variants")[0] == 0
+    assert penchant("run", "variants.yaml", "-o", "out")[0] == 0
+    written = pl.read_csv(tmp_path / "variants.csv")["text"]
+    sides = [[re.sub(r"\[(.*?)\|(.*?)\]", rf"\{side}", text) for text in written] for side in (1, 2)]
+    for model in MODELS:
+        lm = pc.load(model)
+        assert isinstance(lm, pc.LanguageModel)
+        first, second = (pc.score(lm, texts)["score"] for texts in sides)
+        result = pc.Result.load(tmp_path / "out" / "variants" / model.replace(":", "_"))
+        (whole,) = result.summary.filter(kind="all").to_dicts()
+        assert whole["value"] == pytest.approx((first - second).mean(), abs=1e-4)
+        assert (whole["n"], set(result.charts())) == (8, {"sentences"})
+        assert str(result.signature).startswith(
+            f"penchant:{pc.__version__}|probe:variants|model:{model}|data:variants#"
+        )
+        assert "Labov" not in result._repr_html_() or "1969" in result._repr_html_()
+
+
+@pytest.mark.usefixtures("installed")
+def test_mistakes_are_one_line_with_file_line_and_field(penchant: Program, tmp_path: Path) -> None:
+    penchant("init", "variants")
+    (tmp_path / "variants.csv").write_text("id,text,kind\na,She knows.,x\n", "utf-8")
+    code, out, err = penchant("run", "variants.yaml", "-o", "out")
+    assert (code, out) == (2, "")
+    assert "variants.csv, line 2, field 'text': two variants stand once in brackets" in err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_study_that_asks_for_a_broken_one_is_told_why(penchant: Program, tmp_path: Path) -> None:
+    (tmp_path / "s.yaml").write_text("study: s\nmodels: ['bundled:modern']\nprobes: [raises: {data: x}]\n", "utf-8")
+    code, _, err = penchant("run", "s.yaml", "-o", "out")
+    assert code == 2
+    assert "s.yaml, line 3: probes.0: instrument 'raises' of broken is left out: RuntimeError: nothing works" in err
+
+
+def test_a_result_of_a_package_that_is_gone_is_one_line(
+    penchant: Program, site: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.syspath_prepend(site)
+        registry.forget()
+        assert penchant("init", "variants")[0] == 0
+        assert penchant("run", "variants.yaml", "-m", "bundled:modern", "-o", "out")[0] == 0
+    registry.forget()
+    refused(penchant("report", "out"), "is of a probe that is not installed: unknown probe 'variants'")
+
+
+def test_ours_are_declared_like_any_other() -> None:
+    described = registry.instruments()
+    assert registry.left_out() == ()
+    for name, each in described.items():
+        assert (each.name, each.probe.name) == (name, name)
+        assert registry.template_files(each)
+        assert registry.references(each)
+    keys = [key for each in described.values() for key in registry.own_references(each)]
+    shared = {key for key in keys if keys.count(key) > 1}
+    folders = {
+        key: {each.folder for each in described.values() if key in registry.own_references(each)} for key in shared
+    }
+    assert all(len(places) == 1 for places in folders.values())  # instruments of one folder share a file
+    assert not set(keys) & set(common_references())

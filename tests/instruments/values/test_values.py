@@ -1,0 +1,666 @@
+"""Value statements: spans against plain transformers, estimates against plain numpy, cautions with their causes."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import itertools
+import json
+import math
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from scipy import special, stats
+
+import brute
+import penchant as pc
+import zoo as tiny
+from penchant.engine.scorer import Scorer
+from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.values.cells import rated
+from penchant.instruments.values.probe import Rated
+from penchant.instruments.values.survey import Survey
+from penchant.records import Signature
+from penchant.study.run import Options, run_study
+from penchant.study.spec import Study
+
+Zoo = Callable[[str], Path]
+Array = NDArray[np.float64]
+Key = tuple[str, str, str, str, str]
+"""Variant, group, dimension, item, measure."""
+People = dict[str, list[dict[str, float]]]
+"""Answers by group, respondent and statement; what was not answered is not there."""
+
+STATEMENT = pl.col("kind") == "statement"
+
+
+def language_model(directory: Path) -> pc.LanguageModel:
+    model = pc.load(directory)
+    assert isinstance(model, pc.LanguageModel)
+    return model
+
+
+# Spans ------------------------------------------------------------------------------------------------------
+
+SPANS = [
+    "She said that she [agrees] that the garden is old.",
+    "The nurse [disagrees], said the teacher.",
+    "[Souhlasím] s tím, že kůň hledá vodu.",
+    "[Naprosto nesouhlasím], said the teacher!",
+    "She agrees that he agrees, or she [agrees].",
+    "Is it true, said the nurse, or [untrue]",
+    "কৃষক ভাত খায়, [never mind] why",
+    "The old nurse [does not really agree] that the dog is late.",
+]
+
+
+def bracketed(text: str) -> tuple[str, tuple[int, int], str]:
+    before, word, after = text.replace("]", "[").split("[")
+    return before + word + after, (len(before), len(before) + len(word)), f"'{text}'"
+
+
+@pytest.mark.parametrize("name", tiny.MASKED)
+def test_spans_equal_plain_transformers(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    model, tokenizer = brute.load(zoo(name))
+    texts = [bracketed(text) for text in SPANS]
+    expected = [brute.span_logprob(model, tokenizer, text, span) for text, span, _ in texts]
+    lm = language_model(zoo(name))
+    for batch, cached, order in ((1, None, 1), (5000, "c", -1), (5000, "c", 1)):
+        scorer = Scorer(lm, batch_tokens=batch, cache=cached and tmp_path / cached)
+        found = list(scorer.spans(texts[::order]))[::order]
+        assert scorer.counts.forward == (0 if cached and order == 1 else len(texts))
+        scorer.close()
+        assert [score.score for score in found] == pytest.approx(expected, abs=1e-4)
+        for score, (text, span, _) in zip(found, texts, strict=True):
+            own = brute.span_positions(tokenizer, text, span)
+            tokens = tokenizer.convert_ids_to_tokens([brute.encode(tokenizer, text).ids[i] for i in own])
+            assert (score.text, score.n, list(score.tokens)) == (text, len(own), tokens)
+            assert len(own) > 1
+            assert score.score == pytest.approx(score.token_logprobs.sum())
+
+
+def test_spans_that_are_refused(zoo: Zoo) -> None:
+    def spans(name: str, text: str, span: tuple[int, int]) -> None:
+        list(Scorer(language_model(zoo(name))).spans([("The nurse", (0, 3), "line 1"), (text, span, "s.csv, line 2")]))
+
+    with pytest.raises(DataError, match=r"^s\.csv, line 2: 'each' is no whole number of tokens .* part of 'teacher'"):
+        spans("bert", "The teacher saw.", (5, 9))
+    with pytest.raises(DataError, match=r"^s\.csv, line 2: no token of 'The dog' lies in characters 3–4"):
+        spans("bert", "The dog", (3, 4))
+    with pytest.raises(MethodError, match="is causal and cannot fill a gap"):
+        spans("gpt2", "The nurse", (0, 3))
+    with pytest.raises(ModelError, match="vectors, not word probabilities"):
+        spans("bert-headless", "The nurse", (0, 3))
+
+
+# Sets and surveys to work with ------------------------------------------------------------------------------
+
+
+def write_table(path: Path, *rows: Sequence[object]) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+NOUNS = ("teacher", "nurse", "doctor", "dog", "horse", "traveler", "owner")
+NEUTRAL = [f"the {a} saw the {b}" for a, b in itertools.permutations(NOUNS, 2)][:33]
+TEXTS = ["Women buy {}books", "Men buy {}keys", "the old dog sleeps {}", "owners see horses", "it is {}true"]
+TEXTS += ["the garden is {}old", "the nurse saw {}a dog", "No teacher is {}late"]
+NEGATED = [text.format("not ") if "{}" in text else "" for text in TEXTS]
+VALUE_OF = {f"s{i}": "order" if i < 5 else "change" for i in range(8)}
+TURNED = {"s1", "s6"}
+STATEMENTS = [
+    (id_, text.format(""), VALUE_OF[id_], "yes" if id_ in TURNED else "no", negation)
+    for id_, text, negation in zip(VALUE_OF, TEXTS, NEGATED, strict=True)
+]
+TEMPLATES = [
+    {"variant": variant, "group": group, "agree": f"{head} [{yes}]{tail}", "disagree": f"{head} [{no}]{tail}"}
+    for variant, yes, no, tail in (
+        ("main", "agrees", "disagrees", " that {statement}."),
+        ("short", "likes it", "never likes it", ", {statement}!"),
+    )
+    for group, head in (("feminine", "The sister said she"), ("masculine", "The farmer said he"))
+]
+
+
+def write_set(folder: Path, templates: object = TEMPLATES, statements: Sequence[Sequence[object]] = STATEMENTS) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    write_table(folder / "calibration.csv", ["id", "text"], *enumerate(NEUTRAL))
+    write_table(folder / "statements.csv", ["id", "text", "value", "reversed", "negation"], *statements)
+    (folder / "set.yaml").write_text(json.dumps({"templates": templates}), "utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A set, and beside it the answers of 40 women and 30 men; some are missing, and nobody was asked about s7."""
+    folder = write_set(tmp_path_factory.mktemp("values") / "set")
+    rng = np.random.default_rng(3)
+    rows = [["f" if i < 40 else "m", *rng.integers(1 + (i < 40), 6, 7)] for i in range(70)]
+    for i in range(0, 70, 9):
+        rows[i][1 + i % 7] = ""
+    write_table(folder.parent / "people.csv", ["sex", *(f"q{i}" for i in range(7))], *rows)
+    about = {"file": "people.csv", "columns": {f"s{i}": f"q{i}" for i in range(7)}}
+    groups = {"column": "sex", "levels": {"feminine": "f", "masculine": "m"}}
+    (folder.parent / "people.yaml").write_text(json.dumps({**about, "groups": groups}))
+    return folder
+
+
+def people_of(folder: Path) -> People:
+    with (folder / "people.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    return {
+        group: [{f"s{i}": float(row[f"q{i}"]) for i in range(7) if row[f"q{i}"]} for row in rows if row["sex"] == level]
+        for group, level in (("feminine", "f"), ("masculine", "m"))
+    }
+
+
+def values(data: Path, **parameters: Any) -> pc.Values:
+    return pc.Values(data=str(data), **{"resamples": 300, **parameters})
+
+
+# One model --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["bert-cased", "distilbert", "xlm-roberta", "roberta"])
+def test_the_model_reads_the_template_with_the_clause_put_in(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    who = "Moje sestra" if name == "xlm-roberta" else "Žák"  # its tiny vocabulary lacks Ž
+    templates = [
+        {"group": group, "agree": text.replace("STANCE", "[souhlasí]"), "disagree": text.replace("STANCE", "[ne]")}
+        for group, text in (("a", f"{who} STANCE s tím, že {{statement}}."), ("b", f"{{statement}}, STANCE {who}."))
+    ]
+    place = write_set(tmp_path / "set", templates, [("s", 'malý kůň "vidí" Hello světe', "v", "no", "")])
+    found = values(place).run(language_model(zoo(name))).items.filter(STATEMENT)
+    assert found["sentence_agree"].to_list() == [
+        f'{who} souhlasí s tím, že malý kůň "vidí" Hello světe.',
+        f'Malý kůň "vidí" Hello světe, souhlasí {who}.',
+    ]
+    assert found["sentence_disagree"][0] == f'{who} ne s tím, že malý kůň "vidí" Hello světe.'
+    model, tokenizer = brute.load(zoo(name))
+    for text, score, n in found.select("sentence_agree", "agree", "tokens_agree").iter_rows():
+        span = (text.index("souhlasí"), text.index("souhlasí") + 8)
+        assert score == pytest.approx(brute.span_logprob(model, tokenizer, text, span), abs=1e-4)
+        assert n == len(brute.span_positions(tokenizer, text, span))
+        for without in (text.replace("Hello", "hello"), text.replace("ý", "y")):
+            assert abs(score - brute.span_logprob(model, tokenizer, without, span)) > 1e-3
+
+
+@pytest.mark.parametrize("name", ["gpt2", "llama"])
+def test_causal_models_take_whole_sentences(zoo: Zoo, data: Path, name: str) -> None:
+    found = values(data).run(language_model(zoo(name)))
+    own = [found.signature[key] for key in ("method", "calibration", "bos")]
+    assert own == ["lp", "difference", "<s>" if name == "llama" else "<|endoftext|>"]
+    model, tokenizer = brute.load(zoo(name), causal=True)
+    for row in found.items.filter(pl.col("id").is_in(["s0", "s6", "7"])).iter_rows(named=True):
+        for side in ("agree", "disagree"):
+            expected = brute.lp(model, tokenizer, row[f"sentence_{side}"])
+            assert row[side] == pytest.approx(sum(expected), abs=1e-3)
+            assert row[f"logprobs_{side}"] == pytest.approx(expected, abs=1e-4)
+
+
+def test_models_and_methods_that_do_not_fit(zoo: Zoo, data: Path) -> None:
+    fits = {"gpt2": "span", "bert": "lp", "bert-headless": "span"}
+    for name, method in fits.items():
+        error = ModelError if name == "bert-headless" else MethodError
+        with pytest.raises(error, match=f"method '{method}' is not for|vectors, not word probabilities"):
+            values(data, method=method).run(language_model(zoo(name)))
+
+
+def alpha(table: Array) -> float:
+    k = table.shape[1]
+    return float(k / (k - 1) * (1 - table.var(axis=0, ddof=1).sum() / table.sum(axis=1).var(ddof=1)))
+
+
+def flips(gaps: Sequence[float]) -> float:
+    """Two-sided p from every pattern of signs."""
+    sums = [abs(np.dot(signs, gaps)) for signs in itertools.product((-1, 1), repeat=len(gaps))]
+    return float(np.mean(np.array(sums) >= abs(sum(gaps)) - 1e-9))
+
+
+def holm(p: Sequence[float]) -> list[float]:
+    """Two p-values adjusted: twice the smaller one, and the larger not below that."""
+    least = min(1.0, 2 * min(p))
+    return [least if value == min(p) else max(least, value) for value in p]
+
+
+def strictly(r: float, answers: Sequence[float]) -> float:
+    return 2 * min(sum(x < r for x in answers), sum(x > r for x in answers)) / len(answers)
+
+
+def mean(numbers: Sequence[float]) -> float:
+    return math.fsum(numbers) / len(numbers)
+
+
+BLOCKS = {v: [s for s in VALUE_OF if v in ("all", VALUE_OF[s])] for v in ("order", "change", "all")}
+Towards = dict[tuple[str, str], dict[str, float]]
+
+
+def of_a_cell(cell: pl.DataFrame, people: list[dict[str, float]], line: str) -> tuple[dict[Key, float], Towards]:
+    """What a wording and group come to, from their log-probabilities and the answers alone."""
+    v, g = cell["variant"][0], cell["group"][0]
+    found: dict[Key, float] = {}
+    x, y = (cell.filter(kind="calibration")[side].to_numpy() for side in ("disagree", "agree"))
+    a, b = ((x * y).sum() / (x * x).sum(), 0.0) if line == "origin" else (1.0, (y - x).mean())
+    sigma = math.sqrt(((y - a * x - b) ** 2).sum() / (len(x) - 1))
+    whole: dict[str, float] = {
+        "calibration slope a" if line == "origin" else "calibration offset b": a if line == "origin" else b,
+        "residual sd σ": sigma,
+        "correlation of agree and disagree": np.corrcoef(x, y)[0, 1],
+    }
+    ratings: dict[tuple[str, str], float] = {}
+    for row in cell.iter_rows(named=True):
+        agreement = float(stats.norm.cdf((row["agree"] - a * row["disagree"] - b) / sigma))
+        turned = row["kind"] != "calibration" and row["id"] in TURNED
+        rating = ratings[row["kind"], row["id"]] = 1 + 4 * agreement
+        assert (row["agreement"], row["rating"], row["towards"]) == pytest.approx(
+            (agreement, rating, 6 - rating if turned else rating)
+        )
+    own = {s: ratings["statement", s] for s in VALUE_OF}
+    towards = {s: 6 - own[s] if s in TURNED else own[s] for s in own}
+    each = {s: strictly(own[s], [r[s] for r in people if s in r]) for s in own if s != "s7"}
+    liked = [mean([r[s] for r in people if s in r]) for s in each]
+    ranks = np.array([stats.rankdata(side) for side in ([own[s] for s in each], liked)])
+    pairs = np.array([(own[s], 6 - ratings["negation", s]) for s in own if ("negation", s) in ratings])
+    whole |= {
+        "representativeness": mean(list(each.values())),
+        "rank correlation with the survey's means": np.corrcoef(ranks)[0, 1],
+        "distance from the mirrored negation": np.abs(pairs[:, 0] - pairs[:, 1]).mean(),
+        "correlation with the mirrored negation": np.corrcoef(pairs.T)[0, 1],
+        "mean rating": mean(list(towards.values())),
+    }
+    for value, ids in (("order", BLOCKS["order"]), ("change", BLOCKS["change"])):
+        asked = [s for s in ids if s in each]
+        full = np.array([[6 - r[s] if s in TURNED else r[s] for s in asked] for r in people if {*asked} <= {*r}])
+        scores = full.mean(axis=1)
+        found[v, g, value, "", "mean rating"] = mean([towards[s] for s in ids])
+        found[v, g, value, "", "spread of ratings"] = float(np.std([towards[s] for s in ids], ddof=1))
+        found[v, g, value, "", "representativeness"] = strictly(mean([towards[s] for s in asked]), scores.tolist())
+        found |= {(v, g, value, s, "rating"): own[s] for s in ids}
+        found |= {(v, g, value, s, "representativeness"): each[s] for s in asked}
+        found["all", g, value, "", "survey mean"] = scores.mean()
+        found["all", g, value, "", "survey sd"] = scores.std(ddof=1)
+        found["all", g, value, "", "survey internal consistency (Cronbach's α)"] = alpha(full)
+        for share in (5, 25, 50, 75, 95):
+            found["all", g, value, f"{share}%", "survey quantile"] = float(np.percentile(scores, share))
+    return found | {(v, g, "all", "", name): number for name, number in whole.items()}, {(v, g): towards}
+
+
+def of_all_cells(towards: Towards) -> tuple[dict[Key, float], dict[Key, float]]:
+    """What the cells come to together, and the p-values of the differences."""
+    found, p = {}, {}
+    for v, value in itertools.product(("main", "short"), BLOCKS):
+        gaps = [towards[v, "feminine"][s] - towards[v, "masculine"][s] for s in BLOCKS[value]]
+        key = v, "feminine − masculine", value, "", "difference of ratings"
+        found[key], p[key] = mean(gaps), flips(gaps)
+    for value in ("order", "change"):
+        table = np.array([[own[s] for s in BLOCKS[value]] for own in towards.values()])
+        found["all", "all", value, "", "internal consistency (Cronbach's α)"] = alpha(table)
+    cube = np.array([list(own.values()) for own in towards.values()]).reshape(2, 2, -1)  # wordings, groups, statements
+    total = ((cube - cube.mean()) ** 2).sum()
+    between = [sum(part.size * (part.mean() - cube.mean()) ** 2 for part in np.moveaxis(cube, i, 0)) for i in range(3)]
+    for name, part in zip(("template", "group", "statement", "rest"), (*between, total - sum(between)), strict=True):
+        found["all", "all", "all", "", f"share of variance: {name}"] = float(part / total)
+    return found, p
+
+
+ELSEWHERE = ("slope of a fit", "intercept of a fit", "normality", "spread expected by chance")
+"""Measures that are tested in test_values_stats and below."""
+
+
+CORRELATIONS: dict[str, Callable[[float], float]] = {
+    "correlation of agree and disagree": lambda r: 1,
+    "correlation with the mirrored negation": lambda r: 1,
+    "rank correlation with the survey's means": lambda r: 1 + r * r / 2,  # Bonett and Wright 2000
+}
+"""How much more than 1/(n − 3) each varies on the scale of Fisher's z."""
+
+
+def fisher(r: float, n: int, factor: float) -> tuple[float, float, float]:
+    """The 95 % interval of a correlation, and its p."""
+    half = stats.norm.ppf(0.975) * math.sqrt(factor / (n - 3))
+    p = 2 * stats.t.sf(abs(r) * math.sqrt((n - 2) / (1 - r * r)), n - 2)
+    return math.tanh(math.atanh(r) - half), math.tanh(math.atanh(r) + half), float(p)
+
+
+@pytest.mark.parametrize(("name", "line"), [("bert-cased", None), ("gpt2", None), ("albert", "difference")])
+def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, line: str | None) -> None:
+    found = values(data, calibration=line, survey=str(data.parent / "people.yaml")).run(language_model(zoo(name)))
+    assert len(found.items) == 4 * (33 + 8 + 7)
+    people = people_of(data.parent)
+    cells = [
+        of_a_cell(cell, people[cell["group"][0]], found.signature["calibration"])
+        for cell in found.items.partition_by("variant", "group")
+    ]
+    expected, p = of_all_cells({key: own for _, towards in cells for key, own in towards.items()})
+    for numbers, _ in cells:
+        expected |= numbers
+    own = {(r["variant"], r["group"], r["dimension"], r["item"], r["measure"]): r for r in found.summary.to_dicts()}
+    assert len(own) == len(found.summary)
+    assert {key for key in own if not key[-1].startswith(ELSEWHERE)} == set(expected)
+    for key, number in expected.items():
+        assert own[key]["value"] == pytest.approx(number, abs=1e-6), key
+    for key, number in p.items():
+        family = holm([p[*key[:2], value, "", key[-1]] for value in ("order", "change")])
+        adjusted = dict(zip(("order", "change"), family, strict=True)).get(key[2], math.nan)
+        assert (own[key]["p"], own[key]["p_holm"]) == pytest.approx((number, adjusted), nan_ok=True), key
+    for key, row in own.items():
+        assert row["n"] > 0 and 0 < row["level"] < 1, key
+        assert (row["low"] <= row["high"] and row["how"]) or "no interval" in row["how"] or row["note"], key
+        if key[-1] in CORRELATIONS:
+            bounds = fisher(row["value"], row["n"], CORRELATIONS[key[-1]](row["value"]))
+            assert (row["low"], row["high"], row["p"]) == pytest.approx(bounds, rel=1e-6), key
+        if key[-1] == "survey sd":
+            (sd, n), around = (row["value"], row["n"]), own[*key[:-1], "survey mean"]
+            spread = [sd * math.sqrt((n - 1) / stats.chi2.ppf(tail, n - 1)) for tail in (0.975, 0.025)]
+            half = stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n)
+            assert [row["low"], row["high"]] == pytest.approx(spread)
+            assert [around["low"], around["high"]] == pytest.approx([around["value"] - half, around["value"] + half])
+        assert Signature.parse(row["signature"]) == found.signature
+    complete = sum(len([s for s in r if s < "s5"]) == 5 for r in people["feminine"])
+    counts = {key[-1]: row["n"] for key, row in own.items() if key[:4] == ("main", "feminine", "order", "")}
+    names = ("mean rating", "spread of ratings", "spread expected by chance")
+    assert counts == {**dict.fromkeys(names, 5), "representativeness": complete}
+
+
+# Made-up log-probabilities ----------------------------------------------------------------------------------
+
+IDS = [f"s{i}" for i in range(10)]
+
+
+def made(seed: int = 0, n: int = 40, spread: float = 2.0, mirrored: float = -1.0) -> pl.DataFrame:
+    """Items of two groups: n neutral statements whose residuals are as normal as can be, six statements of v and four
+    of w, one of each turned round, and their negations, whose residuals are the mirror image."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for group, a in (("f", 0.9), ("m", 0.8)):
+        x, lean = rng.normal(-8, spread, n + 20), rng.normal(0.3, 0.7, 10)
+        residuals = [rng.permutation(stats.norm.ppf((np.arange(n) + 0.5) / n)), lean, mirrored * lean]
+        ids = [*(f"n{i}" for i in range(n)), *IDS, *IDS]
+        own: dict[str, Any] = {
+            "id": ids,
+            "kind": ["calibration"] * n + ["statement"] * 10 + ["negation"] * 10,
+            "value": [""] * n + ["v" if i < 6 else "w" for i in range(10)] * 2,
+            "reversed": [False] * n + [i in (1, 7) for i in range(10)] * 2,
+            "sentence_agree": [f"{group} agrees that {id_}" for id_ in ids],
+            "sentence_disagree": [f"{group} disagrees that {id_}" for id_ in ids],
+            "agree": a * x + 0.6 * np.concatenate(residuals),
+            "disagree": x,
+        }
+        constant = {"variant": "main", "group": group, "tokens_agree": 2, "tokens_disagree": 2}
+        parts.append(pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items()))
+    return pl.concat(parts)
+
+
+def result(items: pl.DataFrame, survey: Survey | None = None, **more: object) -> pc.Result:
+    fields = {"data": "d#1", "survey": "none", "method": "span", "calibration": "origin", "dtype": "float32"}
+    numbers = {"level": 0.9, "resamples": 300, "seed": 0}
+    signature = Signature.of("values", **{"model": "m", **fields, **numbers, **more})
+    return pc.Values(data="d").result(Rated(rated(items, pc.Values.of(signature).line), survey=survey), signature)
+
+
+def asked(ids: Sequence[str] = IDS, n: int = 300, **more: Any) -> Survey:
+    """A survey of n women, whose answers lie anywhere between 1 and 5."""
+    rng = np.random.default_rng(8)
+    table = pl.DataFrame({"": ["f"] * n, **{id_: rng.uniform(1, 5, n) for id_ in ids}})
+    fields = {"absent": tuple(i for i in IDS if i not in ids), "read": n, "kept": n, "synthetic": False}
+    return Survey("people", table, **{**fields, **more}, files=(), sha256="0" * 64)
+
+
+def sides(part: pl.DataFrame, kind: str) -> tuple[Array, Array]:
+    own = part.filter(kind=kind)
+    return own["disagree"].to_numpy(), own["agree"].to_numpy()
+
+
+def stars(neutral: tuple[Array, Array], clauses: tuple[Array, Array]) -> Array:
+    """Ratings of clauses by neutral ones, under `origin`."""
+    x, y = neutral
+    a = (x * y).sum() / (x * x).sum()
+    sigma = math.sqrt(((y - a * x) ** 2).sum() / (len(x) - 1))
+    return np.asarray(1 + 4 * special.ndtr((clauses[1] - a * clauses[0]) / sigma))
+
+
+def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple[str, str, str, str], list[float]]:
+    """Resamples by group, value, item and measure, one after the other."""
+    rng = np.random.default_rng(9)
+    found: defaultdict[tuple[str, str, str, str], list[float]] = defaultdict(list)
+    turned = np.array([i in (1, 7) for i in range(10)])
+    cells = {g: [sides(table.filter(group=g), kind) for kind in ("calibration", "statement")] for g in "fm"}
+    for _ in range(draws):
+        some = rng.integers(0, 40, 40)  # the same for both groups
+        picks = {"v": rng.integers(0, 6, 6), "w": rng.integers(6, 10, 4), "all": rng.integers(0, 10, 10)}
+        towards = {}
+        for g, (neutral, statements) in cells.items():
+            ratings = stars((neutral[0][some], neutral[1][some]), statements)
+            towards[g] = np.where(turned, 6 - ratings, ratings)
+            for i, id_ in enumerate(IDS):
+                found[g, "v" if i < 6 else "w", id_, "rating"].append(ratings[i])
+            for value, pick in picks.items():
+                found[g, value, "", "mean rating"].append(towards[g][pick].mean())
+                if value != "all":
+                    found[g, value, "", "spread of ratings"].append(towards[g][pick].std(ddof=1))
+                    plain = stars(neutral, neutral)[rng.permutation(40)[: len(pick)]]
+                    plain[1] = 6 - plain[1]  # one of each value is turned round
+                    found[g, value, "", "spread expected by chance"].append(plain.std(ddof=1))
+        for value, pick in picks.items():
+            found["f − m", value, "", "difference of ratings"].append((towards["f"] - towards["m"])[pick].mean())
+    for id_ in IDS:
+        key, people = ("f", "v" if id_ < "s6" else "w", id_), survey.answers[id_].to_list()
+        found[*key, "representativeness"] = [strictly(r, people) for r in found[*key, "rating"][:1000]]
+    return found
+
+
+def test_intervals_are_those_of_a_plain_bootstrap() -> None:
+    summary = result(made(), asked(), resamples=3000).summary
+    own = {(r["group"], r["dimension"], r["item"], r["measure"]): r for r in summary.to_dicts()}
+    for (g, value, id_, measure), numbers in drawn_plainly(made(), asked(), 3000).items():
+        n, row = {"v": 6, "w": 4, "all": 10}[value], own[g, value, id_, measure]
+        # Over statements the tails are widened as the t interval is (Hesterberg 2015).
+        over = measure in ("mean rating", "spread of ratings", "difference of ratings")
+        tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.95, n - 1)) if over else 0.05
+        low, high = np.quantile(numbers, [tail, 1 - tail])
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low)), (value, measure)
+        if measure == "spread expected by chance":
+            assert row["value"] == pytest.approx(mean(numbers), abs=0.02)
+            spread = own[g, value, "", "spread of ratings"]
+            p = 2 * min(np.mean(np.array(numbers) <= spread["value"]), np.mean(np.array(numbers) >= spread["value"]))
+            assert spread["p"] == pytest.approx(min(1, p), abs=0.05)
+
+
+def test_both_groups_are_resampled_alike() -> None:
+    """What is equal differs by 0 without doubt, though each mean is uncertain."""
+    women = made().filter(group="f")
+    twice = result(pl.concat([women, women.with_columns(group=pl.lit("m"))])).summary
+    for rows in (twice.filter(measure="difference of ratings"), pc.compare(result(made()), result(made(), model="n"))):
+        assert rows.select("value", "low", "high", "p").unique().rows() == [(0, 0, 0, 1)]
+
+
+def test_the_order_of_the_items_does_not_matter() -> None:
+    items, order = made(), np.random.default_rng(1).permutation(60)
+    one, other = (result(table).summary for table in (items, pl.concat([items[:60][order], items[60:]])))
+    for measure, columns in (("mean rating", ["value"]), ("difference of ratings", ["value", "p"])):
+        a, b = (table.filter(measure=measure).sort("group", "dimension").select(columns) for table in (one, other))
+        np.testing.assert_allclose(a, b, atol=1e-9)
+
+
+AGREE = pl.col("agree")
+LAST = STATEMENT & (pl.col("id") == "s8") & (pl.col("group") == "m")
+CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
+    "few": (made(n=29), None, {}, "only 29 neutral statements calibrate"),
+    "weak": (made(spread=0.02), None, {}, "hardly rise together (r: main f "),
+    "bent": (made().with_columns(agree=AGREE + 9 * (pl.col("id") == "n3")), None, {}, "are not normal (main f p"),
+    "unequal": (made().with_columns(tokens_disagree=3), None, {}, "main f 2 and 3; main m 2 and 3"),
+    "opposite": (made(mirrored=1), None, {}, "negated statements are not rated as the mirror image"),
+    "low": (made().with_columns(agree=AGREE - 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
+    "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
+    "no spread": (made().with_columns(agree="disagree"), None, {}, "20 of 20 ratings cannot be computed"),
+    "synthetic": (made(), asked(synthetic=True), {}, "'people' is SYNTHETIC"),
+    "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey: s7, s8, s9"),
+    "lost": (made(), asked(read=303), {}, "300 of 303 respondents"),
+    "nothing": (made(n=30), asked(), {}, ""),
+    "hardly bent, p = .017": (made().with_columns(agree=AGREE + 3 * (pl.col("id") == "n3")), None, {}, ""),
+    "weak, but no slope": (made(spread=0.02), None, {"calibration": "difference"}, ""),
+    "unequal sentences": (made().with_columns(tokens_disagree=3), None, {"method": "lp"}, ""),
+}
+
+
+@pytest.mark.parametrize("case", CAUTIONS)
+def test_a_caution_has_its_cause(case: str) -> None:
+    items, survey, more, part = CAUTIONS[case]
+    cautions = result(items, survey, **more).cautions
+    assert len(cautions) == bool(part), cautions
+    assert part in "".join(cautions)
+
+
+def test_without_spread_there_are_no_ratings() -> None:
+    items = made().with_columns(agree="disagree")
+    for line in ("origin", "difference"):
+        found = result(items, asked(), calibration=line)
+        assert all(found.items[column].null_count() == len(items) for column in ("agreement", "rating", "towards"))
+        for measure, rows in (("mean rating", 6), ("spread of ratings", 4), ("difference of ratings", 3)):
+            own = found.summary.filter(measure=measure)
+            assert own["value"].is_nan().all()
+            assert own["note"].to_list() == ["the neutral statements show no spread"] * rows
+        assert found.summary.filter(measure="residual sd σ")["value"].to_list() == [0, 0]
+
+
+@pytest.mark.parametrize("case", ["no spread", "no answers", "few"])
+def test_what_cannot_be_computed_says_why(case: str) -> None:
+    unanswered = asked().answers.with_columns(s0=pl.lit(None, pl.Float64))
+    survey = replace(asked(), answers=unanswered) if case == "no answers" else asked()
+    items = {"few": made(n=3), "no spread": made().with_columns(agree="disagree")}.get(case, made())
+    found = result(items, survey, level=0.8).summary
+    assert set(found["level"]) == {0.8}
+    assert found["value"].is_nan().any() or case == "few"
+    bounded = (pl.col("low") <= pl.col("high")) & pl.col("value").is_not_nan() & pl.col("high").is_not_nan()
+    said = pl.col("how").str.contains("no interval") & pl.col("value").is_not_nan()
+    assert found.filter(~bounded & ~said & (pl.col("note") == "")).rows() == []
+
+
+# Again ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["xlm-roberta", "gpt2"])
+def test_again_from_the_cache_in_other_batches_and_from_saved_items(
+    zoo: Zoo, data: Path, tmp_path: Path, name: str
+) -> None:
+    lm, probe = language_model(zoo(name)), values(data, survey=str(data.parent / "people.yaml"))
+    done: list[float] = []
+    first_run = pc.Run(cache=tmp_path / "c", progress=lambda share, total: done.append(share / total))
+    runs = [first_run, pc.Run(cache=tmp_path / "c", batch_tokens=7), pc.Run(batch_tokens=1)]
+    first, again, small = (probe.run(lm, run) for run in runs)
+    assert (runs[0].counts.forward > 0, runs[1].counts.forward) == (True, 0)
+    assert sum(done) == pytest.approx(1)
+    first.save(tmp_path / "saved")
+    back = pc.Result.load(tmp_path / "saved")
+    for other in (again, back, probe.result(Rated(back.items, survey=probe.answers()), back.signature)):
+        assert other.items.equals(first.items) and other.summary.equals(first.summary)
+        assert (other.signature, other.cautions) == (first.signature, first.cautions)
+    assert small.signature == first.signature
+    np.testing.assert_allclose(small.items["agree"], first.items["agree"], atol=1e-4)
+    np.testing.assert_allclose(small.summary["value"], first.summary["value"], atol=1e-3)
+
+
+def test_a_study_goes_on_where_it_stopped(zoo: Zoo, data: Path, tmp_path: Path) -> None:
+    entry: dict[str, dict[str, Any] | None] = {"values": {"data": str(data), "resamples": 100}}
+    study = Study(study="s", models=[str(zoo("bert")), str(zoo("electra-generator"))], probes=[entry])
+    options = Options(cache=tmp_path / "cache")
+    first = run_study(study, study.instruments(), tmp_path / "one", options)
+    resumed = run_study(study, study.instruments(), tmp_path / "one", replace(options, resume=True))
+    again = run_study(study, study.instruments(), tmp_path / "two", options)
+    assert [len(attempt.units) for attempt in resumed.manifests[0].attempts] == [2, 0]
+    assert all(unit.counts.forward == 0 for unit in again.manifests[0].attempts[0].units)
+    for other in (resumed, again):
+        assert other.comparisons["values"].equals(first.comparisons["values"])
+        for key, found in first.results.items():
+            assert other.results[key].items.equals(found.items) and other.results[key].summary.equals(found.summary)
+
+
+def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> None:
+    place, lm = write_set(tmp_path / "set"), language_model(zoo("bert"))
+    means = {"f": {"order": 3.0, "change": 2.0}}
+    ids = {id_: (value, id_ in TURNED) for id_, value in VALUE_OF.items()}
+    pc.synthetic_survey(means, means, {"f": 5}, statements=ids).write_csv(tmp_path / "made.csv")
+    (tmp_path / "made.yaml").write_text("file: made.csv\nname: nobody | at all\n")
+    numbers: dict[str, Any] = {"level": 0.9, "resamples": 150, "seed": 4}
+    probe = pc.Values(data="set", survey="made.yaml", calibration="difference", **numbers)
+    found = probe.run(lm, pc.Run(base=(tmp_path,)))
+    own = Signature.parse(str(found.signature))
+    parts = [hashlib.sha256((tmp_path / f"made.{kind}").read_bytes()).hexdigest() for kind in ("yaml", "csv")]
+    digest = hashlib.sha256("".join(parts).encode()).hexdigest()
+    data, survey = f"set#{probe.statements((tmp_path,)).sha256[:6]}", f"synthetic nobody | at all#{digest[:6]}"
+    recipe = {"model": lm.name, "data": data, "survey": survey, "method": "span", "calibration": "difference"}
+    assert own == Signature.of("values", **recipe, dtype="float32", **numbers)
+    assert any("'nobody | at all' is SYNTHETIC" in caution for caution in found.cautions)
+    names = ["set.yaml", "statements.csv", "calibration.csv", "made.yaml", "made.csv"]
+    assert [file.name for file in probe.files((tmp_path,))] == names
+    first, *others = probe.texts((tmp_path,))
+    assert first == (f"The sister said she agrees that {NEUTRAL[0]}.", f"{place}/calibration.csv, line 2")
+    assert len(others) == 2 * len(found.items) - 1
+    with (place / "calibration.csv").open("a") as file:
+        file.write("late,it is late\n")
+    changed = pc.Values(**probe.model_dump()).run(lm, pc.Run(base=(tmp_path,))).signature
+    assert {key for key in own if own[key] != changed[key]} == {"data"}
+
+
+# Two models -------------------------------------------------------------------------------------------------
+
+
+def test_two_models_by_hand() -> None:
+    a, b = result(made(0), model="a"), result(made(1), model="b", dtype="bfloat16", bos="<s>")
+    found = pc.compare(a, b)
+    assert found.select("comparison", "measure", "variant").unique().rows() == [
+        ("a − b", "difference of ratings", "main")
+    ]
+    for group in "fm":
+        one, other = (r.items.filter(STATEMENT, group=group)["towards"].to_list() for r in (a, b))
+        gaps = [x - y for x, y in zip(one, other, strict=True)]
+        parts, rows = (gaps[:6], gaps[6:], gaps), found.filter(group=group).to_dicts()
+        adjusted = [*holm([flips(part) for part in parts[:2]]), math.nan]
+        for row, value, part, p in zip(rows, ("v", "w", "all"), parts, adjusted, strict=True):
+            assert (row["dimension"], row["n"]) == (value, len(part))
+            assert (row["value"], row["p"], row["p_holm"]) == pytest.approx((mean(part), flips(part), p), nan_ok=True)
+            assert row["low"] < row["value"] < row["high"]
+    swapped = pc.compare(b, a)
+    np.testing.assert_allclose(swapped.select("value", "low", "high"), -found.select("value", "high", "low").to_numpy())
+    assert swapped["p"].equals(found["p"])
+    assert {Signature.parse(text)["model"] for text in swapped["signature"]} == {"b − a"}
+
+
+def test_two_models_with_few_neutral_statements() -> None:
+    found = pc.compare(result(made(n=3)), result(made(1, n=3), model="b"))
+    assert found.filter(pl.col("low").is_nan() & (pl.col("note") == "")).rows() == []
+
+
+CHANGES = [("data", "d#2"), ("method", "lp"), ("calibration", "difference"), ("seed", 1), ("level", 0.95)]
+
+
+@pytest.mark.parametrize(("field", "theirs"), [*CHANGES, ("resamples", 301), ("survey", "s#1")])
+def test_what_cannot_be_compared_is_refused_with_the_reason(field: str, theirs: object) -> None:
+    a = result(made())
+    b = replace(a, signature=a.signature.with_(model="b", **{field: theirs}))
+    for one, other in ((a, b), (b, a)):
+        with pytest.raises(StudyError, match=rf"cannot be compared: they differ in {field} \(.* and .*\)$"):
+            pc.compare(one, other)
+
+
+def test_other_sentences_and_other_probes_are_refused() -> None:
+    a = result(made())
+    for other in (made()[:-1], made().with_columns(sentence_agree=pl.col("sentence_agree") + "!")):
+        with pytest.raises(StudyError, match="different items"):
+            pc.compare(a, result(other))
+    with pytest.raises(StudyError, match="one is values, the other cloze"):
+        pc.compare(a, replace(a, signature=Signature.of("cloze")))
+
+
+def test_a_group_without_respondents_is_refused(data: Path) -> None:
+    text = json.loads((data.parent / "people.yaml").read_text("utf-8"))
+    text["groups"]["levels"] = {"women": "f", "men": "m"}
+    (data.parent / "others.yaml").write_text(json.dumps(text))
+    with pytest.raises(DataError, match=r"others\.yaml, field 'groups': no respondent belongs to group 'feminine'"):
+        values(data, survey=str(data.parent / "others.yaml")).answers()

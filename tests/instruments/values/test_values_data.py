@@ -1,0 +1,435 @@
+"""Sets of value statements and surveys are read as they were written, and what is wrong is told with its place."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+import math
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import answers
+from answers import without_line
+from penchant.errors import DataError, MethodError
+from penchant.instruments.values.data import Template, read_values
+from penchant.instruments.values.survey import Survey, read_survey, synthetic_survey
+
+Write = Callable[[str, str], Path]
+
+quick = settings(max_examples=60, deadline=None)
+
+AGREE, DISAGREE = "She [agrees] that {statement}.", "She [disagrees] that {statement}."
+ONE = {"group": "f", "agree": AGREE, "disagree": DISAGREE}
+STATEMENTS = "id,text,value\nb1,taxes rise,equity\nb2,schools close,order\n"
+NEUTRAL = "id,text\nn1,the bus was late\n"
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def write_(name: str, text: str) -> Path:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        return path
+
+    return write_
+
+
+def write_set(write: Write, templates: object = (ONE,), statements: str = STATEMENTS, neutral: str = NEUTRAL) -> Path:
+    """A set with these templates and tables; the path of its set.yaml."""
+    write("set/statements.csv", statements)
+    write("set/calibration.csv", neutral)
+    return write("set/set.yaml", json.dumps({"templates": templates}))
+
+
+def refused(read: Callable[[], object], start: str) -> None:
+    """One line that begins like this."""
+    with pytest.raises(DataError) as caught:
+        read()
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(start) or without_line(message).startswith(start), message
+
+
+# Sets -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_set_is_read_as_it_was_written(write: Write) -> None:
+    statements = 'id,text,value,reversed,negation,source\nb1,"taxes, and rents, rise",equity,,taxes fall,Bath\n'
+    statements += "b2, s\u030ckoly zavrou ,order,yes,,Ely\n"
+    file = write_set(write, [ONE, {**ONE, "group": "m", "variant": "main"}], statements, NEUTRAL + "b1,it rained\n")
+    found = read_values(file)
+    assert found == read_values(file.parent)
+    assert (found.name, found.language) == ("set", "und")
+    first, second = found.statements
+    assert (first.id, first.text, first.value, first.reversed) == ("b1", "taxes, and rents, rise", "equity", False)
+    assert (second.id, second.text, second.value, second.reversed) == ("b2", "školy zavrou", "order", True)
+    assert first.place == f"{file.parent / 'statements.csv'}, line 2"
+    (negation,) = found.negations
+    assert (negation.id, negation.text, negation.kind, negation.value) == ("b1", "taxes fall", "negation", "equity")
+    # An id of one table may stand in the other.
+    told = [("n1", "calibration"), ("b1", "calibration"), ("b1", "statement"), ("b2", "statement"), ("b1", "negation")]
+    assert [(c.id, c.kind) for c in found.clauses()] == told
+    assert [(t.variant, t.group, t.agree) for t in found.templates] == [("main", "f", AGREE), ("main", "m", AGREE)]
+    assert [path.name for path in found.files] == ["set.yaml", "statements.csv", "calibration.csv"]
+    hashes = [hashlib.sha256(path.read_bytes()).hexdigest() for path in found.files]
+    assert found.sha256 == hashlib.sha256("".join(hashes).encode()).hexdigest()
+
+
+def test_set_yaml_names_its_tables_relative_to_itself(write: Write) -> None:
+    write("tables/s.jsonl", '{"id": 1, "text": "taxes rise", "value": "v", "reversed": true}\n')
+    write("tables/c.tsv", "id\ttext\nn1\tthe bus was late\n")
+    about = {"templates": [ONE], "statements": "../tables/s.jsonl", "calibration": "../tables/c.tsv", "language": "cs"}
+    found = read_values(write("census/set.yaml", json.dumps(about)))
+    assert (found.name, found.language, found.calibration[0].id) == ("census", "cs", "n1")
+    assert read_values(write("census/set.yaml", json.dumps({**about, "name": "mine"}))).name == "mine"
+    assert [(s.id, s.reversed) for s in found.statements] == [("1", True)]
+
+
+def test_reversed_as_people_and_spreadsheets_write_it(write: Write) -> None:
+    written = ["yes", "Yes ", "TRUE", "1", "no", "False", "0", ""]
+    rows = "".join(f"a{i},text {i},v,{flag}\n" for i, flag in enumerate(written))
+    found = read_values(write_set(write, statements="id,text,value,reversed\n" + rows))
+    assert [s.reversed for s in found.statements] == [True] * 4 + [False] * 4
+
+
+BRACKETS, SLOT = "the stance stands once in [brackets]", "the clause has one place, {statement}, outside the brackets"
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"agree": "She agrees that {statement}."}, f".agree: {BRACKETS}"),
+        ({"agree": "[She] [agrees] that {statement}."}, f".agree: {BRACKETS}"),
+        ({"agree": "She [[agrees]] that {statement}."}, f".agree: {BRACKETS}"),
+        ({"agree": "She [agrees that {statement}."}, f".agree: {BRACKETS}"),
+        ({"agree": "She [ ] that {statement}."}, f".agree: {BRACKETS}"),
+        ({"disagree": "She disagrees that {statement}."}, f".disagree: {BRACKETS}"),
+        ({"agree": "She [agrees {statement}] that."}, f".agree: {SLOT}"),
+        ({"agree": "She [agrees] that it rains."}, f".agree: {SLOT}"),
+        ({"agree": "She [agrees] that {statement}, {statement}."}, f".agree: {SLOT}"),
+        ({"disagree": "He [disagrees] that {statement}."}, ": the agreeing and the disagreeing sentence differ"),
+        ({"disagree": "She that [disagrees] {statement}."}, ": the agreeing and the disagreeing sentence differ"),
+        ({"group": None}, ".group: a text is wanted"),
+        ({"group": "all"}, ".group: nothing can be called 'all'"),
+        ({"variant": " all"}, ".variant: nothing can be called 'all'"),
+        ({"speaker": "x"}, ".speaker: unknown key"),
+        ({"disagree": AGREE}, ": the agreeing and the disagreeing sentence are the same"),
+    ],
+)
+def test_bad_templates(write: Write, change: dict[str, object], told: str) -> None:
+    file = write_set(write, [{**ONE, "group": "m"}, {**ONE, **change}])
+    refused(lambda: read_values(file), f"{file}, templates.1{told}")
+
+
+def test_every_variant_has_every_group_once(write: Write) -> None:
+    file = write_set(write, [ONE, ONE])
+    refused(lambda: read_values(file), f"{file}, templates: two templates of variant 'main' and group 'f'")
+    file = write_set(write, [ONE, {**ONE, "group": "m"}, {**ONE, "group": "m", "variant": "short"}])
+    refused(lambda: read_values(file), f"{file}, templates: variant 'short' has no template of group 'f'")
+
+
+HEAD = "id,text,value,reversed,negation\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "text", "told"),
+    [
+        (
+            "statements",
+            HEAD + "a,taxes rise,v,maybe,\n",
+            ", line 2, field 'reversed': expected yes or no, got 'maybe'",
+        ),
+        (
+            "statements",
+            HEAD + "a,x y,v,,\nb,z,v,,\na,w,v,,\n",
+            ", line 4, field 'id': 'a' occurs twice, first on line 2",
+        ),
+        ("statements", HEAD + "a,x y,v,,\nb,x y,w,,\n", ", line 3, field 'text': 'x y' occurs twice, first on line 2"),
+        ("statements", HEAD + "a,é,v,,\nb, e\u0301,v,,\n", ", line 3, field 'text': 'é' occurs twice, first on line 2"),
+        ("statements", HEAD + "a,\u00a0,v,,\n", ", line 2, field 'text': the field is blank"),
+        ("statements", HEAD + "a,,v,,\n", ", line 2, field 'text': is missing"),
+        ("statements", HEAD + "a,x,v,, \n", ", line 2, field 'negation': the field is blank"),
+        ("statements", HEAD + "all,x,v,,\n", ", line 2, field 'id': nothing can be called 'all'"),
+        ("statements", HEAD + "a,x,v,,\nb,y, all ,,\n", ", line 3, field 'value': nothing can be called 'all'"),
+        ("statements", "id,text\na,x\n", ", line 2, field 'value': is missing — the columns are id, text"),
+        ("statements", HEAD, ": holds no rows"),
+        ("statements", '{"id": "a", "text": ["x"], "value": "v"}\n', ", line 1, field 'text': a text is wanted"),
+        ("calibration", "id,text\nn,x\nn,y\n", ", line 3, field 'id': 'n' occurs twice, first on line 2"),
+        ("calibration", "id,text\nn,x\nm,x\n", ", line 3, field 'text': 'x' occurs twice, first on line 2"),
+        ("calibration", "id,text\nall,x\n", ", line 2, field 'id': nothing can be called 'all'"),
+        ("calibration", "id,text\n", ": holds no rows"),
+    ],
+)
+def test_bad_tables(write: Write, table: str, text: str, told: str) -> None:
+    file = write_set(write)
+    write(f"set/{table}.csv", text)
+    refused(lambda: read_values(file), f"{file.parent}/{table}.csv{told}")
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("templates: []\n", ", templates: list should have at least 1 item"),
+        ("language: cs\n", ", templates: is missing"),
+        (json.dumps({"templates": [ONE], "statments": "s.csv"}), ", statments: unknown key"),
+        (json.dumps({"templates": [ONE], "name": 2024}), ", name: input should be a valid string, got 2024"),
+        ("a: b: c\n", ", line 1: is not YAML"),
+        ("- a\n", ": the file holds keys such as"),
+        ("name: 2024-13-45\n", ": holds a value that is none: month must be in 1..12"),
+    ],
+)
+def test_bad_set_files(write: Write, tmp_path: Path, content: str, told: str) -> None:
+    file = write_set(write)
+    write("set/set.yaml", content)
+    refused(lambda: read_values(file), f"{file}{told}")
+    refused(lambda: read_values(tmp_path), f"{tmp_path}: the directory holds no set.yaml")
+    file.write_bytes(b"name: caf\xe9\n")
+    refused(lambda: read_values(file.parent), f"{file}: is not YAML")
+
+
+# Sentences --------------------------------------------------------------------------------------------------------
+
+clauses = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30),
+    st.text(st.sampled_from("[]{}statement žŘ কৃষক'\"\\,\n"), min_size=1, max_size=30),
+    st.sampled_from(["{statement}", "[agrees] {statement}", "žák řekl", "\\1 \\g<0>", "কৃষক ভাত খায়।", "ßa", "%s {0}"]),
+)
+parts = st.text(st.sampled_from("ab Žк{}.,\\"), max_size=8).map(str.strip)
+
+
+@quick
+@given(clauses, parts, parts, st.sampled_from(["agrees", "vůbec ne", "একমত {"]), st.booleans())
+def test_the_span_cuts_out_the_stance_whatever_the_clause(
+    clause: str, before: str, after: str, word: str, first: bool
+) -> None:
+    text = f"{before}{{statement}}, [{word}]{after}" if first else f"{before}[{word}]{after}, {{statement}}"
+    template = Template(group="f", agree=text, disagree=text.replace(word, word + "x"))
+    for stance, own in (("agree", word), ("disagree", word + "x")):
+        sentence, (start, end) = template.sentence(stance, clause)
+        shown = clause[0].upper() + clause[1:] if first and not before else clause
+        around = (f"{before}{shown}, ", after) if first else (before, f"{after}, {clause}")
+        assert (sentence[:start], sentence[start:end], sentence[end:]) == (around[0], own, around[1])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(clauses, min_size=1, max_size=4), st.sampled_from(["csv", "jsonl"]))
+def test_any_clause_comes_back(tmp_path_factory: pytest.TempPathFactory, texts: list[str], suffix: str) -> None:
+    wanted = list(dict.fromkeys(t for t in (unicodedata.normalize("NFC", text).strip() for text in texts) if t))
+    folder = tmp_path_factory.mktemp("set")
+    rows = [{"id": f"s{i}", "text": text, "value": "v", "negation": text} for i, text in enumerate(wanted or ["x"])]
+    with (folder / f"t.{suffix}").open("w", newline="", encoding="utf-8") as file:
+        if suffix == "csv":
+            csv.writer(file, quoting=csv.QUOTE_ALL).writerows([rows[0], *(row.values() for row in rows)])
+        else:
+            file.writelines(json.dumps(row) + "\n" for row in rows)
+    about = {"templates": [ONE], "statements": f"t.{suffix}", "calibration": f"t.{suffix}"}
+    (folder / "set.yaml").write_text(json.dumps(about))
+    found = read_values(folder)
+    for kind in (found.statements, found.calibration, found.negations):
+        assert [s.text for s in kind] == (wanted or ["x"])
+
+
+# Surveys ----------------------------------------------------------------------------------------------------------
+
+
+def survey(write: Write, table: str, about: dict[str, object], *ids: str) -> Survey:
+    """A survey of these statements (default: b1 and b2)."""
+    write("survey/a.csv", table)
+    file = write("survey/s.yaml", yaml.safe_dump({"file": "a.csv", **about}, sort_keys=False))
+    return read_survey(file, ids or ["b1", "b2"])
+
+
+def test_columns_filter_groups_and_missing_answers(write: Write) -> None:
+    table = "sex,age,q1,q2,b2\n2,30,1,4,5\n1,40,2,NA,5\n1.0,50,,5,5\n3,60,5,5,5\n2,70,3,3,5\n"
+    groups = {"column": "sex", "levels": {"masculine": 1, "feminine": "2"}}
+    about = {"columns": {"b1": "q1", "b2": "q2"}, "groups": groups, "filter": {"age": [30, "40", 50, 60]}}
+    found = survey(write, table, about)
+    # The fourth is of neither group, the fifth fails the filter.
+    assert found.answers.columns == ["", "b1", "b2"]
+    assert found.answers.rows() == [("feminine", 1.0, 4.0), ("masculine", 2.0, None), ("masculine", None, 5.0)]
+    assert (found.read, found.kept, found.absent, found.name, found.synthetic) == (5, 3, (), "s", False)
+    assert found.of("masculine").rows() == [(2.0, None), (None, 5.0)]
+    assert found.of("nobody").rows() == []
+
+
+def test_without_groups_everybody_stands_beside_every_group(write: Write) -> None:
+    found = survey(write, "b2,b1,b9\n1,2,x\n3,4,x\n", {"name": "mine"}, "b1", "b2", "b3")
+    assert found.of("feminine").rows() == found.of("x").rows() == [(2.0, 1.0), (4.0, 3.0)]
+    assert (found.absent, found.name, found.kept) == (("b3",), "mine", 2)
+
+
+@pytest.mark.parametrize(
+    ("scale", "expected"),
+    # 1, 2, 4 and 7 of 1–7 are 0, 1/6, 1/2 and 1 of the way from 1 to 5.
+    [([1, 7], [1, 1 + 4 / 6, 3, 5]), ([7, 1], [5, 5 - 4 / 6, 3, 1]), ([-2, 14], [1.75, 2, 2.5, 3.25])],
+)
+def test_other_scales(write: Write, scale: list[int], expected: list[float]) -> None:
+    found = survey(write, "b1,b2\n1,1\n2,2\n4,4\n7,7\n", {"scale": scale})
+    assert found.answers["b1"].to_list() == pytest.approx(expected)
+    assert survey(write, "b1\n1\n2\n5\n", {"scale": [5, 1]}).answers["b1"].to_list() == [5, 4, 1]
+
+
+def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path) -> None:
+    found = survey(write, "b1,b2\n9,NA\n 9.0 , 98\n-1,3\n", {"missing": [9, "98", -1, "NA"]})
+    assert found.answers.rows() == [("", None, None), ("", None, None), ("", None, 3.0)]
+    frame = pl.DataFrame({"sex": ["m", None], "b1": [1, None], "b2": [4.5, 2.0]})
+    frame.write_parquet(tmp_path / "p.parquet")
+    file = write("s.yaml", "file: p.parquet\nfilter: {sex: m}\n")
+    assert read_survey(file, ["b1", "b2"]).answers.rows() == [("", 1.0, 4.5)]
+
+
+@pytest.mark.parametrize(
+    ("table", "about", "told"),
+    [
+        ("b1,b2\n1,1\n1,6\n", {}, "a.csv, line 3, field 'b2': an answer lies between 1 and 5, got '6' — name what"),
+        ("x,b2\n0,1\n", {"columns": {"b1": "x"}}, "a.csv, line 2, field 'x': an answer lies between 1 and 5, got '0'"),
+        ("b1\n8\n", {"scale": [7, 1]}, "a.csv, line 2, field 'b1': an answer lies between 7 and 1, got '8'"),
+        ("b1\nagree\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'agree'"),
+        ("b1\nnan\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'nan'"),
+        ("b1\n1\n", {"columns": {"b2": "q2"}}, "a.csv: there is no column 'q2' — the columns are b1"),
+        ("b1\n1\n", {"filter": {"sex": 1}}, "a.csv: there is no column 'sex'"),
+        ("b1\n1\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "a.csv: there is no column 'sex'"),
+        ("q\n1\n", {"columns": {"b9": "q"}}, "s.yaml, columns: there is no statement 'b9'"),
+        ("q1,q2\n1,1\n", {}, "a.csv: no column is named like a statement"),
+        ("b1,x\n1,1\n", {"filter": {"x": 2}}, "a.csv: no respondent is left"),
+        ("b1,x\n1,1\n", {"groups": {"column": "x", "levels": {"f": 3}}}, "a.csv: no respondent is left"),
+        ("b1\n1\n", {"groups": {"column": "b1", "levels": {}}}, "s.yaml, groups.levels: dictionary should have"),
+        ("b1\n1\n", {"colums": {}}, "s.yaml, colums: unknown key"),
+        ("b1\n1\n", {"scale": [1, 2, 3]}, "s.yaml, scale: tuple should have at most 2"),
+        ("b1\n", {}, "a.csv: holds no rows"),
+        ("b1\n3\n", {"scale": [3, 3]}, "s.yaml, scale: a scale runs from one number to another, got 3 and 3"),
+        ("b1\n3\n", {"scale": [1, math.inf]}, "s.yaml, scale: a scale runs from one number to another, got 1 and inf"),
+        (
+            "b1,x\n3,1\n",
+            {"groups": {"column": "x", "levels": {"f": 1, "m": 1}}},
+            "s.yaml, groups.levels: 1 is the level",
+        ),
+    ],
+)
+def test_bad_surveys(write: Write, tmp_path: Path, table: str, about: dict[str, object], told: str) -> None:
+    refused(lambda: survey(write, table, about), f"{tmp_path}/survey/{told}")
+
+
+@pytest.mark.parametrize(
+    ("table", "about", "expected"),
+    [
+        # Levels and answers keep all their digits, and a row of JSON may leave out what was not answered.
+        ("x,b1,b2\n1234567,1,2\n1234568,4,4\n", {"filter": {"x": 1234567}}, [("", 1, 2)]),
+        ("b1,b2\n66.6666667,0\n", {"scale": [0, 100]}, [("", 1 + 4 * 66.6666667 / 100, 1)]),
+        ('{"b1": 3}\n{"b1": 4, "b2": 5}\n', {}, [("", 3, None), ("", 4, 5)]),
+    ],
+)
+def test_nothing_is_lost(write: Write, table: str, about: dict[str, object], expected: list[tuple[object]]) -> None:
+    found = survey(write, table, about)
+    assert (found.answers.rows(), found.absent) == (expected, ())
+
+
+def test_a_statement_called_group_and_the_hash(write: Write) -> None:
+    about: dict[str, object] = {"groups": {"column": "sex", "levels": {"f": 1}}}
+    one = survey(write, "sex,group\n1,4\n", about, "group")
+    assert one.of("f").rows() == [(4.0,)]
+    other = survey(write, "sex,group\n1,4\n", {**about, "scale": [5, 1]}, "group")
+    assert (other.of("f").rows(), other.sha256 == one.sha256) == ([(2.0,)], False)
+
+
+# Made-up surveys --------------------------------------------------------------------------------------------------
+
+MADE = {"b1": ("equity", False), "b2": ("equity", True), "b3": ("order", False)}
+MEANS = {"f": {"equity": 3.7, "order": 2.1}, "m": {"equity": 2.9, "order": 4.6}}
+SDS = {"f": {"equity": 0.5, "order": 0.3}, "m": {"equity": 0.0, "order": 1.1}}
+
+
+def made(n: int, seed: int = 4, **more: Any) -> pl.DataFrame:
+    return synthetic_survey(MEANS, SDS, {"f": n, "m": 2 * n}, statements=MADE, seed=seed, **more)
+
+
+def test_made_up_answers_have_the_means_asked_for() -> None:
+    table = made(3000)
+    f, m = (table.filter(group=group) for group in "fm")
+    assert (len(f), len(m), table.columns) == (3000, 6000, ["synthetic", "group", *MADE])
+    for group, own in (("f", f), ("m", m)):
+        for id_, (value, turned) in MADE.items():
+            mean = 6 - MEANS[group][value] if turned else MEANS[group][value]
+            sd = math.hypot(SDS[group][value], 0.8)
+            # A normal number that is rounded and held to the scale falls on 1 … 5 as often as this.
+            below = stats.norm.cdf((np.array([-np.inf, 1.5, 2.5, 3.5, 4.5, np.inf]) - mean) / sd)
+            found = np.array([(own[id_] == answer).mean() for answer in range(1, 6)])
+            expected = np.diff(below)
+            assert np.all(np.abs(found - expected) < 4.5 * np.sqrt(expected * (1 - expected) / len(own))), (group, id_)
+    # One leaning for both statements, turned round for the second: variance .5² of .5² + .8² and the rounding's 1/12.
+    assert np.corrcoef(f["b1"], f["b2"])[0, 1] == pytest.approx(-(0.25 / (0.25 + 0.64 + 1 / 12)), abs=0.06)
+    assert abs(np.corrcoef(m["b1"], m["b2"])[0, 1]) < 0.06
+    assert set(made(200, spread=0.0).filter(group="m")["b1"]) == {3}
+
+
+def test_made_up_answers_are_seeded_and_marked(write: Write) -> None:
+    table = made(50)
+    assert made(50).equals(table)
+    assert not made(50, seed=5).equals(table)
+    assert set(table["synthetic"]) == {"yes"}
+    groups = {"column": "group", "levels": {"x": "f", "y": "m"}}
+    found = survey(write, table.write_csv(), {"groups": groups, "synthetic": False}, *MADE)
+    assert found.synthetic
+    assert found.of("y").rows() == table.filter(group="m").select(pl.col(list(MADE)).cast(float)).rows()
+    assert survey(write, "b1\n1\n", {"synthetic": True}).synthetic
+    assert not survey(write, "b1\n1\n", {}).synthetic
+
+
+@pytest.mark.parametrize("table", ["means", "sds"])
+def test_made_up_answers_need_every_number(table: str) -> None:
+    tables: dict[str, Any] = {"means": MEANS, "sds": SDS, table: {"f": MEANS["f"], "m": {"equity": 3.0}}}
+    with pytest.raises(MethodError, match=f"{table} has no number for 'order' in group 'm'"):
+        synthetic_survey(**tables, groups={"f": 1, "m": 1}, statements=MADE)
+
+
+# The program ------------------------------------------------------------------------------------------------------
+
+STUDY = "study: s\nmodels: [nowhere]\nprobes: [{values: {data: set, survey: s.yaml}}]"
+
+
+@pytest.mark.parametrize(
+    ("where", "text", "told"),
+    [
+        ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "set.yaml, templates.0.agree: the stance"),
+        ("set/set.yaml", "statments: s.csv", "set.yaml, templates: is missing"),
+        ("set/statements.csv", HEAD + "a,taxes rise,v,maybe,\n", "csv, line 2, field 'reversed': expected yes or no"),
+        ("set/calibration.csv", "id,text\nn,x\nn,y\n", "calibration.csv, line 3, field 'id': 'n' occurs twice"),
+        ("a.csv", "b1\n7\n", "a.csv, line 2, field 'b1': an answer lies between 1 and 5"),
+        ("s.yaml", "file: a.csv\nscales: [1, 7]", "s.yaml, scales: unknown key"),
+        ("study.yaml", STUDY.replace("set", "sett"), "did you mean set?"),
+        ("study.yaml", STUDY.replace("s.yaml", "t.yaml"), "t.yaml: no such file"),
+        (
+            "study.yaml",
+            STUDY.replace("survey: s.yaml", "method: pll"),
+            "probes.0.values.method: input should be 'span'",
+        ),
+        ("study.yaml", STUDY.replace("survey", "people"), "probes.0.values.people: unknown key"),
+    ],
+)
+def test_what_is_wrong_is_one_line(
+    penchant: Callable[..., answers.Answer], write: Write, where: str, text: str, told: str
+) -> None:
+    write_set(write)
+    write("s.yaml", "file: a.csv")
+    write("a.csv", "b1\n3\n")
+    write("study.yaml", STUDY)
+    write(where, text)
+    answers.refused(penchant("run", "study.yaml", "-o", "out"), told)
+
+
+def test_a_statement_may_not_take_a_column_of_made_up_answers() -> None:
+    for name in ("group", "synthetic"):
+        with pytest.raises(MethodError, match=f"a statement cannot be called '{name}'"):
+            synthetic_survey({"f": {"v": 3.0}}, {"f": {"v": 1.0}}, {"f": 3}, statements={name: ("v", False)})

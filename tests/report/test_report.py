@@ -1,0 +1,763 @@
+"""The report: what a browser shows is what the results hold, offline, literally, and for every reader."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+import shutil
+import unicodedata
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markupsafe import escape
+
+from answers import Answer, refused
+from paths import ROOT, SHARED
+from penchant import MinimalPairs, Result, Signature, load
+from penchant.report.page import page, write_report
+from penchant.report.pieces import readable
+from penchant.report.tables import Number, Row, Table
+from penchant.study.manifest import read_manifest
+from penchant.study.results import Outcome, read_outcome, side_by_side
+from penchant.study.run import Options, run_study
+from penchant.study.spec import read_study
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+Program = Callable[..., Answer]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+AXE = Path(os.environ.get("PENCHANT_AXE", ROOT / "node_modules/axe-core/axe.min.js"))
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+
+HOSTILE = "<img src=x onerror=stung=1>"
+SCRIPT = "</script><script>stung=1</script>"
+ARABIC = "ذهبت البنات إلى المدرسة."
+BENGALI = "মেয়েরা বাড়ি যায়।"
+PAIRS = [
+    ("The cats sleep.", "The cats sleeps.", "agreement"),
+    ("The dogs bark loudly today.", "The dogs barks loudly today.", "agreement"),
+    (f"He has {HOSTILE}.", f"He have {HOSTILE}.", '<b>markup</b> & "quotes"'),
+    (f"He has {SCRIPT}.", f"He have {SCRIPT}.", '<b>markup</b> & "quotes"'),
+    ("It's \"quoted\" & 'twice'; a < b > c.", "It's \"quote\" & 'twice'; a < b > c.", '<b>markup</b> & "quotes"'),
+    (ARABIC, ARABIC.replace("ذهبت", "ذهب"), "العربية"),
+    (BENGALI, BENGALI.replace("যায়", "যাই"), "বাংলা"),
+    ("{{ 7 * 7 }} and ${7*7} stay.", "{{ 7 * 7 }} and ${7*7} stays.", "templates"),
+    ("The old cat sleeps.", "The cat sleeps.", "agreement"),
+]
+GAPS = [
+    ("s1", f"He [MASK] {HOSTILE}.", -1, "<i>early</i>"),
+    ("s2", "Ich \"liebe\" & 'hasse' [MASK] <b>.", -1, "<i>early</i>"),
+    ("s3", f"{ARABIC} [MASK]", 1, "modern"),
+    ("s4", f"{BENGALI} [MASK]", 1, "modern"),
+    ("s5", "The cats [MASK] today.", 0, "neutral"),
+]
+
+
+def write_pairs(path: Path, pairs: list[tuple[str, str, str]] = PAIRS) -> Path:
+    pl.DataFrame(pairs, schema=["good", "bad", "group"], orient="row").write_csv(path, separator="\t")
+    return path
+
+
+def study(path: Path, models: list[Path], probe: dict[str, Any], **keys: Any) -> Path:
+    content = {"study": "awkward <u>study</u>", "question": f"Is {HOSTILE} shown?", "models": [str(m) for m in models]}
+    path.write_text(json.dumps({**content, "probes": [probe], **keys}), "utf-8")  # JSON is YAML
+    return path
+
+
+def run(path: Path, out: Path) -> Path:
+    spec, probes = read_study(path)
+    write_report(run_study(spec, probes, out, Options(base=[path.parent])).document(), out / "report.html")
+    return out
+
+
+@pytest.fixture(scope="module")
+def pairs_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two causal models on pairs that try to break the page, one of them from a folder with an awkward name."""
+    home = tmp_path_factory.mktemp("pairs")
+    named = shutil.copytree(zoo("llama"), home / "lla<b>ma")
+    data = write_pairs(
+        home / "pairs.tsv", PAIRS * 1 + [(f"{g} {i}", f"{b} {i}", p) for i in range(30) for g, b, p in PAIRS[:2]]
+    )
+    probe = {"minimal-pairs": {"data": [str(data)], "resamples": 100}}
+    return run(study(home / "study.yaml", [zoo("gpt2"), named], probe), home / "out")
+
+
+@pytest.fixture(scope="module")
+def cloze_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two masked models on sentences that try to break the page."""
+    home = tmp_path_factory.mktemp("cloze")
+    frame = pl.DataFrame(GAPS, schema=["id", "text", "expected", "group"], orient="row")
+    frame.write_csv(home / "sentences.csv")
+    scale = {"low": "old <em>", "high": "new & improved"}
+    (home / "set.yaml").write_text(
+        json.dumps({"language": "en", "scale": scale, "sentences": "sentences.csv"}), "utf-8"
+    )
+    other = shutil.copytree(zoo("roberta"), home / "roberta-too")
+    probe = {"cloze": {"data": str(home), "k": 5, "resamples": 100, "draws": 20}}
+    return run(study(home / "study.yaml", [zoo("roberta"), other], probe), home / "out")
+
+
+@pytest.fixture(scope="module")
+def values_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A masked and a causal model on value statements that try to break the page, beside a made-up survey."""
+    home = tmp_path_factory.mktemp("values")
+    clauses = [
+        ("a", HOSTILE),
+        ("b", "x < y & z"),
+        ("c", ARABIC),
+        ("d", "বাড়ি"),
+        ("e", 'tea is "hot"'),
+        ("f", "it rains"),
+    ]
+    statements = [
+        (i, text, f"<b>{'one' if i < 'd' else 'two'}</b>", "no" if i in "ad" else "yes") for i, text in clauses
+    ]
+    columns = ["id", "text", "value", "reversed"]
+    pl.DataFrame(statements, schema=columns, orient="row").write_csv(home / "statements.csv")
+    neutral = [(f"n{i}", f"{word} {i} is nice") for i in range(12) for word in ("bread", "rain", "a dog")]
+    pl.DataFrame([(f"{i}{k}", t) for k, (i, t) in enumerate(neutral)], schema=["id", "text"], orient="row").write_csv(
+        home / "calibration.csv"
+    )
+    template = {
+        "group": "<i>she</i>",
+        "agree": "She [agrees] that {statement}.",
+        "disagree": "She [disagrees] that {statement}.",
+    }
+    (home / "set.yaml").write_text(json.dumps({"templates": [template]}), "utf-8")
+    answers = pl.DataFrame({"synthetic": ["yes"] * 9, **{i: [1, 2, 3, 4, 5, 5, 4, 3, 3] for i, _ in clauses}})
+    answers.write_csv(home / "answers.csv")
+    (home / "survey.yaml").write_text("name: <u>people</u>\nfile: answers.csv\n", "utf-8")
+    probe = {"values": {"data": str(home), "survey": str(home / "survey.yaml"), "resamples": 100}}
+    return run(study(home / "study.yaml", [zoo("roberta"), zoo("gpt2")], probe), home / "out")
+
+
+@pytest.fixture(scope="module")
+def blimp_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two models, one masked and one causal, on the beginnings of six paradigms of BLiMP."""
+    if not SHARED.is_dir():
+        pytest.skip(f"no data sets in {SHARED}; name their parent directory in PENCHANT_TEST_DATA")
+    home = tmp_path_factory.mktemp("blimp")
+    (home / "blimp").mkdir()
+    for file in sorted((SHARED / "blimp").glob("*.jsonl"))[:6]:
+        lines = file.read_text("utf-8").splitlines(keepends=True)[:100]
+        (home / "blimp" / file.name).write_text("".join(lines), "utf-8")
+    probe = {"minimal-pairs": {"data": [str(home / "blimp")], "resamples": 100}}
+    return run(study(home / "study.yaml", [zoo("gpt2"), zoo("roberta")], probe), home / "out")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if CHROMIUM is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield chromium
+        chromium.close()
+
+
+class Reader:
+    """A reader's browser without a network, and what went wrong in it."""
+
+    def __init__(self, browser: Browser, path: Path, **how: Any) -> None:
+        self.context = browser.new_context(offline=True, **how)
+        self.page: Page = self.context.new_page()
+        self.troubles: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.troubles.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.troubles.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready=yes]", state="attached", timeout=60_000)
+
+    def rows(self, column: int) -> list[str]:
+        """The text of a column of the table of items, as it is shown."""
+        return [cell.inner_text() for cell in self.page.locator(f".items tbody tr > td:nth-child({column + 1})").all()]
+
+    def number_of_items(self) -> int:
+        return int(self.page.locator(".items [role=status]").inner_text().split()[0].replace(",", ""))
+
+    def pick(self, label: str, option: str) -> None:
+        self.page.get_by_label(label, exact=True).select_option(label=option)
+
+
+@pytest.fixture
+def reading(browser: Browser) -> Iterator[Callable[..., Reader]]:
+    readers: list[Reader] = []
+
+    def read(path: Path, **how: Any) -> Reader:
+        readers.append(Reader(browser, path, **how))
+        return readers[-1]
+
+    yield read
+    for reader in readers:
+        reader.context.close()
+
+
+def results(folder: Path) -> list[Result]:
+    """Read raw, in the order of the study."""
+    units = json.loads((folder / "manifest.json").read_text("utf-8"))["units"]
+    return [Result.load(folder / unit["directory"]) for unit in units]
+
+
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study", "blimp_study"])
+def test_opens_offline_and_draws(which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest) -> None:
+    path = request.getfixturevalue(which) / "report.html"
+    reader = reading(path)
+    assert reader.troubles == []
+    assert reader.asked == [path.as_uri()]
+    charts = reader.page.locator(".chart").all()
+    assert len(charts) == {"pairs_study": 2, "cloze_study": 3, "values_study": 4, "blimp_study": 3}[which]
+    for chart in charts:
+        box = chart.locator("svg").bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) > 50
+        assert chart.locator("svg [role=graphics-symbol]").count() >= 5
+
+
+def test_items_sort_like_the_results(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    first, second = results(pairs_study)
+    reader = reading(pairs_study / "report.html")
+    heads = [head.inner_text() for head in reader.page.locator(".items thead tr:last-child th").all()]
+    assert heads == ["pair", "paradigm", "acceptable", "unacceptable", *(["prefers", "Δ none", "lengths"] * 2)]
+    column = 8  # Δ of the second model
+    for descending in (False, True):
+        reader.page.locator(".items thead tr:last-child th").nth(column).get_by_role("button").click()
+        margin = pl.col("score_good") - pl.col("score_bad")
+        ranked = second.items.sort(margin, descending=descending)["id"].to_list()[:25]
+        assert reader.rows(0) == ranked
+        sort = reader.page.locator(".items thead tr:last-child th").nth(column).get_attribute("aria-sort")
+        assert sort == ("descending" if descending else "ascending")
+    reader.page.get_by_role("button", name="on", exact=True).click()
+    assert reader.page.locator(".pager span").inner_text() == "page 2 of 3"
+    assert first.items["id"].to_list() == second.items["id"].to_list()
+
+
+def test_items_filter_like_the_results(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    first, second = results(pairs_study)
+    reader = reading(pairs_study / "report.html")
+    assert reader.number_of_items() == len(PAIRS) + 60
+    wrong = first.items["score_good"] < first.items["score_bad"]
+    reader.pick(f"prefers, {first.signature['model']}", "unacceptable")
+    assert reader.number_of_items() == wrong.sum() > 0
+    right = second.items["score_good"] > second.items["score_bad"]
+    reader.pick(f"prefers, {second.signature['model']}", "acceptable")
+    assert reader.number_of_items() == (wrong & right).sum() > 0
+    reader.page.get_by_role("button", name="show all").click()
+    assert reader.number_of_items() == len(PAIRS) + 60
+
+
+@pytest.mark.parametrize(
+    "asked", ["BARK LOUDLY", HOSTILE, unicodedata.normalize("NFD", BENGALI), ARABIC[:6], "${7*7}", "no such thing"]
+)
+def test_items_are_searched_literally(asked: str, pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    def plain(text: str) -> str:
+        return unicodedata.normalize("NFC", text).lower()
+
+    items = results(pairs_study)[0].items
+    found = [plain(asked) in plain(f"{good}\n{bad}") for good, bad in items.select("good", "bad").iter_rows()]
+    reader = reading(pairs_study / "report.html")
+    reader.page.get_by_label("search", exact=True).fill(asked)
+    reader.page.wait_for_timeout(400)
+    assert reader.number_of_items() == sum(found)
+
+
+def shared(one: list[str], other: list[str]) -> int:
+    """Tokens at the beginning that two lists have in common."""
+    return max(n for n in range(min(len(one), len(other)) + 1) if one[:n] == other[:n])
+
+
+def test_inspector_shows_every_token(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(pairs_study / "report.html")
+    for number in (0, 5, 6, 8):  # plain, Arabic, Bengali
+        reader.page.locator(".items .open").nth(number).click()
+        tables = reader.page.locator(".inspector table")
+        tables.first.wait_for()
+        assert tables.count() == 2
+        for table, result in zip(tables.all(), results(pairs_study), strict=True):
+            item = result.items.row(number, named=True)
+            lines = table.locator("tr").all()
+            assert len(lines) == 3
+            for line, role in zip(lines, ("good", "bad"), strict=False):
+                shown = [cell.inner_text() for cell in line.locator(".value").all()]
+                scores = ["·" if p is None else f"{p:.3f}".replace("-", "−") for p in item[f"logprobs_{role}"]]
+                assert shown == scores
+                marked = line.locator("td.differs .token").count()
+                # Independent of the page's own way: what is left without the shared beginning and end.
+                own, other = item[f"pieces_{role}"], item["pieces_bad" if role == "good" else "pieces_good"]
+                before = shared(own, other)
+                after = shared(own[before:][::-1], other[before:][::-1])
+                assert marked == len(own) - before - after
+            parts = [cell.inner_text() for cell in lines[2].locator("td").all()]
+            total = sum(float(part.replace("−", "-")) for part in parts)
+            assert total == pytest.approx(item["score_good"] - item["score_bad"], abs=0.0011 * len(parts))
+            assert table.get_attribute("dir") == ("rtl" if number == 5 else "ltr")
+        reader.page.locator(".items .open").nth(number).click()
+        assert reader.page.locator(".inspector").count() == 0
+    assert reader.troubles == []
+
+
+def test_cloze_inspector_shows_words_and_probabilities(cloze_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(cloze_study / "report.html")
+    reader.page.locator(".items .open").nth(4).click()
+    reader.page.locator(".inspector table").first.wait_for()
+    for table, result in zip(reader.page.locator(".inspector table").all(), results(cloze_study), strict=True):
+        item = result.items.row(4, named=True)
+        words = [cell.inner_text() for cell in table.locator(".token").all()]
+        assert [word.rsplit(" ", 1)[0] for word in words] == item["words"]
+        assert [cell.inner_text() for cell in table.locator(".value").all()] == [f"{p:.3f}" for p in item["probs"]]
+
+
+def test_a_click_on_a_mark_finds_its_items(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(pairs_study / "report.html")
+    first = results(pairs_study)[0].items
+    chart = reader.page.locator(".chart").first
+    chart.locator("path[aria-label*='paradigm: agreement'][aria-label*='lengths: A<U']").first.click()
+    found = first.filter((pl.col("paradigm") == "agreement") & (pl.col("difference") < 0))
+    assert reader.number_of_items() == len(found) > 0
+    chart.locator("path[aria-label*='row: all pairs'][aria-label*='lengths: A=U']").first.click()
+    assert reader.number_of_items() == (first["difference"] == 0).sum()
+
+
+def test_a_click_on_a_sentence_finds_it_alone(cloze_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(cloze_study / "report.html")
+    reader.page.locator(".chart").nth(2).locator("path[aria-label*='item: s2;']").first.click(force=True)
+    assert reader.rows(0) == ["s2"]
+    reader.page.get_by_role("button", name="show all").click()
+    assert reader.number_of_items() == len(GAPS)
+
+
+def test_every_line_of_the_inspector_has_as_many_columns(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    """Also where one sentence has a word more, and nothing stands in its place in the other."""
+    reader = reading(pairs_study / "report.html")
+    reader.page.get_by_label("search", exact=True).fill("The old cat")
+    reader.page.wait_for_timeout(400)
+    reader.page.locator(".items .open").click()
+    reader.page.locator(".inspector table").first.wait_for()
+    for table in reader.page.locator(".inspector table").all():
+        widths = table.evaluate("t => [...t.rows].map((r) => [...r.cells].reduce((n, c) => n + c.colSpan, 0))")
+        assert len(set(widths)) == 1, widths
+
+
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
+def test_text_is_shown_literally(which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest) -> None:
+    folder = request.getfixturevalue(which)
+    reader = reading(folder / "report.html")
+    shown = reader.page.locator(".items tbody").inner_text()
+    if which == "pairs_study":
+        texts = [text for good, bad, _ in PAIRS for text in (good, bad)] + [group for _, _, group in PAIRS]
+    elif which == "cloze_study":
+        texts = [text for _, text, _, _ in GAPS] + [group for *_, group in GAPS]
+    else:
+        reader.pick("kind", "statement")
+        shown = reader.page.locator(".items tbody").inner_text()
+        texts = [HOSTILE, "x < y & z", ARABIC, "বাড়ি", 'tea is "hot"', "<b>one</b>", "<i>she</i>"]
+        assert "synthetic <u>people</u>" in reader.page.locator("body").inner_text()
+        assert "is SYNTHETIC" in reader.page.locator(".cautions").inner_text()
+    for text in texts:
+        assert text in shown
+    body = reader.page.locator("body").inner_text()
+    assert "awkward <u>study</u>" in body
+    assert f"Is {HOSTILE} shown?" in body
+    for opener in reader.page.locator(".items .open").all()[:5]:
+        opener.click()
+    for mark in reader.page.locator(".chart path[aria-label]").all()[:12]:
+        mark.hover(force=True)
+    assert reader.page.evaluate("window.stung") is None
+    assert reader.page.locator("body img, body u, body em, body i, main b, main iframe").count() == 0
+    assert reader.troubles == []
+
+
+def test_tooltips_are_literal(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(pairs_study / "report.html")
+    mark = reader.page.locator(".chart").first.locator("path[aria-label*='<b>markup']").first
+    mark.hover(force=True)
+    tip = reader.page.locator("#vg-tooltip-element")
+    tip.wait_for()
+    assert '<b>markup</b> & "quotes"' in tip.inner_text()
+    assert tip.locator("b").count() == 0
+
+
+def test_signatures_are_copied_and_parse(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(pairs_study / "report.html", permissions=["clipboard-read", "clipboard-write"])
+    second = results(pairs_study)[1]
+    row = reader.page.locator("#s0-accuracy tbody tr").nth(1)  # the second model, its first score
+    assert second.signature["model"] in row.inner_text()
+    row.get_by_role("button").click()
+    copied = reader.page.evaluate("navigator.clipboard.readText()")
+    assert Signature.parse(copied) == second.signature.with_(normalise="none")
+    listed = reader.page.locator(".signatures .signature").all_inner_texts()
+    every = {s for result in results(pairs_study) for s in result.summary["signature"]}
+    assert set(listed) >= every
+
+
+def test_estimates_are_those_of_the_results(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    reader = reading(pairs_study / "report.html")
+    cells = reader.page.locator("#s0-accuracy tbody tr").first.locator("td").all_inner_texts()
+    summary = results(pairs_study)[0].summary
+    row = summary.filter(
+        (pl.col("scope") == "overall") & (pl.col("measure") == "accuracy") & (pl.col("split") == "all")
+    ).row(0, named=True)
+    low, value, high = (f"{100 * row[key]:.1f}" for key in ("low", "value", "high"))
+    assert cells[:5] == [
+        "pairs",
+        "none",
+        results(pairs_study)[0].signature["model"],
+        str(row["n"]),
+        f"{value} [{low}, {high}]" + "a" * bool(row["note"]),
+    ]
+
+
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study", "blimp_study"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_serious_accessibility_violation(
+    which: str, scheme: str, reading: Callable[..., Reader], request: pytest.FixtureRequest
+) -> None:
+    if not AXE.is_file():
+        pytest.skip(f"no axe-core at {AXE} (npm install --no-save axe-core, or name axe.min.js in PENCHANT_AXE)")
+    reader = reading(request.getfixturevalue(which) / "report.html", color_scheme=scheme)
+    reader.page.locator(".items .open").first.click()
+    reader.page.locator(".inspector table").first.wait_for()
+    reader.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    reader.page.evaluate(AXE.read_text("utf-8"))
+    found = reader.page.evaluate("axe.run({resultTypes: ['violations']})")  # passes keep one node each
+    assert len(found["passes"]) > 10
+    serious = [
+        (violation["id"], node["html"], node["failureSummary"])
+        for violation in found["violations"]
+        if violation["impact"] in ("serious", "critical")
+        for node in violation["nodes"]
+    ]
+    assert serious == []
+
+
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
+def test_fits_a_narrow_screen_and_paper(
+    which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest
+) -> None:
+    reader = reading(request.getfixturevalue(which) / "report.html", viewport={"width": 390, "height": 844})
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
+    reader.page.emulate_media(media="print")
+    assert not any(button.is_visible() for button in reader.page.get_by_role("button").all())
+    assert all(chart.is_visible() for chart in reader.page.locator(".chart svg.marks").all())
+
+
+def test_without_scripts_the_estimates_are_there(pairs_study: Path, browser: Browser) -> None:
+    context = browser.new_context(java_script_enabled=False, offline=True)
+    opened = context.new_page()
+    opened.goto((pairs_study / "report.html").as_uri())
+    assert opened.locator("#s0-accuracy tbody tr").count() == 6
+    assert "JavaScript, which is off" in opened.locator("body").inner_text()
+    context.close()
+
+
+def many(zoo: Callable[[str], Path], tmp_path: Path, n: int) -> Outcome:
+    """A study of n pairs and three models: scores of one small run, repeated under other names and shifted."""
+    rows = [
+        (
+            f"The cats number {i} sleep soundly in house {i * 7919 % n}.",
+            f"The cats number {i} sleeps soundly in house {i * 7919 % n}.",
+            f"paradigm {i % 67}",
+        )
+        for i in range(n)
+    ]
+    seed = MinimalPairs(data=str(write_pairs(tmp_path / "seed.tsv", rows[:200])), resamples=100).run(
+        load(str(zoo("gpt2")))
+    )
+    wide = pl.concat([seed.items] * (n // 200 + 1)).head(n)
+    good, bad, groups = zip(*rows, strict=True)
+    wide = wide.with_columns(
+        pl.Series("good", good),
+        pl.Series("bad", bad),
+        pl.Series("paradigm", groups),
+        pl.Series("id", [f"pair-{i}" for i in range(n)]),
+    )
+    outcome = Outcome([read_manifest(tmp_path / "manifest.json")])
+    for k in range(3):
+        noise = pl.int_range(pl.len()).cast(pl.Float64).sin() * (k + 1)
+        own = wide.with_columns(
+            (pl.col("score_good") + noise).alias("score_good"),
+            (pl.col("logprobs_good").list.eval(pl.element() + 0.137 * (k + 1))).alias("logprobs_good"),
+        )
+        signature = seed.signature.with_(model=f"model-{k}")
+        outcome.results["minimal-pairs", f"model-{k}"] = replace(seed, items=own, signature=signature)
+    return outcome
+
+
+def test_a_large_study_stays_under_five_megabytes(
+    zoo: Callable[[str], Path], pairs_study: Path, tmp_path: Path, reading: Callable[..., Reader]
+) -> None:
+    shutil.copyfile(pairs_study / "manifest.json", tmp_path / "manifest.json")
+    outcome = many(zoo, tmp_path, 67_000)
+    target = tmp_path / "here" / "report #1.html"
+    said = write_report(outcome.document(), target)
+    assert target.stat().st_size < 5_000_000
+    beside = target.parent / "report #1-items"
+    assert len(list(beside.iterdir())) == 67_000 / 500
+    assert len(said) == 1
+    assert "report #1-items beside this page" in said[0]
+    reader = reading(target)
+    assert reader.number_of_items() == 67_000
+    assert said[0] in reader.page.locator("main").inner_text()
+    reader.page.get_by_label("search", exact=True).fill("number 66999 ")
+    reader.page.wait_for_timeout(1_500)
+    assert reader.rows(0) == ["pair-66999"]
+    reader.page.locator(".items .open").click()
+    reader.page.locator(".inspector table").first.wait_for()
+    item = outcome.results["minimal-pairs", "model-1"].items.row(66_999, named=True)
+    shown = reader.page.locator(".inspector table").nth(1).locator("tr").first.locator(".value").all_inner_texts()
+    assert shown == [f"{p:.3f}".replace("-", "−") for p in item["logprobs_good"]]
+    assert reader.troubles == []
+    shutil.rmtree(beside)
+    alone = reading(target)
+    alone.page.locator(".items .open").first.click()
+    alone.page.locator(".inspector", has_text="not beside this page").wait_for()
+    # A smaller study under the same name takes the blocks of the larger one away.
+    beside.mkdir()
+    (beside / "items-0-0.js").write_text("", "utf-8")
+    write_report(read_outcome(pairs_study).document(), target)
+    assert not beside.exists()
+
+
+def test_items_that_do_not_fit_are_sampled_evenly(
+    zoo: Callable[[str], Path], pairs_study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.copyfile(pairs_study / "manifest.json", tmp_path / "manifest.json")
+    outcome = many(zoo, tmp_path, 4_000)
+    whole, beside, said = page(outcome.document(), "beside")
+    assert (beside, said) == ({}, [])
+    table = blocks(whole)["items-0-table"]
+    tokens = sum(
+        len(text) for name, text in blocks(whole).items() if name.startswith("items-0-") and name[-1].isdigit()
+    )
+    limit = len(whole.encode()) - tokens - len(table) // 2  # room for about half of the items, and for no tokens
+    monkeypatch.setattr("penchant.report.page.LIMIT", limit)
+    html, beside, said = page(outcome.document(), "beside")
+    assert len(html.encode()) <= limit
+    found = json.loads(zlib.decompress(base64.b64decode(blocks(html)["items-0-table"]), -15))
+    n = found["n"]
+    assert 500 < n < 3_500
+    assert f"{n:,} of 4,000 pairs are shown, evenly spaced" in said[0]
+    (ids,) = (column["values"] for column in found["columns"] if column["kind"] == "id")
+    assert ids == [f"pair-{i * 4_000 // n}" for i in range(n)]
+    # The tokens beside are those of the items shown, in the same order.
+    first = json.loads(zlib.decompress(base64.b64decode(beside[f"{found['details']}-0"]), -15))
+    items = outcome.results["minimal-pairs", "model-0"].items
+    wanted = items.row(4_000 // n, named=True)["pieces_good"]
+    assert first["strips"][0]["tokens"][1] == [piece.replace("Ġ", "▁") for piece in wanted]
+
+
+def blocks(html: str) -> dict[str, str]:
+    """The blocks of data in a page, by name."""
+    return dict(re.findall(r'<script type="text/plain" id="([^"]+)">([^<]*)</script>', html))
+
+
+def test_report_of_one_directory(penchant: Program, pairs_study: Path, tmp_path: Path) -> None:
+    code, out, err = penchant("report", pairs_study, "-o", tmp_path / "other.html")
+    assert (code, out) == (0, "")
+    assert err == f"report: {tmp_path / 'other.html'}\n"
+    assert (tmp_path / "other.html").read_text("utf-8") == (pairs_study / "report.html").read_text("utf-8")
+
+
+def test_report_refuses_what_is_no_result(penchant: Program, pairs_study: Path, tmp_path: Path) -> None:
+    refused(penchant("report", tmp_path / "none"), "none: no such directory")
+    refused(penchant("report", tmp_path), "holds no study", "penchant run")
+    broken = shutil.copytree(pairs_study, tmp_path / "broken")
+    (broken / "manifest.json").write_text("{}", "utf-8")
+    refused(penchant("report", broken), "manifest.json: is not the record of a study")
+    shutil.copyfile(pairs_study / "manifest.json", broken / "manifest.json")
+    lost = next(broken.glob("minimal-pairs/*/items.parquet"))
+    lost.unlink()
+    refused(penchant("report", broken), "no result here")
+    (tmp_path / "file").write_text("", "utf-8")
+    refused(penchant("report", pairs_study, "-o", tmp_path / "file" / "report.html"), "cannot be written")
+
+
+def test_an_unfinished_study_says_so(pairs_study: Path, tmp_path: Path, reading: Callable[..., Reader]) -> None:
+    half = shutil.copytree(pairs_study, tmp_path / "half")
+    manifest = json.loads((half / "manifest.json").read_text("utf-8"))
+    manifest["units"].pop()
+    manifest["status"] = "running"
+    (half / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    (half / "minimal-pairs" / "comparison.parquet").unlink()
+    write_report(read_outcome(half).document(), half / "report.html")
+    text = reading(half / "report.html").page.locator("header").inner_text()
+    assert "Not finished. 1 of 2 probes and models" in text
+    manifest["units"] = []
+    (half / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(Exception, match="no model is finished yet"):
+        read_outcome(half)
+
+
+def test_one_model_named_twice_is_refused(penchant: Program, zoo: Callable[[str], Path], tmp_path: Path) -> None:
+    probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))]}}
+    twice = study(tmp_path / "twice.yaml", [zoo("gpt2"), zoo("gpt2")], probe)
+    refused(penchant("run", twice, "-o", tmp_path / "out"), "twice.yaml", "is named twice")
+    other = tmp_path / "link" / "gpt2"
+    other.parent.mkdir()
+    other.symlink_to(zoo("gpt2"))
+    same = study(tmp_path / "same.yaml", [zoo("gpt2"), other], probe)
+    refused(penchant("run", same, "-o", tmp_path / "out"), "models: ", "are both gpt2@")
+
+
+def test_a_mean_of_tokens_has_no_row_of_sums(
+    zoo: Callable[[str], Path], tmp_path: Path, reading: Callable[..., Reader]
+) -> None:
+    """The tokens' differences add up to that of the scores only where scores are sums."""
+    probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))], "method": "aul", "resamples": 100}}
+    reader = reading(run(study(tmp_path / "study.yaml", [zoo("roberta")], probe), tmp_path / "out") / "report.html")
+    reader.page.locator(".items .open").first.click()
+    reader.page.locator(".inspector table").first.wait_for()
+    assert reader.page.locator(".inspector table tr").count() == 2
+
+
+@pytest.fixture(scope="module")
+def alone(zoo: Callable[[str], Path], pairs_study: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another model on the same pairs, in a directory of its own."""
+    home = tmp_path_factory.mktemp("alone")
+    probe = {"minimal-pairs": {"data": [str(pairs_study.parent / "pairs.tsv")], "resamples": 100}}
+    return run(study(home / "study.yaml", [zoo("mistral")], probe), home / "out")
+
+
+def test_two_directories_side_by_side(
+    penchant: Program, pairs_study: Path, alone: Path, tmp_path: Path, reading: Callable[..., Reader]
+) -> None:
+    code, out, err = penchant("report", pairs_study, alone, "-o", tmp_path / "two.html")
+    assert code == 0, err
+    (other,) = results(alone)
+    for own in results(pairs_study):
+        assert f"{own.signature['model']} − {other.signature['model']}" in out
+    both = side_by_side(pairs_study, alone)
+    assert len(both.results) == 3
+    overall = both.comparisons["minimal-pairs"].filter(pl.col("scope") == "paradigm")
+    row = overall.filter((pl.col("normalise") == "none") & (pl.col("group") == "agreement")).row(0, named=True)
+    credit = [
+        (
+            r.items.filter(pl.col("paradigm") == "agreement")
+            .select(pl.col("score_good") > pl.col("score_bad"))
+            .to_series()
+        )
+        for r in (results(pairs_study)[0], other)
+    ]
+    assert row["value"] == pytest.approx(credit[0].mean() - credit[1].mean())  # type: ignore[operator]
+    reader = reading(tmp_path / "two.html")
+    assert reader.troubles == []
+    assert reader.page.locator(".models li").count() == 3
+    assert reader.page.locator("#s0-differences-by-paradigm tbody tr").count() == len(overall)
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"seed": 7}, "seed (0 and 7)"),
+        ({"method": "lp", "normalise": "mean"}, "normalise (none,mean,pen and mean)"),
+        ({"level": 0.9}, "level (0.95 and 0.9)"),
+    ],
+)
+def test_what_is_not_comparable_is_refused(
+    change: dict[str, Any],
+    named: str,
+    penchant: Program,
+    pairs_study: Path,
+    zoo: Callable[[str], Path],
+    tmp_path: Path,
+) -> None:
+    probe = {"minimal-pairs": {"data": [str(pairs_study.parent / "pairs.tsv")], "resamples": 100, **change}}
+    other = run(study(tmp_path / "study.yaml", [zoo("mistral")], probe), tmp_path / "out")
+    refused(penchant("report", pairs_study, other), "cannot be compared: they differ in", named)
+    assert not (tmp_path / "comparison.html").exists()
+
+
+def test_other_data_other_probe_same_model_are_refused(
+    penchant: Program, pairs_study: Path, cloze_study: Path, zoo: Callable[[str], Path], tmp_path: Path
+) -> None:
+    probe = {"minimal-pairs": {"data": [str(write_pairs(tmp_path / "pairs.tsv"))], "resamples": 100}}
+    other = run(study(tmp_path / "study.yaml", [zoo("mistral")], probe), tmp_path / "out")
+    refused(penchant("report", pairs_study, other), "they differ in data (pairs#")
+    refused(penchant("report", pairs_study, cloze_study), "they have nothing in common to compare")
+    refused(penchant("report", other, other), "both are of the same model")
+
+
+def test_a_result_shows_itself(pairs_study: Path, cloze_study: Path) -> None:
+    for folder, names in ((pairs_study, {"accuracy", "tokens"}), (cloze_study, {"beta", "delta", "sentences"})):
+        result = results(folder)[0]
+        charts = result.charts()
+        assert names <= set(charts)
+        assert all("$schema" in chart.to_dict() for chart in charts.values())
+        html = result._repr_html_()
+        assert "<script" not in html
+        assert HOSTILE not in html
+        assert "&lt;img src=x" in html
+        assert html.count('<img src="data:image/svg+xml;base64,') == len(charts)
+        assert all(escape(signature) in html for signature in result.summary["signature"].unique())
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), min_size=1, max_size=4))
+def test_byte_level_pieces_are_readable_and_lossless(texts: list[str]) -> None:
+    """Cut anywhere between bytes, the pieces show the text again: characters as themselves, cut ones in hexadecimal."""
+    from tokenizers import pre_tokenizers
+
+    written = [
+        "".join(
+            piece
+            for piece, _ in pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False).pre_tokenize_str(text)
+        )
+        for text in texts
+    ]
+    pieces = pl.Series([[raw[i : i + 2] for i in range(0, len(raw), 2)] for raw in written], dtype=pl.List(pl.String))
+    shown = readable(pieces, pl.Series(texts))
+    for text, row in zip(texts, shown.to_list(), strict=True):
+        assert "".join(spelled(piece) for piece in row) == text.encode().hex()
+
+
+def spelled(piece: str) -> str:
+    """The bytes of a shown piece in hexadecimal. Tests of texts with the signs themselves would be ambiguous, so these
+    are read as bytes only where they hold hexadecimal digits."""
+    out = ""
+    for part in re.split(r"(‹(?:[0-9A-F]{2}(?: |(?=›)))+›)", piece):
+        if re.fullmatch(r"‹(?:[0-9A-F]{2}(?: |(?=›)))+›", part):
+            out += part[1:-1].replace(" ", "").lower()
+        else:
+            out += part.replace("▁", " ").encode().hex()
+    return out
+
+
+def test_pieces_of_other_tokenizers_stay_as_they_are() -> None:
+    for pieces, text in ((["the", "cat", "##s"], "the cats"), (["▁the", "▁cats"], "the cats"), (["<0xE0>", "x"], "x")):
+        series = pl.Series([pieces])
+        assert readable(series, pl.Series([text])).to_list() == [pieces]
+
+
+def test_a_table_in_the_terminal_keeps_its_columns() -> None:
+    """A line break is a space; wide characters take two columns, combining ones none."""
+    rows = (("two\nlines", Number(1.25, 1, 2, 3)), ("日本", Number()), ("e\u0301", Number(-1, form="+.1f")), ("x", 7))
+    table = Table("name", "Title", ("text", "number"), tuple(Row(cells) for cells in rows), "A note.")
+    assert str(table).splitlines() == [
+        "Title",
+        "text                      number",
+        "---------  ---------------------",
+        "two lines  1.25 [1.00, 2.00] (3)",
+        "日本                           –",
+        "e\u0301                           -1.0",
+        "x                              7",
+        "A note.",
+    ]

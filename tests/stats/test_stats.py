@@ -1,0 +1,680 @@
+"""The statistics against numbers somebody else computed, fractions worked out by hand, and brute force."""
+
+from __future__ import annotations
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import ArrayLike, NDArray
+from scipy import optimize
+from scipy import stats as scipy_stats
+
+from penchant.errors import DataError, MethodError
+from penchant.records import Estimate
+from penchant.stats import bootstrap, hypothesis_tests
+from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
+from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
+from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
+from penchant.stats.stratified import mantel_haenszel_difference
+
+Z = 1.959963984540054
+
+
+def share(right: int, items: int) -> list[float]:
+    return [1.0] * right + [0.0] * (items - right)
+
+
+def uncomputed(estimate: Estimate) -> bool:
+    """No interval, and the reason said."""
+    return math.isnan(estimate.low) and math.isnan(estimate.high) and bool(estimate.note)
+
+
+class TestAccuracy:
+    # Newcombe 1998 (Stat. Med. 17:857–872), Table I, method 3; further digits: statsmodels 0.15.0,
+    # proportion_confint(method="wilson").
+    @pytest.mark.parametrize(
+        ("right", "items", "low", "high"),
+        [
+            (81, 263, 0.2552885198782742, 0.36620957698280004),
+            (15, 148, 0.06238639953073628, 0.16048724172330803),
+            (0, 20, 0.0, 0.1611251580528194),
+            (1, 29, 0.006113214292762667, 0.17175521879320294),
+        ],
+    )
+    def test_published_wilson_intervals(self, right: int, items: int, low: float, high: float) -> None:
+        found = accuracy(share(right, items))
+        assert (found.value, found.n, found.how) == (right / items, items, "Wilson score")
+        assert found.low == pytest.approx(low, abs=1e-12)
+        assert found.high == pytest.approx(high, abs=1e-12)
+
+    def test_bounds_solve_the_score_equation_for_ties_and_other_levels(self) -> None:
+        # A Wilson bound b is where the score test just rejects: |mean − b| = z·√(b(1−b)/n).
+        found = accuracy([1, 1, 0.5, 0, 0.5, 1, 1], level=0.9)
+        assert found.value == pytest.approx(5 / 7)
+        for bound in (found.low, found.high):
+            reach = scipy_stats.norm.ppf(0.95) * math.sqrt(bound * (1 - bound) / 7)
+            assert abs(5 / 7 - bound) == pytest.approx(reach, rel=1e-12)
+
+    def test_no_items(self) -> None:
+        found = accuracy([])
+        assert math.isnan(found.value) and uncomputed(found) and found.n == 0
+
+    @pytest.mark.parametrize("bad", [[1, 0, 0.7], [1, math.nan], [[1, 0]], [1, math.inf], [-1]])
+    def test_refuses_what_is_no_credit(self, bad: list[float]) -> None:
+        with pytest.raises(DataError):
+            accuracy(bad)
+
+    @pytest.mark.parametrize("level", [0.0, 1.0, 95.0, math.nan])
+    def test_refuses_impossible_levels(self, level: float) -> None:
+        with pytest.raises(MethodError):
+            accuracy([1, 0], level=level)
+
+
+class TestClusteredMean:
+    values = (1.0, 0, 1, 1, 0, 0, 1, 0.5, 1, 1)
+    clusters = ("a", "a", "a", "b", "b", "c", "c", "c", "d", "d")
+
+    def test_against_all_possible_resamples(self) -> None:
+        # Four clusters have 4⁴ = 256 equally likely resamples.
+        sums, sizes = [2.0, 1.0, 1.5, 2.0], [3, 2, 3, 2]
+        picks = list(itertools.product(range(4), repeat=4))
+        means = sorted(sum(sums[i] for i in pick) / sum(sizes[i] for i in pick) for pick in picks)
+        found = clustered_mean(self.values, self.clusters, seed=3, resamples=40_000, level=0.8)
+        assert found.value == pytest.approx(0.65)
+        # The share of resamples up to each bound is a tail of 10 %, within the sampling error of 40,000 draws
+        # (√(.1·.9/40000) = .0015) and the jumps of so coarse a distribution.
+        assert np.mean(np.array(means) < found.low - 1e-9) <= 0.106
+        assert np.mean(np.array(means) <= found.low + 1e-9) >= 0.094
+        assert np.mean(np.array(means) > found.high + 1e-9) <= 0.106
+        assert np.mean(np.array(means) >= found.high - 1e-9) >= 0.094
+
+    def test_against_a_plain_bootstrap(self) -> None:
+        rng = np.random.default_rng(5)
+        sizes = rng.integers(1, 30, size=40)
+        codes = np.repeat(np.arange(40), sizes)
+        values = rng.normal(size=40)[codes] + rng.normal(size=len(codes))
+        found = clustered_mean(values, codes, seed=0, resamples=20_000)
+        blocks = [values[codes == code] for code in range(40)]
+        plain = [np.concatenate([blocks[i] for i in rng.integers(0, 40, size=40)]).mean() for _ in range(4_000)]
+        width = found.high - found.low
+        low, high = np.quantile(plain, [0.025, 0.975])
+        assert found.low == pytest.approx(low, abs=0.05 * width)
+        assert found.high == pytest.approx(high, abs=0.05 * width)
+        # … and far from what independent items would give, so that a bootstrap over items fails here.
+        assert width > 2 * 2 * Z * values.std() / math.sqrt(len(values))
+
+    def test_singleton_clusters_match_scipy(self) -> None:
+        values = np.random.default_rng(1).normal(size=60)
+        found = clustered_mean(values, range(60), seed=0, resamples=20_000)
+        theirs = scipy_stats.bootstrap(
+            (values,), np.mean, method="percentile", n_resamples=20_000, rng=np.random.default_rng(2)
+        ).confidence_interval
+        assert found.low == pytest.approx(theirs.low, abs=0.02)
+        assert found.high == pytest.approx(theirs.high, abs=0.02)
+
+    def test_equal_clusters_keep_their_weight(self) -> None:
+        # 60 clusters of one item, 48 right: the bootstrap mean is Binomial(60, .8)/60.
+        found = clustered_mean(share(48, 60), range(60), seed=0, resamples=20_000)
+        low, high = (float(scipy_stats.binom.ppf(tail, 60, 0.8)) / 60 for tail in (0.025, 0.975))
+        assert (found.low, found.high) == pytest.approx((low, high), rel=1e-12)
+
+    def test_says_how(self) -> None:
+        found = clustered_mean(self.values, self.clusters, seed=7, resamples=50)
+        assert found.how == "percentile bootstrap over 4 clusters, 50 resamples, seed 7"
+        assert "4 clusters" in found.note and "rough" in found.note
+        own = clustered_mean(self.values, self.clusters, seed=np.random.default_rng(7), resamples=50)
+        assert "caller's generator" in own.how and (own.low, own.high) == (found.low, found.high)
+        assert clustered_mean(np.arange(10.0), range(10), seed=0, resamples=50).note == ""
+
+    def test_same_seed_same_bits_in_any_order_and_in_any_chunks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        rng = np.random.default_rng(0)
+        values, labels = rng.random(90), rng.integers(0, 12, size=90)
+        first = clustered_mean(values, labels, seed=4, resamples=500)
+        order = rng.permutation(90)
+        assert clustered_mean(values[order], labels[order], seed=4, resamples=500) == first
+        assert clustered_mean(values, [("cluster", int(i)) for i in labels], seed=4, resamples=500) == first
+        assert clustered_mean(values, labels, seed=5, resamples=500).low != first.low
+        # .1 + .2 + .3 and .3 + .2 + .1 differ in the last bit, and must not count as two kinds of cluster.
+        sums = [(0.1, 0.2, 0.3)] * 40 + [(0.5, 0.1, 0.4)] * 5
+        groups = np.repeat(np.arange(45), 3)
+        turned = [items[:: 1 - i % 2 * 2] for i, items in enumerate(sums)]
+        one = clustered_mean(np.concatenate(sums), groups, seed=4, resamples=500)
+        assert clustered_mean(np.concatenate(turned), groups, seed=4, resamples=500) == one
+        monkeypatch.setattr(bootstrap, "CHUNK", 100)
+        assert clustered_mean(values, labels, seed=4, resamples=500).low == pytest.approx(first.low, rel=1e-12)
+
+    def test_without_spread_there_is_no_interval(self) -> None:
+        one = clustered_mean([1, 0, 0.5], ["a"] * 3, seed=0)
+        assert one.value == 0.5 and one.n == 3 and uncomputed(one) and "one cluster" in one.note
+        equal = clustered_mean([0.1, 0.3, 0.2, 0.2, 0.2], ["a", "a", "b", "b", "b"], seed=0)
+        assert equal.value == pytest.approx(0.2) and uncomputed(equal)
+        empty = clustered_mean([], [], seed=0)
+        assert math.isnan(empty.value) and uncomputed(empty) and empty.n == 0
+
+    def test_refusals(self) -> None:
+        with pytest.raises(DataError, match="2 labels for 3 items"):
+            clustered_mean([1, 2, 3], ["a", "b"], seed=0)
+        with pytest.raises(DataError, match="1 of 2 numbers"):
+            clustered_mean([1, math.nan], ["a", "b"], seed=0)
+        with pytest.raises(DataError, match="NaN"):
+            clustered_mean([1, 2], ["a", math.nan], seed=0)
+        with pytest.raises(MethodError):
+            clustered_mean([1, 2], ["a", "b"], seed=0, resamples=0)
+
+
+class TestPairedDifference:
+    def test_published_bonett_price_interval(self) -> None:
+        # The example of ci.prop.ps in the R package statpsych: counts 12, 4, 26, 6 give 0.2548067, 0.6251933.
+        a = [0.0] * 12 + [0.0] * 4 + [1.0] * 26 + [1.0] * 6
+        b = [0.0] * 12 + [1.0] * 4 + [0.0] * 26 + [1.0] * 6
+        found = paired_difference(a, b)
+        assert found.value == pytest.approx(22 / 48)
+        assert (found.low, found.high) == pytest.approx((0.2548067, 0.6251933), abs=5e-8)
+        assert found.how == "Bonett-Price adjusted Wald" and found.n == 48
+
+    def test_bonett_price_by_hand(self) -> None:
+        # 1 and 7 discordant of 21: (2/23, 8/23), centre −6/23, variance (10/23 − 36/529)/23 = 194/12167.
+        a, b = share(1, 21), [0.0, *share(7, 20)]
+        found, half = paired_difference(a, b), Z * math.sqrt(194 / 12167)
+        assert (found.low, found.high) == pytest.approx((-6 / 23 - half, -6 / 23 + half), rel=1e-12)
+
+    def test_ties_give_the_t_interval(self) -> None:
+        a, b = [1, 1, 0.5, 0, 1, 1], [0, 1, 1, 0, 0.5, 0]
+        found = paired_difference(a, b, level=0.9)
+        theirs = scipy_stats.ttest_rel(a, b).confidence_interval(0.9)
+        assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), rel=1e-12)
+        assert found.how.startswith("t interval")
+
+    def test_what_has_no_interval(self) -> None:
+        assert math.isnan(paired_difference([], []).value) and uncomputed(paired_difference([], []))
+        equal = paired_difference([1, 1], [0.5, 0.5])
+        assert equal.value == 0.5 and equal.n == 2 and uncomputed(equal)
+        with pytest.raises(DataError):
+            paired_difference([1, 0], [1])
+
+
+class TestIndependentDifference:
+    # Newcombe 1998 (Stat. Med. 17:873–890), Table II, method 10, examples (a)–(h); further digits:
+    # statsmodels 0.15.0, confint_proportions_2indep(method="newcomb").
+    @pytest.mark.parametrize(
+        ("first", "second", "low", "high"),
+        [
+            ((56, 70), (48, 80), 0.05243147240236498, 0.33387265403690614),
+            ((9, 10), (3, 10), 0.1705227239345029, 0.809017973535488),
+            ((6, 7), (2, 7), 0.05822792748231209, 0.8062496375242278),
+            ((5, 56), (0, 29), -0.038137147903536936, 0.19256001385511165),
+            ((0, 10), (0, 20), -0.1611251580528194, 0.27753279986288926),
+            ((0, 10), (0, 10), -0.27753279986288926, 0.27753279986288926),
+            ((10, 10), (0, 20), 0.6790860371419145, 1.0),
+            ((10, 10), (0, 10), 0.6075093504305241, 1.0),
+        ],
+    )
+    def test_published_newcombe_intervals(
+        self, first: tuple[int, int], second: tuple[int, int], low: float, high: float
+    ) -> None:
+        found = independent_difference(share(*first), share(*second))
+        assert found.value == pytest.approx(first[0] / first[1] - second[0] / second[1])
+        assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+        assert found.n == first[1] + second[1]
+
+    def test_fishers_lady_tasting_tea(self) -> None:
+        # 3 of 4 against 1 of 4 (Fisher 1935, §5): tables no likelier than this one (1 + 16 + 16 + 1)/70.
+        found = independent_difference(share(3, 4), share(1, 4))
+        assert found.p == pytest.approx(34 / 70) and found.test == "Fisher exact"
+
+    def test_ties_give_welchs_test(self) -> None:
+        a, b = [1, 1, 0.5, 1, 1], [0, 0.5, 1, 0]
+        found = independent_difference(a, b)
+        # Means .9 and .375, squared standard errors .05/5 and .6875/3/4; df by Welch and Satterthwaite.
+        u, v = 0.05 / 5, 0.6875 / 12
+        t, df = 0.525 / math.sqrt(u + v), (u + v) ** 2 / (u**2 / 4 + v**2 / 3)
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(t, df), rel=1e-9) and found.test == "Welch t"
+
+    def test_what_cannot_be_computed(self) -> None:
+        for a, b, n in (([], [1.0], 1), ([1.0], [], 1), ([], [], 0)):
+            found = independent_difference(a, b)
+            assert math.isnan(found.value) and uncomputed(found) and found.n == n
+        for a, b in (([0.5, 0.5], [1.0, 1.0]), ([0.5], [1.0, 0.0])):
+            untested = independent_difference(a, b)
+            assert math.isnan(untested.p) and "no test" in untested.note and not math.isnan(untested.low)
+
+
+class TestMcNemar:
+    def test_by_hand(self) -> None:
+        # 1 against 7 discordant: 2·(C(8,0) + C(8,1))/2⁸ = 18/256, whatever the concordant items.
+        a, b = [1, *[0] * 7, 1, 0], [0, *[1] * 7, 1, 0]
+        assert mcnemar(a, b) == pytest.approx(18 / 256, rel=1e-12) == mcnemar(b, a)
+        # 0 against 6: 2/2⁶.
+        assert mcnemar([1] * 6, [0] * 6) == pytest.approx(2 / 64, rel=1e-12)
+
+    def test_ties_count_by_direction(self) -> None:
+        # Differences −½, −½, ½, 1, 1, 1: 2 against 4, 2·(1 + 6 + 15)/64.
+        assert mcnemar([0, 0.5, 1, 1, 1, 1], [0.5, 1, 0.5, 0, 0, 0]) == pytest.approx(44 / 64, rel=1e-12)
+
+    def test_no_discordant_items_and_no_items(self) -> None:
+        assert mcnemar([1, 0], [1, 0]) == 1.0
+        assert math.isnan(mcnemar([], []))
+        with pytest.raises(DataError):
+            mcnemar([1], [1, 0])
+
+
+class TestSignFlip:
+    def test_fishers_test_of_darwins_maize(self) -> None:
+        # Fisher 1935, §21: of 32,768 sign patterns 863 reach the observed sum on either side.
+        eighths = np.array([49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48])
+        assert sign_flip(eighths / 8, seed=0) == 2 * 863 / 32768
+
+    @pytest.mark.parametrize("size", [2, 5, 12, 16])
+    def test_exact_like_scipy(self, size: int) -> None:
+        values = np.round(np.random.default_rng(size).normal(0.3, 1, size=size), 1)  # many equal sums
+        theirs = scipy_stats.permutation_test((values,), np.mean, permutation_type="samples", n_resamples=2**16).pvalue
+        assert sign_flip(values, seed=0) == pytest.approx(theirs, rel=1e-12)
+
+    @pytest.mark.parametrize("kind", ["credits", "scores"])
+    def test_sampled_is_near_exact(self, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        rng = np.random.default_rng(8)
+        values = rng.choice([-1, -0.5, 0, 0.5, 1, 1], size=200) if kind == "credits" else rng.normal(0.3, 1, 40)
+        sampled = sign_flip(values, seed=1, draws=20_000)
+        if kind == "credits":  # ±½ and ±1: convolve two binomials
+            half, full = int(np.sum(np.abs(values) == 0.5)), int(np.sum(np.abs(values) == 1))
+            sums = np.abs((np.arange(half + 1) * 2 - half)[:, None] / 2 + np.arange(full + 1) * 2 - full)
+            weight = scipy_stats.binom.pmf(np.arange(half + 1), half, 0.5)[:, None] * scipy_stats.binom.pmf(
+                np.arange(full + 1), full, 0.5
+            )
+            exact = float(weight[sums >= abs(values.sum())].sum())
+        else:
+            exact = float(
+                scipy_stats.permutation_test(
+                    (values,), np.mean, permutation_type="samples", n_resamples=20_000, rng=rng
+                ).pvalue
+            )
+        assert 0.01 < exact < 0.7  # a p that says something
+        assert sampled == pytest.approx(exact, abs=4 * math.sqrt(2 * exact / 20_000))
+        monkeypatch.setattr(hypothesis_tests, "_CHUNK", 999)
+        assert sign_flip(values, seed=1, draws=20_000) == sampled
+
+    def test_never_zero_when_sampled(self) -> None:
+        assert sign_flip(np.ones(50), seed=0, draws=99) == 1 / 100
+
+    def test_whole_clusters_flip(self) -> None:
+        # Ten items, all +1, in two clusters: four patterns, two of them as extreme.
+        assert sign_flip([1.0] * 10, ["a"] * 5 + ["b"] * 5, seed=0) == 0.5
+        assert sign_flip([1.0] * 10, seed=0) == 2 / 2**10
+
+    def test_units_without_a_difference_do_not_count(self) -> None:
+        # Cluster "c" sums to .1 + .2 − .3, which is not quite 0 in floats.
+        values, labels = [1.0, 2.0, 0.1, 0.2, -0.3], ["a", "b", "c", "c", "c"]
+        assert sign_flip(values, labels, seed=0) == 0.5
+        assert sign_flip([0.0, 0.0], seed=0) == 1.0
+        # … nor make a seventeenth unit, so that the test would be sampled.
+        sixteen, rest = [float(size) for size in range(1, 17)], [0.1, 0.2, -0.3]
+        sixteen[2] *= -1
+        exact = sign_flip(sixteen, seed=0)
+        assert sign_flip(sixteen + rest, [*range(16), 99, 99, 99], seed=0) == exact
+        assert math.isnan(sign_flip([], seed=0))
+
+    def test_refusals(self) -> None:
+        with pytest.raises(MethodError):
+            sign_flip([1.0], seed=0, draws=0)
+        with pytest.raises(DataError):
+            sign_flip([1.0, 2.0], ["a"], seed=0)
+
+
+class TestHolm:
+    def test_by_hand(self) -> None:
+        # .005·4 = .02, .01·3 = .03, .03·2 = .06, .04·1 raised to .06; R's p.adjust and statsmodels agree.
+        assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02], rel=1e-12)
+
+    def test_nan_is_no_test(self) -> None:
+        found = holm([0.02, math.nan, 0.04])
+        assert found[[0, 2]] == pytest.approx([0.04, 0.04]) and math.isnan(found[1])
+        assert holm([0.9, 0.8]).tolist() == [1.0, 1.0]
+        assert holm([]).tolist() == []
+
+    @pytest.mark.parametrize("bad", [[1.2], [-0.1], [[0.1]]])
+    def test_refuses_what_is_no_p(self, bad: list[float]) -> None:
+        with pytest.raises(DataError):
+            holm(bad)
+
+
+Table = tuple[tuple[int, int], tuple[int, int]]  # (right, wrong) of the exposed, (right, wrong) of the others
+
+# Admissions to Berkeley, 1973, by department: (admitted, rejected) men, women (R's UCBAdmissions).
+BERKELEY: list[Table] = [
+    ((512, 313), (89, 19)),
+    ((353, 207), (17, 8)),
+    ((120, 205), (202, 391)),
+    ((138, 279), (131, 244)),
+    ((53, 138), (94, 299)),
+    ((22, 351), (24, 317)),
+]
+
+# Tuberculosis after BCG, 13 trials: (cases, others) vaccinated, not vaccinated (metafor's dat.bcg).
+VACCINE: list[Table] = [
+    ((4, 119), (11, 128)),
+    ((6, 300), (29, 274)),
+    ((3, 228), (11, 209)),
+    ((62, 13536), (248, 12619)),
+    ((33, 5036), (47, 5761)),
+    ((180, 1361), (372, 1079)),
+    ((8, 2537), (10, 619)),
+    ((505, 87886), (499, 87892)),
+    ((29, 7470), (45, 7232)),
+    ((17, 1699), (65, 1600)),
+    ((186, 50448), (141, 27197)),
+    ((5, 2493), (3, 2338)),
+    ((27, 16886), (29, 17825)),
+]
+
+
+def unfold(tables: list[Table]) -> tuple[list[float], list[bool], list[int]]:
+    """Counts as one credit, exposure and stratum per item."""
+    credit: list[float] = []
+    exposed: list[bool] = []
+    strata: list[int] = []
+    for stratum, table in enumerate(tables):
+        for side, (right, wrong) in zip((True, False), table, strict=True):
+            credit += share(right, right + wrong)
+            exposed += [side] * (right + wrong)
+            strata += [stratum] * (right + wrong)
+    return credit, exposed, strata
+
+
+class TestMantelHaenszel:
+    def test_berkeley(self) -> None:
+        # CMH without continuity correction: 1.5246066604, p .2169236971 (statsmodels 0.15.0, StratifiedTable;
+        # with correction it gives the 1.4269 and .2323 of R's mantelhaen.test). Difference: in fractions.
+        found = mantel_haenszel_difference(*unfold(BERKELEY), seed=0)
+        assert found.value == pytest.approx(-0.018425196190852512, rel=1e-12)
+        assert found.p == pytest.approx(0.21692369705551817, rel=1e-10)
+        assert found.test.startswith("Cochran-Mantel-Haenszel") and found.n == 4526
+        assert found.how == "percentile bootstrap over 6 strata, 10000 resamples, seed 0"
+        assert "only 6 strata" in found.note
+        crude = independent_difference(share(1198, 2691), share(557, 1835))
+        assert crude.value > 0.14  # pooled without strata the sign turns (Bickel et al. 1975)
+
+    def test_vaccine_trials(self) -> None:
+        # metafor's rma.mh(measure="RD") and Stata's metan give −0.0033; CMH statistic by statsmodels 0.15.0.
+        found = mantel_haenszel_difference(*unfold(VACCINE), seed=0, resamples=100)
+        assert found.value == pytest.approx(-0.0033, abs=5e-5)
+        assert found.p == pytest.approx(scipy_stats.chi2.sf(136.16297674463524, 1), rel=1e-8)
+        assert "rough" not in found.note
+
+    def test_by_hand(self) -> None:
+        # Weights 2·2/4 = 1 and 2·4/6 = 4/3; differences 1 − ½ = ½ and ½ − ¼ = ¼: (½ + ⅓)/(7/3) = 5/14.
+        tables: list[Table] = [((2, 0), (1, 1)), ((1, 1), (1, 3))]
+        found = mantel_haenszel_difference(*unfold(tables), seed=0)
+        assert found.value == pytest.approx(5 / 14, rel=1e-12)
+        # Surplus 2 − 3·2/4 + 1 − 2·2/6 = 5/6; variance 2·2·3·1/(16·3) + 2·4·2·4/(36·5) = 1/4 + 16/45.
+        statistic = (5 / 6) ** 2 / (1 / 4 + 16 / 45)
+        assert found.p == pytest.approx(scipy_stats.chi2.sf(statistic, 1), rel=1e-12)
+        # Resamples of two strata: ¼ of them twice the first, ¼ twice the second.
+        assert (found.low, found.high) == pytest.approx((1 / 4, 1 / 2), rel=1e-12)
+
+    def test_variance_with_ties_is_that_of_all_assignments(self) -> None:
+        credit = [[1, 0.5, 0, 0.5, 1], [0, 0.5, 1, 1, 1, 0.5]]
+        exposed = [2, 3]
+        sums = [
+            [sum(pick) for pick in itertools.combinations(items, k)] for items, k in zip(credit, exposed, strict=True)
+        ]
+        totals = np.array([first + second for first, second in itertools.product(*sums)])
+        surplus = credit[0][0] + credit[0][1] + sum(credit[1][:3]) - totals.mean()
+        p = scipy_stats.chi2.sf(surplus**2 / totals.var(), 1)
+        found = mantel_haenszel_difference(
+            [*credit[0], *credit[1]],
+            [True, True, False, False, False, True, True, True, False, False, False],
+            ["x"] * 5 + ["y"] * 6,
+            seed=0,
+        )
+        assert 0.01 < p < 0.99 and found.p == pytest.approx(p, rel=1e-12)
+
+    def test_one_sided_strata_are_left_out_and_counted(self) -> None:
+        credit, exposed, strata = unfold([*BERKELEY[:3], ((4, 1), (0, 0)), ((0, 0), (0, 9))])
+        found = mantel_haenszel_difference(credit, exposed, strata, seed=0, resamples=200)
+        alone = mantel_haenszel_difference(*unfold(BERKELEY[:3]), seed=0, resamples=200)
+        assert (found.value, found.low, found.high, found.p, found.n) == (
+            alone.value,
+            alone.low,
+            alone.high,
+            alone.p,
+            alone.n,
+        )
+        assert "2 of 5 strata lack a side (14 items left out)" in found.note
+
+    def test_one_stratum_is_the_plain_comparison(self) -> None:
+        found = mantel_haenszel_difference(*unfold([((56, 14), (48, 32)), ((3, 0), (0, 0))]), seed=0)
+        plain = independent_difference(share(56, 70), share(48, 80))
+        assert (found.value, found.low, found.high, found.p) == (plain.value, plain.low, plain.high, plain.p)
+        assert (found.how, found.test, found.n) == ("Newcombe hybrid score", "Fisher exact", 150)
+        assert "1 of 2 strata" in found.note and found.measure == "stratified accuracy difference"
+
+    def test_what_cannot_be_computed(self) -> None:
+        none = mantel_haenszel_difference([1, 0, 1], [True, True, False], ["a", "a", "b"], seed=0)
+        assert math.isnan(none.value) and uncomputed(none) and none.n == 0 and "2 of 2 strata" in none.note
+        assert uncomputed(mantel_haenszel_difference([], [], [], seed=0))
+        flat = mantel_haenszel_difference([1, 1, 1, 1], [True, False] * 2, ["a", "a", "b", "b"], seed=0)
+        assert flat.value == 0 and uncomputed(flat) and math.isnan(flat.p) and "no test" in flat.note
+
+    def test_refusals(self) -> None:
+        with pytest.raises(DataError):
+            mantel_haenszel_difference([1, 0], [True], ["a", "a"], seed=0)
+        with pytest.raises(DataError):
+            mantel_haenszel_difference([1, 0], [0.5, 1], ["a", "a"], seed=0)
+        with pytest.raises(DataError):
+            mantel_haenszel_difference([1, 0], [True, False], ["a"], seed=0)
+
+
+# Six clusters of four items; within a cluster the credits are much alike.
+LENGTHS: list[float] = [-2, -1, 0, 1, 0, 1, 2, 3, -3, -1, 0, 2, -2, 0, 1, 4, -1, 0, 0, 2, 1, 1, 3, -2]
+RIGHT = [1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 0, 0, 0, 1, 1, 0, 1]
+GROUPS = np.repeat(np.arange(6), 4)
+
+
+def best_firth(x: list[float], y: ArrayLike) -> tuple[float, float]:
+    """Where the likelihood times Jeffreys' prior, √det of the information, is highest (Firth 1993)."""
+    design, right = np.column_stack([np.ones(len(x)), x]), np.asarray(y)
+
+    def loss(beta: NDArray[np.float64]) -> float:
+        logit = design @ beta
+        share = 1 / (1 + np.exp(-logit))
+        _, logdet = np.linalg.slogdet(design.T @ np.diag(share * (1 - share)) @ design)
+        return float(np.logaddexp(0, logit).sum() - right @ logit - logdet / 2)
+
+    best = optimize.minimize(loss, [0, 0], method="Nelder-Mead", tol=1e-10).x
+    return float(best[0]), float(best[1])
+
+
+class TestLogistic:
+    # Coefficients and standard errors of firthmodels 0.8.2, FirthLogisticRegression (gtol = xtol = 1e-11).
+    @pytest.mark.parametrize(
+        ("x", "y", "intercept", "slope", "intercept_se", "slope_se"),
+        [
+            (
+                [-2, -1, -1, 0, 0, 0, 1, 1, 2, 2, 3, 4],
+                [1, 1, 1, 1, 0, 1, 1, 0, 0, 1, 0, 0],
+                *(0.9811190710, -0.7833818524, 0.7607409036, 0.4498683565),
+            ),
+            # Separated, once with a gap: without the penalty the slope is infinite.
+            (
+                [-3, -2, -1, 0, 0, 1, 2, 3],
+                [1, 1, 1, 1, 0, 0, 0, 0],
+                0,
+                -1.0500748383,
+                0.8325544230,
+                0.6510602399,
+            ),
+            ([-3, -2, -1, 1, 2, 3], [1, 1, 1, 0, 0, 0], 0, -0.9384164885, 1.0002941034, 0.5744657661),
+            (LENGTHS, RIGHT, 0.5394646333, -0.4719615670, 0.4526157171, 0.2687310929),
+        ],
+    )
+    def test_against_another_firth_regression(
+        self,
+        x: list[float],
+        y: list[float],
+        intercept: float,
+        slope: float,
+        intercept_se: float,
+        slope_se: float,
+    ) -> None:
+        found = fit(y, x)
+        assert found.intercept == pytest.approx(intercept, abs=1e-8)
+        assert found.slope == pytest.approx(slope, abs=1e-8)
+        assert (found.intercept_se, found.slope_se) == pytest.approx((intercept_se, slope_se), abs=1e-8)
+
+    def test_two_by_two_table_adds_one_half_to_each_cell(self) -> None:
+        # The saturated model under Firth's penalty is the table with ½ in each cell more (Heinze & Schemper
+        # 2002, §2), its standard errors those of Haldane and Gart. Right: 7 of 9 at 0, 0 of 4 at 3 tokens.
+        found = fit(share(7, 9) + share(0, 4), [0] * 9 + [3] * 4)
+        cells = 1 / 7.5 + 1 / 2.5
+        assert found.intercept == pytest.approx(math.log(7.5 / 2.5), rel=1e-8)
+        assert found.intercept_se == pytest.approx(math.sqrt(cells), rel=1e-8)
+        assert found.slope == pytest.approx(math.log((0.5 / 4.5) / (7.5 / 2.5)) / 3, rel=1e-8)
+        assert found.slope_se == pytest.approx(math.sqrt(cells + 1 / 0.5 + 1 / 4.5) / 3, rel=1e-8)
+
+    @pytest.mark.parametrize(("right", "items"), [(0, 1), (1, 1), (7, 10), (50, 50), (0, 300)])
+    def test_intercept_alone(self, right: int, items: int) -> None:
+        # log((k + ½)/(n − k + ½)), so that the accuracy is (k + ½)/(n + 1), also at 0 and 1.
+        found = fit(share(right, items), [0] * items)
+        assert found.intercept == pytest.approx(math.log((right + 0.5) / (items - right + 0.5)), rel=1e-8)
+        error = math.sqrt(1 / (right + 0.5) + 1 / (items - right + 0.5))
+        assert found.intercept_se == pytest.approx(error, rel=1e-8)
+        assert math.isnan(found.slope)
+        predicted = adjusted_accuracy(fit(share(right, items), [0] * items))
+        assert predicted.value == pytest.approx((right + 0.5) / (items + 1), rel=1e-8)
+
+    def test_ties_maximise_the_penalised_likelihood(self) -> None:
+        y = np.array(RIGHT, dtype=float)
+        y[[3, 8, 15, 18]] = 0.5
+        found = fit(y, LENGTHS)
+        assert (found.intercept, found.slope) == pytest.approx(best_firth(LENGTHS, y), abs=1e-6)
+        # The HC0 errors of statsmodels 0.15.0 (GLM, Binomial) at these coefficients.
+        assert (found.intercept_se, found.slope_se) == pytest.approx((0.4057973023, 0.2288663472), abs=1e-8)
+        assert "sandwich" in found.errors
+
+    # Without halving, Newton's step leaves the range of floats here; without the moving leverage it creeps.
+    @pytest.mark.parametrize(
+        ("x", "y"),
+        [
+            ([-10, 2, -1, 2, -2, -1], [0, 1, 0, 1, 0, 0]),
+            ([-26, -5, -4, -5, 4, -1, -2, -1, 0], [0, 0, 0, 0, 1, 0, 0, 0, 1]),
+            ([5, -3, 8, 0, 1, -3], [1, 0, 1, 1, 1, 0]),
+            ([-889, 6, 0, -12, 617, 612, -37, 913, -98, 33, -73, 746, 0, -20], [0] * 13 + [1]),
+        ],
+    )
+    def test_far_outliers(self, x: list[float], y: list[float]) -> None:
+        found = fit(y, x)
+        assert (found.intercept, found.slope) == pytest.approx(best_firth(x, y), abs=1e-5)
+
+    def test_cluster_robust_errors(self) -> None:
+        # statsmodels 0.15.0: GLM, Binomial, start_params=the Firth estimate, maxiter=0, cov_type="cluster"
+        # without correction, times √(6/5).
+        found = fit(RIGHT, LENGTHS, clusters=GROUPS)
+        assert (found.intercept_se, found.slope_se) == pytest.approx((0.8384662099, 0.3098765546), abs=1e-8)
+        assert found.df == 5 and "6 clusters" in found.errors and "only 6 clusters" in found.note
+
+    def test_cluster_robust_errors_never_fall_below_the_model_based(self) -> None:
+        # Each cluster has half its items right: the sandwich is 0, which no one should believe.
+        found = fit([1, 0] * 6, [0] * 12, clusters=np.repeat(np.arange(6), 2))
+        assert found.intercept_se == pytest.approx(math.sqrt(2 / 6.5), rel=1e-8)
+
+    def test_one_cluster_is_said(self) -> None:
+        found = adjusted_accuracy(fit(RIGHT, LENGTHS, clusters=["a"] * 24))
+        plain = adjusted_accuracy(fit(RIGHT, LENGTHS))
+        assert (found.low, found.high) == (plain.low, plain.high) and "one cluster" in found.note
+
+    def test_accuracy_interval(self) -> None:
+        # expit(b0 ± q·SE) with the numbers of the tools above; q is normal, or t with 5 degrees of freedom.
+        plain = adjusted_accuracy(fit(RIGHT, LENGTHS))
+        assert plain.measure == "length-adjusted accuracy" and plain.n == 24
+        for found, reach in (
+            (plain, 1.959964 * 0.4526157171),
+            (adjusted_accuracy(fit(RIGHT, LENGTHS, clusters=GROUPS)), 2.570582 * 0.8384662099),
+        ):
+            logits = 0.5394646333 + reach * np.array([-1, 0, 1])
+            assert (found.low, found.value, found.high) == pytest.approx(tuple(1 / (1 + np.exp(-logits))), abs=1e-7)
+
+    def test_slope(self) -> None:
+        found = length_slope(fit(RIGHT, LENGTHS))
+        z = 0.4719615670 / 0.2687310929
+        assert found.value == pytest.approx(-0.4719615670, abs=1e-8)
+        assert found.p == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-8) and found.test == "Wald z"
+        assert (found.high - found.low) / 2 == pytest.approx(Z * 0.2687310929, abs=1e-8)
+        robust = length_slope(fit(RIGHT, LENGTHS, clusters=GROUPS))
+        t = 0.4719615670 / 0.3098765546
+        assert robust.p == pytest.approx(2 * scipy_stats.t.sf(t, 5), abs=1e-8)
+        assert robust.test == "Wald t, 5 df"
+
+    def test_what_cannot_be_computed(self) -> None:
+        same = adjusted_accuracy(fit([1, 0, 1], [2, 2, 2]))
+        assert math.isnan(same.value) and uncomputed(same) and same.n == 3 and "2" in same.note
+        assert uncomputed(length_slope(fit([1, 0, 1], [2, 2, 2])))
+        slope = length_slope(fit([1, 0, 1], [0, 0, 0]))
+        assert math.isnan(slope.value) and uncomputed(slope) and slope.n == 3
+        assert uncomputed(adjusted_accuracy(fit([], []))) and uncomputed(length_slope(fit([], [])))
+        stopped = fit(RIGHT, LENGTHS, iterations=1)
+        assert math.isnan(stopped.intercept) and "converge" in stopped.note and stopped.n == 24
+
+    def test_extrapolation_is_said(self) -> None:
+        assert "from 1 to 3" in adjusted_accuracy(fit([1, 0, 1, 1], [1, 2, 3, 3])).note
+        assert adjusted_accuracy(fit([1, 0, 1, 1], [-1, 2, 3, 3])).note == ""
+
+    def test_all_ties_fall_back_on_the_model(self) -> None:
+        found = adjusted_accuracy(fit([0.5] * 8, [0] * 8))
+        assert found.value == pytest.approx(0.5) and found.low < 0.3 and found.high > 0.7
+
+    def test_refusals(self) -> None:
+        with pytest.raises(DataError):
+            fit([1, 0], [1])
+        with pytest.raises(DataError):
+            fit([1, 0], [1, math.nan])
+        with pytest.raises(DataError):
+            fit([1, 0], [1, 2], clusters=["a"])
+
+
+@pytest.mark.slow
+class TestCoverage:
+    """Intervals of 95 % hold the truth about as often as they say."""
+
+    runs = 1_000
+
+    def test_clustered_mean(self) -> None:
+        # 60 clusters of 20 items, cluster accuracies Beta(8, 2): mean .8, correlated within clusters.
+        rng, hits, naive = np.random.default_rng(0), 0, 0
+        labels = np.repeat(np.arange(60), 20)
+        for _ in range(self.runs):
+            credits = (rng.random(1200) < rng.beta(8, 2, size=60)[labels]).astype(float)
+            found = clustered_mean(credits, labels, seed=rng, resamples=1_000)
+            hits += found.low <= 0.8 <= found.high
+            plain = accuracy(credits)
+            naive += plain.low <= 0.8 <= plain.high
+        assert 0.92 <= hits / self.runs <= 0.975
+        assert naive / self.runs < 0.85  # what ignoring the clusters costs
+
+    def test_adjusted_accuracy(self) -> None:
+        # logit = 1 − .3·difference + a cluster effect of sd .5; the truth is that of a fit to very much data.
+        rng = np.random.default_rng(1)
+
+        def draw(clusters: int) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.int_]]:
+            labels = np.repeat(np.arange(clusters), 15)
+            x = rng.integers(-3, 4, size=len(labels)).astype(float)
+            logit = 1 - 0.3 * x + 0.5 * rng.normal(size=clusters)[labels]
+            return (rng.random(len(labels)) < 1 / (1 + np.exp(-logit))).astype(float), x, labels
+
+        truth = adjusted_accuracy(fit(*draw(60_000)[:2])).value
+        hits = 0
+        for _ in range(self.runs):
+            y, x, labels = draw(40)
+            found = adjusted_accuracy(fit(y, x, clusters=labels))
+            hits += found.low <= truth <= found.high
+        assert 0.93 <= hits / self.runs <= 0.98
+
+    def test_paired_difference(self) -> None:
+        # Discordant shares .15 and .05 of 80 items; the true difference is .1.
+        rng, hits = np.random.default_rng(2), 0
+        for _ in range(self.runs):
+            kind = rng.choice(3, p=[0.15, 0.05, 0.8], size=80)
+            found = paired_difference((kind == 0).astype(float), (kind == 1).astype(float))
+            hits += found.low <= 0.1 <= found.high
+        assert 0.93 <= hits / self.runs <= 0.98

@@ -1,0 +1,294 @@
+"""Tables come back as they were written, and whatever is wrong with one is told with its place."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penchant.errors import DataError
+from penchant.tables.rows import Row, read_rows
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+ROWS = st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=5)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("tables")
+
+
+def write(folder: Path, content: str | bytes, name: str = "table") -> Path:
+    path = folder / name
+    path.write_bytes(content if isinstance(content, bytes) else content.encode("utf-8"))
+    return path
+
+
+def delimited(rows: list[tuple[str, ...]], delimiter: str, end: str) -> str:
+    buffer = io.StringIO(newline="")
+    # Ending lines in "\n", Python's writer leaves a bare "\r" unquoted, and what it writes cannot be read back.
+    if end == "\n":
+        csv.writer(buffer, delimiter=delimiter, lineterminator=end, quoting=csv.QUOTE_ALL).writerows(rows)
+    else:
+        csv.writer(buffer, delimiter=delimiter, lineterminator=end).writerows(rows)
+    return buffer.getvalue()
+
+
+def refused(path: Path) -> DataError:
+    with pytest.raises(DataError) as caught:
+        read_rows(path)
+    assert "\n" not in str(caught.value)
+    assert str(path) in str(caught.value)
+    return caught.value
+
+
+# --- what is written comes back -----------------------------------------------------------------------------------
+
+
+@given(rows=ROWS, delimiter=st.sampled_from(",\t"), end=st.sampled_from(["\n", "\r\n"]), bom=st.booleans())
+def test_csv_round_trip(folder: Path, rows: list[tuple[str, ...]], delimiter: str, end: str, bom: bool) -> None:
+    content = delimited([("a", "b", "c"), *rows], delimiter, end)
+    path = write(folder, "\ufeff" * bom + content)
+    assert [tuple(row.values.values()) for row in read_rows(path)] == rows
+
+
+@given(rows=ROWS, ascii_only=st.booleans(), bom=st.booleans(), end=st.sampled_from(["\n", "\r\n"]))
+def test_json_lines_round_trip(
+    folder: Path, rows: list[tuple[str, ...]], ascii_only: bool, bom: bool, end: str
+) -> None:
+    objects: list[dict[str, object]] = [dict(zip("abc", row, strict=True)) for row in rows]
+    content = end.join(json.dumps(value, ensure_ascii=ascii_only) for value in objects)
+    path = write(folder, "\ufeff" * bom + content)
+    assert read_rows(path) == [Row(line, value) for line, value in enumerate(objects, 1)]
+
+
+@given(rows=ROWS, indent=st.sampled_from([None, 0, 2]))
+def test_json_array_round_trip(folder: Path, rows: list[tuple[str, ...]], indent: int | None) -> None:
+    objects: list[dict[str, object]] = [dict(zip("abc", row, strict=True)) for row in rows]
+    path = write(folder, json.dumps(objects, ensure_ascii=False, indent=indent))
+    # Indented, an element is a line for each of its three values and one for each brace; else all are on line 1.
+    lines = [2 + 5 * i if indent is not None else 1 for i in range(len(rows))]
+    assert read_rows(path) == [Row(line, value) for line, value in zip(lines, objects, strict=True)]
+
+
+@given(rows=ROWS)
+def test_parquet_round_trip(folder: Path, rows: list[tuple[str, ...]]) -> None:
+    path = folder / "table"
+    pl.DataFrame(rows, schema=["a", "b", "c"], orient="row").write_parquet(path)
+    assert read_rows(path) == [Row(i, dict(zip("abc", row, strict=True))) for i, row in enumerate(rows, 1)]
+
+
+def test_values_keep_their_types(folder: Path) -> None:
+    value = {"id": 3, "x": 0.5, "flag": True, "none": None, "list": [1, 2], "deep": {"k": "v"}}
+    assert read_rows(write(folder, json.dumps(value)))[0].values == value
+    path = folder / "typed"
+    pl.DataFrame([value]).write_parquet(path)
+    assert read_rows(path)[0].values == value
+    assert read_rows(write(folder, "id,x\n3,\n"))[0].values == {"id": "3", "x": ""}
+
+
+# --- the format is found by content -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["x.csv", "x.tsv", "x.jsonl", "x.json", "x.parquet", "x.txt", "x"])
+def test_the_suffix_does_not_matter(folder: Path, name: str) -> None:
+    for content in ("a,b\n1,2\n", "a\tb\n1\t2\n", '{"a":"1","b":"2"}\n', '\n [ {"a":"1","b":"2"} ]\n'):
+        assert [row.values for row in read_rows(write(folder, content, name))] == [{"a": "1", "b": "2"}]
+    pl.DataFrame({"a": ["1"], "b": ["2"]}).write_parquet(folder / name)
+    assert [row.values for row in read_rows(folder / name)] == [{"a": "1", "b": "2"}]
+
+
+def test_tab_or_comma_is_decided_by_the_header(folder: Path) -> None:
+    assert read_rows(write(folder, "a\tb, c\nx,y\tz\n"))[0].values == {"a": "x,y", "b, c": "z"}
+    assert read_rows(write(folder, "a,b\nx\ty,z\n"))[0].values == {"a": "x\ty", "b": "z"}
+    assert read_rows(write(folder, '"a\tb",c\nx,y\n'))[0].values == {"a\tb": "x", "c": "y"}
+    assert read_rows(write(folder, '"a,b"\t"c"\nx\ty\n'))[0].values == {"a,b": "x", "c": "y"}
+
+
+def test_separators_of_unicode_end_no_line(folder: Path) -> None:
+    text = "a\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029b"
+    assert read_rows(write(folder, f"x,y\n{text},1\n{text},2\n")) == [
+        Row(2, {"x": text, "y": "1"}),
+        Row(3, {"x": text, "y": "2"}),
+    ]
+    raw = json.dumps({"x": "\x85\u2028\u2029"}, ensure_ascii=False)
+    assert read_rows(write(folder, f"{raw}\n{raw}\n"))[1] == Row(2, {"x": "\x85\u2028\u2029"})
+
+
+def test_white_space_and_nul_are_kept(folder: Path) -> None:
+    assert read_rows(write(folder, "a,b\n x\u00a0, \x00\n"))[0].values == {"a": " x\u00a0", "b": " \x00"}
+
+
+# --- line numbers -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_lines_where_records_begin(folder: Path, end: str) -> None:
+    lines = ["a,b", '"1', "still 1", 'and 1",x', "", "5,y", '"6', '",z', "8,w"]
+    assert [row.line for row in read_rows(write(folder, end.join(lines) + end))] == [2, 6, 7, 9]
+
+
+def test_lines_of_json_with_blank_lines(folder: Path) -> None:
+    assert [row.line for row in read_rows(write(folder, '\n{"a":1}\n\n  \n{"a":2}\n\n'))] == [2, 5]
+    assert [row.line for row in read_rows(write(folder, '\n[{"a":\n1},{"a":2},\n\n{"a":3}\n]\n'))] == [2, 3, 5]
+
+
+# --- bad input ----------------------------------------------------------------------------------------------------
+
+
+def test_missing_directory_unreadable(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refused(folder / "none.csv").message == "no such file"
+    assert refused(folder).message == "is a directory"
+    with pytest.raises(DataError, match="cannot be read"):
+        read_rows("a\0b")
+    path = write(folder, "a\n1\n")
+
+    def denied(self: Path) -> bytes:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "read_bytes", denied)
+    assert refused(path).message == "cannot be read: Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"\xef\xbb\xbf", "the file is empty"),
+        (b" \r\n\t\n", "the file is empty"),
+        (b"a,b\n", "holds no rows"),
+        (b"a,b\n\n\n", "holds no rows"),
+        (b" [ ] ", "holds no rows"),
+    ],
+)
+def test_empty(folder: Path, content: bytes, message: str) -> None:
+    error = refused(write(folder, content))
+    assert error.message == message and error.line is None
+
+
+@pytest.mark.parametrize(
+    ("content", "line"),
+    [
+        (b"a,b\nx,caf\xe9\n", 2),
+        (b"\xef\xbb\xbfa,b\nx,y\nx,\xff\n", 3),
+        (b'{"a": "\xe9"}', 1),
+        (b'{"a": 1}\n{"a": "\xed\xa0\x80"}', 2),  # half of a surrogate pair, which UTF-8 forbids
+        (b"a,b\nx,\xe2\x82", 2),  # cut short inside a character
+    ],
+)
+def test_not_utf8(folder: Path, content: bytes, line: int) -> None:
+    error = refused(write(folder, content))
+    assert error.message.startswith("is not UTF-8 (byte 0x") and error.line == line
+
+
+@pytest.mark.parametrize("codec", ["utf-16", "utf-16-be"])
+def test_utf16(folder: Path, codec: str) -> None:
+    mark = b"" if codec == "utf-16" else b"\xfe\xff"
+    error = refused(write(folder, mark + "a,b\né,y\n".encode(codec)))
+    assert error.message == "is UTF-16, not UTF-8" and error.hint == "save it as UTF-8"
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ('{"a": 1}\n{"a": }\n', 2, "invalid JSON: Expecting value"),
+        ('{"a": 1}\n\n{"a": 1\n', 3, "invalid JSON: Expecting ',' delimiter"),
+        ('{\n  "a": 1\n}\n', 1, "invalid JSON: Expecting property name enclosed in double quotes"),
+        ('{"a": 1} {"a": 2}\n', 1, "unexpected text after the object, from character 9 on"),
+        ('{"a": 1},\n{"a": 2}\n', 1, "unexpected text after the object, from character 9 on"),
+        ('{"a": "x\ty"}', 1, "invalid JSON: Invalid control character at"),
+        ('{"a": 1}\n[1, 2]\n', 2, "expected an object with named values, found an array"),
+        ('{"a": 1}\n"text"\n', 2, "expected an object with named values, found a string"),
+        ('{"a": 1}\n3.5\n', 2, "expected an object with named values, found a number"),
+        ('{"a": 1}\nnull\n', 2, "expected an object with named values, found null"),
+        ('{"a": 1}\ntrue\n', 2, "expected an object with named values, found true or false"),
+        ('[{"a": 1},\n{"a" 2}]', 2, "invalid JSON: Expecting ':' delimiter"),
+        ('[{"a": 1},\n{"a":\n2 3}]', 3, "invalid JSON: Expecting ',' delimiter"),
+        ('[{"a": 1}\n\n{"a": 2}]', 3, "invalid JSON: ',' or ']' is missing here"),
+        ('[{"a": 1},\n', 2, "invalid JSON: Expecting value"),
+        ('[{"a": 1}', 1, "invalid JSON: ',' or ']' is missing here"),
+        ('[{"a": 1},\n]', 2, "invalid JSON: Expecting value"),
+        ("[", 1, "invalid JSON: Expecting value"),
+        ('[{"a": 1},\n[2]]', 2, "expected an object with named values, found an array"),
+        ('[1]\n[{"a": 2}]', 1, "expected an object with named values, found a number"),
+        ('[{"a": 1}]\n[{"a": 2}]', 2, "unexpected text after the array"),
+        ('[{"a": 1}]\nx', 2, "unexpected text after the array"),
+        ('{"a": ' + "[" * 100_000, 1, "invalid JSON: maximum recursion depth exceeded"),
+        ('{"a": 1}\n{"a": ' + "9" * 5_000 + "}", 2, "invalid JSON: Exceeds the limit"),
+    ],
+)
+def test_bad_json(folder: Path, content: str, line: int, message: str) -> None:
+    error = refused(write(folder, content))
+    assert error.message.startswith(message)
+    assert error.line == line
+
+
+def test_a_name_that_occurs_twice(folder: Path) -> None:
+    for content, line, field in (
+        ('{"a": 1}\n{"a": 1, "b": 2, "a": 3}', 2, "a"),
+        ('[{"a": 1},\n{"b": 1, "b": 1}]', 2, "b"),
+        ("a,b,a\n1,2,3\n", 1, "a"),
+        ("\ufeffb\tb\n1\t2\n", 1, "b"),
+        ("\n\nb,b\n1,2\n", 3, "b"),
+    ):
+        error = refused(write(folder, content))
+        assert (error.line, error.field) == (line, field)
+        assert "twice" in error.message or "same name" in error.message
+
+
+def test_half_of_a_surrogate_pair(folder: Path) -> None:
+    error = refused(write(folder, '{"a": "x"}\n{"a": "x", "b": ["\\uD83D"]}'))
+    assert (error.message, error.line, error.field) == ("holds half of a surrogate pair", 2, "b")
+    assert refused(write(folder, '[{"\\udc00": 1}]')).field == "\\udc00"
+    assert read_rows(write(folder, '{"a": "\\ud83d\\ude00"}'))[0].values == {"a": "😀"}
+    assert read_rows(write(folder, '{"a": "\\\\ud83d"}'))[0].values == {"a": "\\ud83d"}
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "message"),
+    [
+        ("a,b\n1,2\n1,2,3\n", 3, "3 fields where the header names 2"),
+        ("a,b\n1,2\n1\n", 3, "1 fields where the header names 2"),
+        ("a\tb\n1\t2\t\n", 2, "3 fields where the header names 2"),
+        ('a,b\n"x\ny",2\n\n"x\n\ny"\n1,2\n', 5, "1 fields where the header names 2"),
+        ("a,b\r\n1,2\r\n1\r\n", 3, "1 fields where the header names 2"),
+        ('a,b\n1,2\n"open,2\n1,2\n', 3, "broken quoting"),
+        ('a\tb\nx\ty\n"Go away," he said.\tz\n', 3, "broken quoting"),
+        ("a;b\n1;2\n", 1, "the columns are separated by ';'"),
+        (",\n1,2\n", 1, "column 2 has no name"),
+        ("a, ,c\n1,2,3\n", 1, "column 2 has no name"),
+        ("a,b,\n1,2,3\n", 1, "column 3 has no name"),
+        (" \n1\n", 1, "column 1 has no name"),
+    ],
+)
+def test_bad_csv(folder: Path, content: str, line: int, message: str) -> None:
+    error = refused(write(folder, content))
+    assert error.message.startswith(message)
+    assert error.line == line
+
+
+def test_a_field_beyond_all_measure(folder: Path) -> None:
+    error = refused(write(folder, 'a,b\n1,"' + "x" * 200_000 + '"\n'))
+    assert error.line == 2 and "field larger than field limit" in error.message
+
+
+def test_an_unnamed_first_column_is_a_row_index(folder: Path) -> None:
+    assert read_rows(write(folder, ",a\n0,x\n1,y\n"))[1] == Row(3, {"": "1", "a": "y"})
+
+
+def test_broken_parquet(folder: Path) -> None:
+    path = folder / "whole"
+    pl.DataFrame({"a": ["x"] * 100}).write_parquet(path)
+    data = path.read_bytes()
+    assert refused(write(folder, data[:-10])).message == "the Parquet file is cut short"
+    assert refused(write(folder, b"PAR1")).message == "the Parquet file is cut short"
+    spoiled = data[: len(data) // 2] + b"\xff" * (len(data) - len(data) // 2 - 8) + data[-8:]
+    assert refused(write(folder, spoiled)).message.startswith("cannot be read as Parquet")
+    pl.DataFrame({"a": []}, schema={"a": pl.String}).write_parquet(path)
+    assert refused(path).message == "holds no rows"
