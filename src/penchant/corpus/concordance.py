@@ -14,10 +14,10 @@ _FEWEST = 8
 """Least number of columns on either side."""
 
 
-def concordance(found: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
+def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
     """Yield a line of about `width` columns for each row with id, text, start and end: the form in bold or in brackets,
     starting in the same column of every line, and the sentence id at the end. Cuts never part letters from marks."""
-    rows = [_parts(*row) for row in found.select("id", "text", "start", "end").iter_rows()]
+    rows = [_parts(*row) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
     forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))
     left, right = _BOLD if bold else _PLAIN
     side = max((width - forms - names - 2 - (0 if bold else 2)) // 2, _FEWEST)

@@ -50,7 +50,7 @@ Progress = Callable[[float, float], None]
 
 @uncollected()
 def extract(
-    wanted: Extraction,
+    search: Extraction,
     files: Sequence[TextFile],
     out: str | Path,
     *,
@@ -65,10 +65,10 @@ def extract(
     interruptions. `progress` is called with the bytes read since the last call and the total. Raises DataError,
     MethodError and OutputError; finished work then stays in a folder beside `out`, from which `resume` continues.
     """
-    sample_size = round(wanted.per_word * _SPARE) if wanted.duplicates == "near" else wanted.per_word
-    samples = Smallest(len(wanted.forms) * len(wanted.bins), max(sample_size, _FEWEST))
+    sample_size = round(search.per_word * _SPARE) if search.duplicates == "near" else search.per_word
+    samples = Smallest(len(search.forms) * len(search.bins), max(sample_size, _FEWEST))
     target = _checked_target(out, files)
-    store = _Store(target.with_name(f".{target.name}.partial"), _identity(wanted, files), resume=resume)
+    store = _Store(target.with_name(f".{target.name}.partial"), _identity(search, files), resume=resume)
     state = store.restore(samples)
     total = float(sum(file.size for file in files))
     progress(float(sum(file.size for file in files[: state.file])), total)
@@ -76,9 +76,9 @@ def extract(
     rows: list[tuple[Any, ...]] = []
     unsaved, position = 0, (state.file, 0)
     current = replace(state)
-    for result in in_order(Finder(wanted), _tasks(wanted, files, state, samples, hashes), workers):
+    for result in in_order(Finder(search), _tasks(search, files, state, samples, hashes), workers):
         number, tally = result.block.file, result.tally
-        refuse_unreadable(result.block.first, result.bad, tally.skipped, tally.records, files[number], wanted.field)
+        refuse_unreadable(result.block.first, result.bad, tally.skipped, tally.records, files[number], search.field)
         current = replace(current, file=number, blocks=1 + (current.blocks if number == current.file else 0))
         current.tally.add(tally)
         rows += [(*row, files[number].name) for row in result.rows if samples.add(row.cell, row.priority)]
@@ -88,7 +88,7 @@ def extract(
             store.write(rows, replace(current, hashes=tuple(hashes[:number])))
             rows, unsaved = [], 0
     store.write(rows, replace(current, file=len(files), blocks=0, hashes=tuple(hashes)))
-    record = _finish(wanted, files, hashes, current.tally, samples, store, target)
+    record = _finish(search, files, hashes, current.tally, samples, store, target)
     store.remove()
     return record
 

@@ -41,7 +41,7 @@ def check_by(by: str, *, counted: bool) -> None:
         raise MethodError("suffixes are counted in a text", hint="name one, or use --by form or word")
 
 
-def table(found: Usage, by: By = "word") -> pl.DataFrame:
+def table(usage: Usage, by: By = "word") -> pl.DataFrame:
     """Return the findings by word, by form, or by suffix. Raises MethodError for any other table.
 
     By form: each form with its suffix, how often it occurs, and its findings. Below the forms of a word are the runs
@@ -53,18 +53,18 @@ def table(found: Usage, by: By = "word") -> pl.DataFrame:
     unclaimed, how often, and with which. Then endings that several words take but that are no suffix of any. Needs a
     corpus.
     """
-    check_by(by, counted=found.occurrences is not None)
+    check_by(by, counted=usage.occurrences is not None)
     match by:
         case "word":
-            return pl.DataFrame([_of_word(found, word) for word in found.forms], infer_schema_length=None)
+            return pl.DataFrame([_of_word(usage, word) for word in usage.forms], infer_schema_length=None)
         case "form":
             schema: dict[str, Any] = {"word": pl.String, "suffix": pl.String, "form": pl.String}
-            if found.occurrences is not None:
+            if usage.occurrences is not None:
                 schema["occurrences"] = pl.Int64
-            rows = [row for word in found.forms for row in _of_forms(found, word)]
+            rows = [row for word in usage.forms for row in _of_forms(usage, word)]
             return pl.DataFrame(rows, schema={**schema, "finding": pl.String})
         case "suffix":
-            return pl.DataFrame(_of_suffixes(found), schema=_BY_SUFFIX)
+            return pl.DataFrame(_of_suffixes(usage), schema=_BY_SUFFIX)
 
 
 def _of_word(usage: Usage, word: str) -> dict[str, Any]:
@@ -151,25 +151,25 @@ def _enumerated(words: Sequence[str], most: int = _MOST_NAMED) -> str:
 # Notes ------------------------------------------------------------------------------------------------------------
 
 
-def notes(found: Usage) -> Iterator[str]:
+def notes(usage: Usage) -> Iterator[str]:
     """Yield notes on the numbers, and on suffixes that seem to be wrong."""
-    if found.skipped:
-        yield f"{found.skipped:,} of {found.records:,} records could not be read and were left out"
-    if found.occurrences is not None:
-        yield from _counted(found, found.occurrences)
-    roots = [f"{word} ({', '.join(shared)})" for word in found.forms if (shared := found.shared(word, word))]
+    if usage.skipped:
+        yield f"{usage.skipped:,} of {usage.records:,} records could not be read and were left out"
+    if usage.occurrences is not None:
+        yield from _counted(usage, usage.occurrences)
+    roots = [f"{word} ({', '.join(shared)})" for word in usage.forms if (shared := usage.shared(word, word))]
     if roots:
         yield f"words that are a form of another ({len(roots)}): {_enumerated(roots)}"
-    both = {form for word, forms in found.forms.items() for form in forms if found.shared(word, form)}
+    both = {form for word, forms in usage.forms.items() for form in forms if usage.shared(word, form)}
     if both:
         yield f"forms of more than one word, which count for each ({len(both)}): {_enumerated(sorted(both))}"
-    single = {form for word, forms in found.forms.items() for form in forms if found.own_word(word, form)}
+    single = {form for word, forms in usage.forms.items() for form in forms if usage.own_word(word, form)}
     if single:
         yield f"forms that are words of their own ({len(single)}): {_enumerated(sorted(single))}"
-    if found.misspelt:
-        misspelt = [f"{form} ({', '.join(problems)})" for (_, form), problems in found.misspelt.items()]
+    if usage.misspelt:
+        misspelt = [f"{form} ({', '.join(problems)})" for (_, form), problems in usage.misspelt.items()]
         yield f"forms that cannot be spelt like this ({len(misspelt)}): {_enumerated(misspelt, _SHOWN)}"
-    for file in found.stimuli.files:
+    for file in usage.stimuli.files:
         blanks = [repr(suffix) for suffix in _suffixes_written(file) if suffix != suffix.strip()]
         if blanks:
             yield f"{file}: blanks at the ends of suffixes are left out: {_enumerated(list(dict.fromkeys(blanks)))}"

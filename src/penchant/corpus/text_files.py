@@ -74,18 +74,18 @@ def plain_ending(name: str) -> str:
 # Finding ----------------------------------------------------------------------------------------------------------
 
 
-def find_texts(given: Sequence[str | Path], base: Sequence[Path] = (Path(),)) -> list[TextFile]:
+def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) -> list[TextFile]:
     """Find the files named by paths, patterns with * ? [ ], directories (recursively, without hidden files) and URLs
     known to fsspec. Order is kept; the files of a pattern or directory are sorted by name.
 
     Paths are looked up in the directories of `base`. Raises DataError for a name that matches no file, and for a file
     that is named twice.
     """
-    if not given:
+    if not names:
         raise DataError("no text is named", hint="name files, patterns, directories or URLs")
     sizes: dict[str, int] = {}
     seen: set[str] = set()
-    for name in given:
+    for name in names:
         places = _expand(str(name), base)
         if not places:
             raise DataError("there is no such file, nor a directory or pattern with files", where=str(name))

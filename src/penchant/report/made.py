@@ -13,6 +13,8 @@ from penchant.report.references import Reference
 from penchant.report.tables import literal
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_TWO_SIDED = ", two-sided"
+"""How a test says what the report says once for all of them."""
 _SOURCES = (
     (r"\bBCa\b", "efron1987"),
     (r"\bexpanded\b", "hesterberg2015"),
@@ -47,7 +49,7 @@ def methods(
 
 def tested(*rows: pl.DataFrame) -> str:
     """The tests of some rows, for the note of their table; empty where there are none."""
-    names = sorted({name.removesuffix(", two-sided") for frame in rows for name in frame["test"].unique() if name})
+    names = sorted({name.removesuffix(_TWO_SIDED) for frame in rows for name in frame["test"].unique() if name})
     return f"Two-sided tests: {', '.join(names)}." if names else ""
 
 
@@ -77,6 +79,7 @@ def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) 
     for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():
         if not text or text.startswith("no interval"):
             continue
+        text = text.removesuffix(_TWO_SIDED)
         shape = _NUMBER.sub("#", text)
         measures.setdefault(shape, {})[measure] = None
         numbers.setdefault(shape, []).append(_NUMBER.findall(text))

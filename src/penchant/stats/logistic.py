@@ -54,38 +54,38 @@ class Fit:
         return float(stats.t.ppf((1 + level) / 2, self.df))
 
 
-def adjusted_accuracy(found: Fit, *, level: float = 0.95) -> Estimate:
+def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
     """The accuracy that a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
-    measure, how = "length-adjusted accuracy", _how(found)
-    if np.isnan(found.intercept):
-        return Estimate(measure, np.nan, found.n, level=level, note=found.note)
-    reach = found.quantile(level) * found.intercept_se
-    low, value, high = (float(expit(found.intercept + step)) for step in (-reach, 0.0, reach))
-    return Estimate(measure, value, found.n, low, high, level, how=how, note=found.note)
+    measure, how = "length-adjusted accuracy", _how(regression)
+    if np.isnan(regression.intercept):
+        return Estimate(measure, np.nan, regression.n, level=level, note=regression.note)
+    reach = regression.quantile(level) * regression.intercept_se
+    low, value, high = (float(expit(regression.intercept + step)) for step in (-reach, 0.0, reach))
+    return Estimate(measure, value, regression.n, low, high, level, how=how, note=regression.note)
 
 
-def length_slope(found: Fit, *, level: float = 0.95) -> Estimate:
+def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
     """Change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
-    if np.isnan(found.slope):
-        note = found.note or "all differences are 0: no slope"
-        return Estimate("length slope", np.nan, found.n, level=level, note=note)
-    reach = found.quantile(level) * found.slope_se
-    p = float(2 * stats.t.sf(abs(found.slope) / found.slope_se, found.df))
-    low, high = found.slope - reach, found.slope + reach
-    test = "Wald z" if np.isinf(found.df) else f"Wald t, {found.df:g} df"
+    if np.isnan(regression.slope):
+        note = regression.note or "all differences are 0: no slope"
+        return Estimate("length slope", np.nan, regression.n, level=level, note=note)
+    reach = regression.quantile(level) * regression.slope_se
+    p = float(2 * stats.t.sf(abs(regression.slope) / regression.slope_se, regression.df))
+    low, high = regression.slope - reach, regression.slope + reach
+    test = "Wald z" if np.isinf(regression.df) else f"Wald t, {regression.df:g} df"
     return Estimate(
         "length slope",
-        found.slope,
-        found.n,
+        regression.slope,
+        regression.n,
         low,
         high,
         level,
-        how=_how(found),
+        how=_how(regression),
         p=p,
         test=test,
-        note=found.note,
+        note=regression.note,
     )
 
 

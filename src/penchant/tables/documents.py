@@ -127,10 +127,10 @@ def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return dict(zip(names, (value for _, value in pairs), strict=True))
 
 
-def read_json(file: Path, wanted: TypeAdapter[Value], *, hint: str) -> Value:
-    """Read a file of one JSON value and validate it as the type `wanted`. Raises DataError naming file, line or key."""
+def read_json(file: Path, adapter: TypeAdapter[Value], *, hint: str) -> Value:
+    """Read a file of one JSON value and validate it with `adapter`. Raises DataError naming file, line or key."""
     try:
-        return wanted.validate_python(json.loads(file.read_text("utf-8-sig"), object_pairs_hook=_without_repeats))
+        return adapter.validate_python(json.loads(file.read_text("utf-8-sig"), object_pairs_hook=_without_repeats))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=file) from error
     except UnicodeDecodeError as error:
