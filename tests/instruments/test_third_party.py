@@ -114,6 +114,21 @@ def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Pa
     assert [len(attempt["units"]) for attempt in manifest["attempts"]] == [2, 0]
 
 
+def test_its_files_would_be_taken_into_the_house(tmp_path: Path) -> None:
+    folder = write(tmp_path, dict(FILES))
+    for command in (["check", "--no-cache"], ["format", "--check", "--no-cache"]):
+        ruff = [sys.executable, "-m", "ruff", *command, "--config", str(ROOT / "pyproject.toml"), str(folder)]
+        done = subprocess.run(ruff, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.usefixtures("installed")
+def test_every_field_of_it_is_explained(penchant: Program) -> None:
+    fields = json.loads(penchant("schema", "variants")[1])["table"]["properties"]
+    assert set(fields) == {"id", "text", "kind"}
+    assert all(field["description"] for field in fields.values())
+
+
 @pytest.mark.usefixtures("installed")
 def test_its_numbers_are_those_of_the_scores(penchant: Program, tmp_path: Path) -> None:
     assert penchant("init", "variants")[0] == 0
