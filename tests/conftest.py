@@ -20,6 +20,7 @@ os.environ.setdefault("MKL_NUM_THREADS", "1")
 
 WHOLE = {
     "test_association_studies.py",  # studies on real data
+    "test_blimp_vocabulary.py",  # whole grammars
     "test_brute.py",  # the references of other tests
     "test_corpus_commands.py",  # processes
     "test_demo.py",  # a large model
@@ -31,15 +32,22 @@ WHOLE = {
     "test_near_duplicates.py",
     "test_report.py",  # a browser
     "test_report_associations.py",
+    "test_training.py",
     "test_word2vec.py",
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
+FAST = {"bert", "gpt2"}
+"""Of a test that takes many architectures, `scripts/test --fast` runs those with one of these."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark what `scripts/test --fast` leaves out."""
+    from zoo import ALL
+
     for item in items:
-        if item.path.name in WHOLE:
+        parameters = getattr(item, "callspec", None)
+        models = {value for value in parameters.params.values() if isinstance(value, str)} if parameters else set()
+        if item.path.name in WHOLE or (models & set(ALL) and not models & FAST):
             item.add_marker(pytest.mark.whole)
 
 

@@ -63,6 +63,7 @@ FORMS = st.dictionaries(
 )
 
 
+@pytest.mark.whole
 @thorough
 @given(FORMS, st.data())
 def test_matches_are_those_of_one_expression_a_form(forms: dict[str, list[str]], data: st.DataObject) -> None:
@@ -79,6 +80,7 @@ def test_phrases_and_capitals(parts: list[str], before: str) -> None:
     assert Matcher(forms).find(text) == reference(forms, text)
 
 
+@pytest.mark.whole
 @pytest.mark.skipif(not BANGLA.is_dir(), reason=f"no data set in {BANGLA}; see tests/paths.py")
 def test_bangla_text() -> None:
     suffixes = json.loads((BANGLA / "weatWordsWithSuffix.jsonl").read_text("utf-8"))
@@ -96,6 +98,7 @@ def test_bangla_text() -> None:
     assert lines == whole
 
 
+@pytest.mark.whole
 def test_many_forms_take_no_longer() -> None:
     text = normalise("the river runs past the old town and the new town by the sea. " * 4_000)
     few = {"old": ["the old town"]}
@@ -234,6 +237,7 @@ def best(spans: Sequence[tuple[int, int]], first: int, last: int, length: int) -
     return spans[start][0], spans[start + length - 1][1]
 
 
+@pytest.mark.whole
 @thorough
 @given(places(), st.integers(1, 12), st.data())
 def test_a_window_has_exactly_its_words(

@@ -112,6 +112,7 @@ def test_no_character_is_left_out_of_the_table() -> None:
             assert not unicodedata.combining(character) and unicodedata.is_normalized("NFC", character), hex(code)
 
 
+@pytest.mark.whole
 def test_all_pairs_and_triples() -> None:
     same(map("".join, product(RICH, repeat=2)))
     for group in GROUPS:
@@ -126,6 +127,7 @@ def test_all_marks_after_letters_that_end_in_one() -> None:
     same(letter + mark for letter in letters for mark in marks)
 
 
+@pytest.mark.whole
 def test_all_pairs_that_compose() -> None:
     """With every other character that has a class of its own between them and behind them."""
     classes = {unicodedata.combining(c): c for c in map(chr, range(0x30000)) if unicodedata.combining(c)}
@@ -150,6 +152,7 @@ def test_hangul() -> None:
     same(chr(a) + chr(b) for a, b in product(range(0xAC00, 0xD7A4, 28), tails))
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("eager")
 @thorough
 @given(st.lists(st.text(st.sampled_from(RICH), max_size=6), max_size=8), st.sampled_from(["", "-", SPACED]))
@@ -157,6 +160,7 @@ def test_rich_texts(pieces: list[str], spaced: str) -> None:
     same(pieces, spaced)
 
 
+@pytest.mark.whole
 @pytest.mark.usefixtures("eager")
 @thorough
 @given(st.lists(st.one_of(st.text(), st.text(st.characters(categories=["Mn", "Mc", "Lo"]))), max_size=5))
@@ -165,6 +169,7 @@ def test_any_texts(pieces: list[str]) -> None:
     same(pieces)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("seed", range(8))
 def test_long_texts(seed: int) -> None:
     """Of several blocks, with more suspects or fewer, next to the edges of blocks too."""

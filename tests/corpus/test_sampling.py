@@ -94,6 +94,7 @@ def test_a_long_stream_in_any_order(k: int) -> None:
     assert len(set(found)) == 1
 
 
+@pytest.mark.whole
 @modest
 @given(STREAM, STREAM, st.integers(3, 12))
 def test_parts_put_together(first: list[tuple[int, int]], second: list[tuple[int, int]], k: int) -> None:
@@ -149,6 +150,7 @@ def test_seeds_draw_apart() -> None:
     assert np.mean(overlaps) == pytest.approx(2, abs=0.2)  # 20 · 20 / 200
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("k", "n"), [(10, 200), (66, 1_000), (66, 70)])
 def test_the_number_of_distinct_items(k: int, n: int) -> None:
     """(k − 1)/u has no bias and a relative standard error of about √((n − k + 1)/n)/√(k − 2)."""

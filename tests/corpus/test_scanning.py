@@ -72,6 +72,7 @@ MANY = [chr(0x4E00 + i) for i in range(300)]
 """More characters than one byte can tell apart."""
 
 
+@pytest.mark.whole
 @modest
 @given(st.lists(FORM, min_size=1, max_size=6), st.data(), st.sampled_from([0, 10, 240, 252, 253, 300]))
 def test_places_are_those_found_slowly(forms: list[str], data: st.DataObject, more: int) -> None:
@@ -88,6 +89,7 @@ def test_neighbours_of_every_kind(before: str, after: str, form: str) -> None:
     assert places([form], text) == slowly([form], text)
 
 
+@pytest.mark.whole
 def test_every_character_as_a_neighbour() -> None:
     """On either side, for all of Unicode that both tables of categories know."""
     table = regex.compile(r"\p{Cn}")
@@ -142,6 +144,7 @@ def test_forms_with_line_ends() -> None:
     assert places(["rose", "a\nb", "\n", "x\n"], "no\nrose a\nb\nx\n") == [("rose", 1, 0, 4)]
 
 
+@pytest.mark.whole
 def test_characters_that_take_two_bytes_are_read_from_their_first() -> None:
     """The second byte of one character and the first of the next are none, whatever they look like together."""
     letters = MANY[:254]  # numbers 3 to 256
@@ -160,6 +163,7 @@ def _words(rng: random.Random) -> Iterator[str]:
         yield "".join(rng.choice(letters) for _ in range(rng.randrange(1, 5)))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("more", [[], MANY])
 def test_a_long_text(more: list[str]) -> None:
     rng = random.Random(1)
@@ -195,6 +199,7 @@ def test_many_forms_take_no_longer() -> None:
 PIECES = ["a", "A", "é", "É", "e\u0301", " ", "-", "'", "।", "ক", "ি", "য\u09bc", "\u200d", "\u0301", "1", "New", "new"]
 
 
+@pytest.mark.whole
 @modest
 @given(st.dictionaries(st.sampled_from("xyz"), st.lists(FORM | st.sampled_from(PIECES), max_size=4)), st.data())
 def test_the_matcher_finds_the_same(forms: dict[str, list[str]], data: st.DataObject) -> None:

@@ -109,6 +109,7 @@ WORDS = st.dictionaries(
 )
 
 
+@pytest.mark.whole
 @settings(max_examples=300, deadline=None)
 @given(WORDS, st.data())
 def test_counts_are_the_naive_ones(
@@ -129,6 +130,7 @@ def test_counts_are_the_naive_ones(
     assert Counter({(word, tail): n for word, own in missed(found).items() for tail, n in own.items()}) == others
 
 
+@pytest.mark.whole
 @needs_shared
 @pytest.mark.parametrize("which", ["bundled", "of the paper"])
 def test_forms_occur_as_often_as_the_extraction_finds_them(which: str, tmp_path: Path) -> None:
@@ -386,6 +388,7 @@ def test_findings_without_a_text() -> None:
         table(found, "letter")  # type: ignore[arg-type]
 
 
+@pytest.mark.whole
 def test_the_bundled_sets_have_no_such_findings() -> None:
     for name in ("associations-bn", "associations-en"):
         found = usage(read_stimuli(bundled(name)))
@@ -501,6 +504,7 @@ def test_the_layout_divides_sentences(tmp_path: Path) -> None:
     assert counts == [{("rose", "roses"): n} for n in (3, 2, 2)]
 
 
+@pytest.mark.whole
 def test_neither_workers_nor_blocks_change_anything(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["".join(word) for word in product(["মা", "মামা", "ভাই", "Rose"], ["", "কে", "টি", "রা"], [" কথা", "র", "ও"])]
     for name in ("a", "b"):

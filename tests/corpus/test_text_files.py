@@ -594,6 +594,7 @@ def test_blocks_of_json_lines(tmp_path: Path, lines: list[bytes], last: bool, si
 # Parquet ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @small
 @given(st.lists(st.none() | RECORD, max_size=12), st.integers(1, 5), st.sampled_from(LAYOUTS))
 def test_blocks_of_rows(tmp_path: Path, texts: list[str | None], size: int, layout: Layout) -> None:

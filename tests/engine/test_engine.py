@@ -37,6 +37,7 @@ def expected(read: LogProbs, *, causal: bool) -> NDArray[np.float64]:
     return np.array(values)
 
 
+@pytest.mark.whole
 @settings(max_examples=300, deadline=None)
 @given(
     st.lists(reads(), max_size=40),
@@ -52,6 +53,7 @@ def test_every_read_gets_its_own_answer_in_order(asked: list[LogProbs], budget: 
         np.testing.assert_allclose(np.asarray(answer, np.float64), expected(read, causal=packs > 0), atol=1e-7)
 
 
+@pytest.mark.whole
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(reads(), st.lists(st.integers(0, 3), min_size=1, max_size=3)), max_size=40),

@@ -132,6 +132,7 @@ REFERENCES = {"all": all_pieces, "first": first_piece}
 # Values -----------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", tiny.MASKED)
 @pytest.mark.parametrize("pieces", ["all", "first"])
 def test_every_piece_equals_plain_transformers(
@@ -324,6 +325,7 @@ def study(directory: Path) -> list[Place]:
     return places
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["bert", "roberta", "xlm-roberta"])
 def test_what_sentences_share_is_run_once(zoo: Zoo, name: str) -> None:
     places = study(zoo(name))
@@ -342,6 +344,7 @@ def test_what_sentences_share_is_run_once(zoo: Zoo, name: str) -> None:
         np.testing.assert_allclose(found[i].token_logprobs, all_pieces(model, tokenizer, places[i]), atol=1e-4, rtol=0)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("window", [1, 500, 1 << 18])
 def test_neither_the_window_nor_the_order_makes_an_input_run_twice(zoo: Zoo, tmp_path: Path, window: int) -> None:
     lm = language_model(zoo("bert"))

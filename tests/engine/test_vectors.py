@@ -543,6 +543,7 @@ def parts(folder: Path) -> list[Path]:
 
 
 class TestStore:
+    @pytest.mark.whole
     @settings(max_examples=60, deadline=None)
     @given(st.data())
     def test_what_is_added_is_fetched_to_the_bit(
@@ -651,6 +652,7 @@ class TestStore:
         assert len(one) == len(two) == 6
         assert one.fetch(keys).tobytes() == vectors.tobytes()
 
+    @pytest.mark.whole
     def test_several_processes_write_one_store(self, tmp_path: Path) -> None:
         processes = [
             subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), SPACE, str(start)]) for start in (0, 50, 100)

@@ -26,6 +26,7 @@ from toy_grammars import CASES_TABLES, GARDEN, GARDEN_TABLES, PARADIGMS, TOYS, s
 # What a grammar allows --------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("name", "paradigm"), PARADIGMS)
 def test_all_pairs_come_up_and_no_others(name: str, paradigm: str) -> None:
     """Those found by trying every word in every slot."""
@@ -35,6 +36,7 @@ def test_all_pairs_come_up_and_no_others(name: str, paradigm: str) -> None:
     assert len(found.pairs) == len(pairs)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(("name", "paradigm"), PARADIGMS)
 def test_a_sentence_is_parsed_if_it_can_be_given(name: str, paradigm: str) -> None:
     """Every string that fits the template with any forms of any words, right or wrong, is tried."""
@@ -92,6 +94,7 @@ def cells(column: str) -> st.SearchStrategy[str]:
     return st.sampled_from(sorted({"", *(row[column] for rows in every for row in rows if column in row)}))
 
 
+@pytest.mark.whole
 @settings(max_examples=60, deadline=None)
 @given(st.sampled_from(PARADIGMS), st.data())
 def test_any_table_gives_what_brute_force_finds(case: tuple[str, str], data: st.DataObject) -> None:

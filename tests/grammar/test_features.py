@@ -18,6 +18,7 @@ terms = st.tuples(st.sampled_from(COLUMNS), st.sampled_from(("=", "!=")), st.sam
 conditions = st.lists(st.lists(terms, min_size=1, max_size=3), min_size=1, max_size=4)
 
 
+@pytest.mark.whole
 @settings(max_examples=400, deadline=None)
 @given(tables, conditions, st.sampled_from(("", " ")))
 def test_a_condition_is_any_of_all(

@@ -77,6 +77,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
     return get
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", NAMES)
 def test_what_init_writes_runs_as_it_is(name: str, penchant: Callable[..., Answer], tmp_path: Path) -> None:
     code, out, err = penchant("init", name, "mine")

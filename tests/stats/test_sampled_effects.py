@@ -147,6 +147,7 @@ def test_effects_of_tables_one_word_at_a_time(
     np.testing.assert_allclose(contrasts(table[0].astype(np.float32), columns), s[0])
 
 
+@pytest.mark.whole
 @quick
 @given(tables(), ddofs, st.randoms(use_true_random=False))
 def test_what_leaves_an_effect_size_as_it_is_and_what_turns_its_sign(
@@ -318,6 +319,7 @@ def simulated_draws(table: Array, rows: Sides, columns: Sides, seed: int, resamp
     return np.array(found)
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("paired", [False, True])
 def test_resampled_effects_agree_with_draws_of_indices(paired: bool) -> None:
     """A share q of the one's draws lies below the other's q-quantile, within 4 of its standard errors."""
@@ -501,6 +503,7 @@ def made(
     return x, y, a, b
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 2, 127, 128, 129, 255, 256, 257, 600])
 def test_samples_one_word_at_a_time(n: int, dtype: type[np.floating]) -> None:
@@ -565,6 +568,7 @@ def test_the_same_numbers_in_another_format_give_the_same_bits() -> None:
     identical(one, sample(read_only))
 
 
+@pytest.mark.whole
 @quick
 @given(st.integers(0, 10_000), st.floats(1e-6, 1e6), st.randoms(use_true_random=False))
 def test_what_leaves_samples_as_they_are_and_what_turns_their_sign(seed: int, factor: float, random: Random) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,19 +14,29 @@ from answers import Answer, refused
 from penchant.errors import StudyError
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.results import read_outcome
+from penchant.study.run import Options, run_study
+from penchant.study.spec import read_study
 
 Program = Callable[..., Answer]
 STUDY = "study: mine\nquestion: Which?\nmodels: ['bundled:modern', 'bundled:early-modern']\nprobes:\n"
 PAIRS = "good\tbad\tgroup\nThe cats sleep.\tThe cats sleeps.\ta\nShe sings.\tShe sing.\ta\n"
 
 
-@pytest.fixture
-def finished(penchant: Program, tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small study, run in this format."""
-    (tmp_path / "pairs.tsv").write_text(PAIRS, "utf-8")
-    (tmp_path / "s.yaml").write_text(f"{STUDY}  - minimal-pairs: {{data: pairs.tsv, resamples: 100}}\n", "utf-8")
-    code, _, err = penchant("run", "s.yaml", "-o", "out")
-    assert code == 0, err
+    folder = tmp_path_factory.mktemp("manifest")
+    (folder / "pairs.tsv").write_text(PAIRS, "utf-8")
+    (folder / "s.yaml").write_text(f"{STUDY}  - minimal-pairs: {{data: pairs.tsv, resamples: 100}}\n", "utf-8")
+    spec, probes = read_study(folder / "s.yaml")
+    run_study(spec, probes, folder / "out", Options(base=[folder]))
+    return folder
+
+
+@pytest.fixture
+def finished(once: Path, tmp_path: Path) -> Path:
+    """A copy of it, in the working directory."""
+    shutil.copytree(once, tmp_path, dirs_exist_ok=True)
     return tmp_path / "out"
 
 

@@ -297,6 +297,7 @@ def places(value: Any, key: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, .
             yield from places(below, (*key, str(number)))
 
 
+@pytest.mark.whole
 @settings(max_examples=150, deadline=None)
 @given(
     st.lists(st.tuples(letters, trees), min_size=1, max_size=4),
@@ -353,6 +354,7 @@ def test_merged_keys_may_be_overridden(tmp_path: Path) -> None:
     assert document.line(("mine", "x")) == 4
 
 
+@pytest.mark.whole
 def test_many_aliases_and_deep_nesting_end_soon(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]

@@ -107,6 +107,7 @@ def vectors(draw: st.DrawFn) -> Trained:
     return trained(names, draw(arrays.arrays(np.float32, shape, elements=NUMBERS)))
 
 
+@pytest.mark.whole
 @given(vectors(), st.integers(1, 12))
 @example(trained(("a", "b"), [[MISREAD, 0.1], [-0.0, -MISREAD]]), 1 << 20)
 @example(trained(("a", "b"), [[1e-45, 3.4028235e38], [1.1754944e-38, -1e-40]]), 2)

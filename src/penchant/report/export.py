@@ -15,7 +15,7 @@ from penchant.errors import MethodError
 from penchant.files import write_bytes, write_text
 from penchant.records import Result
 from penchant.report.latex import escaped, latex_table
-from penchant.report.references import MARK, PENCHANT, Reference, cited, keys
+from penchant.report.references import MARK, PENCHANT, POINT, Reference, cited, keys
 from penchant.report.sections import Document
 from penchant.report.tables import Cell, Number, P, Table
 
@@ -166,7 +166,8 @@ def _latex(document: Document) -> Iterator[File]:
     for name, text in files.items():
         yield f"{name}.tex", text
     methods = "\n\n".join(
-        f"\\paragraph{{{escaped(title)}}}\n" + "\n\n".join(map(_prose, texts)) for title, texts in paragraphs.items()
+        f"\\paragraph{{{escaped(title)}}}\n" + "\n\n".join(map(_paragraph, texts))
+        for title, texts in paragraphs.items()
     )
     yield "methods.tex", methods + "\n"
     entries: dict[str, Reference] = {}
@@ -179,6 +180,12 @@ def _latex(document: Document) -> Iterator[File]:
 
 
 _MARKED = re.compile(rf"\s*(?P<mark>{MARK.pattern})|`(?P<code>[^`]+)`")
+
+
+def _paragraph(paragraph: str) -> str:
+    text, *points = map(_prose, paragraph.split(POINT))
+    items = "\n".join(f"\\item {point}" for point in points)
+    return f"{text}\n\\begin{{itemize}}\n{items}\n\\end{{itemize}}" if points else text
 
 
 def _prose(paragraph: str) -> str:

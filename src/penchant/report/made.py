@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from penchant.records import Result
-from penchant.report.references import Reference
+from penchant.report.references import POINT, Reference
 from penchant.report.tables import literal
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -41,10 +41,10 @@ def methods(
     results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
     """Paragraphs on the intervals and tests of some results, and of the differences between them."""
-    paragraphs = [_paragraph("", [result.summary for result in results], references)]
+    paragraphs = list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
-        paragraphs.append(_paragraph("Differences between models. ", [comparison], references))
-    return [paragraph for paragraph in paragraphs if paragraph]
+        paragraphs += _paragraphs(" of differences between models", [comparison], references)
+    return paragraphs
 
 
 def tested(*rows: pl.DataFrame) -> str:
@@ -53,27 +53,23 @@ def tested(*rows: pl.DataFrame) -> str:
     return f"Two-sided tests: {', '.join(names)}." if names else ""
 
 
-def _paragraph(head: str, tables: Sequence[pl.DataFrame], references: Mapping[str, Reference]) -> str:
+def _paragraphs(of: str, tables: Sequence[pl.DataFrame], references: Mapping[str, Reference]) -> Iterator[str]:
     columns = ["measure", "level", "how", "test", "p_holm"]
     rows = pl.concat([table.select(columns) for table in tables], how="vertical_relaxed")
     levels = " and ".join(f"{level:.0%}" for level in rows["level"].unique(maintain_order=True))
     intervals = list(_used(rows, "how", references))
     tests = list(_used(rows, "test", references))
     adjusted = rows.filter(pl.col("p_holm").is_not_nan())["measure"].unique(maintain_order=True).to_list()
-    sentences = []
     if intervals:
-        sentences.append(f"Intervals, of level {levels}: {'; '.join(intervals)}.")
+        yield POINT.join([f"Intervals{of}, of level {levels}:", *intervals])
     if tests:
-        sentences.append(f"Tests, two-sided unless they say otherwise: {'; '.join(tests)}.")
+        yield POINT.join([f"Tests{of}, two-sided unless they say otherwise:", *tests])
     if adjusted:
-        sentences.append(
-            f"Adjusted by Holm's method [@holm1979], over the families that the tables name: {_all(adjusted)}."
-        )
-    return head + " ".join(sentences) if sentences else ""
+        yield f"Adjusted by Holm's method [@holm1979], over the families that the tables name: {_all(adjusted)}."
 
 
 def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) -> Iterator[str]:
-    """Each method that a column names, with its source and the measures it was used for."""
+    """The measures that a method in this column was used for, and the method with its source."""
     measures: dict[str, dict[str, None]] = {}
     numbers: dict[str, list[list[str]]] = {}
     for measure, text in rows.select("measure", column).unique(maintain_order=True).iter_rows():
@@ -84,7 +80,7 @@ def _used(rows: pl.DataFrame, column: str, references: Mapping[str, Reference]) 
         measures.setdefault(shape, {})[measure] = None
         numbers.setdefault(shape, []).append(_NUMBER.findall(text))
     for shape, names in measures.items():
-        yield f"{_cited(_filled(shape, numbers[shape]), references)} ({_all(names)})"
+        yield f"{_all(names)}: {_cited(_filled(shape, numbers[shape]), references)}"
 
 
 def _filled(shape: str, numbers: Sequence[Sequence[str]]) -> str:
@@ -103,4 +99,4 @@ def _cited(text: str, references: Mapping[str, Reference]) -> str:
 
 
 def _all(names: Iterable[str]) -> str:
-    return ", ".join(literal(name) for name in names)
+    return "; ".join(literal(name) for name in names)

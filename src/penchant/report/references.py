@@ -19,6 +19,8 @@ from penchant.errors import DataError
 
 MARK = re.compile(r"\[(@[a-z0-9]+(?:; @[a-z0-9]+)*)\]")
 """A citation in a paragraph; `keys` splits it."""
+POINT = "\n- "
+"""Begins each point of a list that ends a paragraph."""
 
 _TEX = str.maketrans(
     {"ý": r"{\'y}", "ř": r"{\v{r}}", "&": r"\&", "–": "--", "’": "'", "χ": r"$\chi$", "²": r"\textsuperscript{2}"}

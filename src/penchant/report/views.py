@@ -12,7 +12,7 @@ import jinja2
 from penchant.records import Result
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
-from penchant.report.references import Reference, cited
+from penchant.report.references import POINT, Reference, cited
 from penchant.report.sections import Placed
 from penchant.report.tables import Cell, Number, P, Table
 
@@ -60,7 +60,7 @@ def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str,
         },
         "cited": cited(methods, placed.references),
         "limits": section.limits(results),
-        "methods": [list(_prose(paragraph, placed.references)) for paragraph in methods],
+        "methods": [_paragraph(paragraph, placed.references) for paragraph in methods],
         "signatures": sorted(set(shown)),
     }
 
@@ -123,6 +123,11 @@ def _figure(figure: Figure, section: str, items: ItemTable | None) -> dict[str, 
 
 
 _MARKS = re.compile(r"\[(?P<keys>@[^\]]+)\]|`(?P<code>[^`]+)`")
+
+
+def _paragraph(paragraph: str, references: Mapping[str, Reference]) -> dict[str, Any]:
+    text, *points = (list(_prose(part, references)) for part in paragraph.split(POINT))
+    return {"text": text, "points": points}
 
 
 def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict[str, str]]:

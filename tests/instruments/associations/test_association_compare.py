@@ -308,6 +308,7 @@ def test_unreadable_data_is_found_before_a_model_is_loaded(folder: Path, tmp_pat
 # The program ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 def test_init_makes_a_study_that_runs(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     for name in FOUR:
         code, out, _ = penchant("init", name, f"new-{name}")

@@ -188,6 +188,7 @@ def interval(vectors: Mapping[str, NDArray[np.floating]], own: ByLoops) -> tuple
     return effect_interval(value, draws[~np.isnan(draws)], 2, 0.95, largest_effect(rows))
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize(
     ("name", "sampling"), [("bert", "fixed"), ("bert", "random"), ("gpt2", "fixed"), ("bert-headless", "fixed")]
 )

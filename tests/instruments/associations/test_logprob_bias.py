@@ -136,6 +136,7 @@ def expected_rows() -> list[tuple[str, str, str, str]]:
     return found
 
 
+@pytest.mark.whole
 def test_sentences_equal_plain_transformers(zoo: Zoo, measured: pc.Result) -> None:
     """The prior is read at the target, not at the attribute's mask: a known defect."""
     items = measured.items.to_dicts()
@@ -464,6 +465,7 @@ def large(tmp_path: Path) -> str:
     return changed(tmp_path, texts=TEMPLATES, lists=lists)
 
 
+@pytest.mark.whole
 def test_what_sentences_share_is_run_once(zoo: Zoo, large: str, tmp_path: Path) -> None:
     lm = plain.language_model(zoo("bert"))
     done: list[float] = []
@@ -479,6 +481,7 @@ def test_what_sentences_share_is_run_once(zoo: Zoo, large: str, tmp_path: Path) 
     assert second.summary.equals(found.summary)
 
 
+@pytest.mark.whole
 def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: str, measured: pc.Result) -> None:
     """A known defect: padding that moves a score."""
     for size in (1, 60):
@@ -487,6 +490,7 @@ def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: str, measured: pc
         np.testing.assert_allclose(found.summary["value"], measured.summary["value"], atol=1e-3)
 
 
+@pytest.mark.whole
 def test_the_manifest_tells_how_much_was_saved(zoo: Zoo, large: str, penchant: Program, tmp_path: Path) -> None:
     study = {
         "study": "s",

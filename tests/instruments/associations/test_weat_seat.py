@@ -83,6 +83,7 @@ def measured(glove: tuple[pc.StaticVectors, KeyedVectors]) -> pc.Result:
     return pc.WEAT(data="associations-en", categories=list(CLASSIC), resamples=200).run(glove[0])
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("category", CLASSIC)
 def test_real_vectors_give_what_gensim_and_all_partitions_give(
     glove: tuple[pc.StaticVectors, KeyedVectors], measured: pc.Result, category: str
@@ -115,6 +116,7 @@ def test_real_vectors_give_what_gensim_and_all_partitions_give(
     assert items.filter(side="A")["association"][0] == pytest.approx(np.mean(near) - np.mean(far), abs=1e-6)
 
 
+@pytest.mark.whole
 def test_p_values_are_adjusted_over_the_categories(measured: pc.Result) -> None:
     found = rows(measured)
     assert [r["category"] for r in found] == list(CLASSIC)

@@ -1153,6 +1153,7 @@ def never(constant: str) -> None:
     raise AssertionError(f"{constant} is not JSON")
 
 
+@pytest.mark.whole
 def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
     drawn = {figure.name: figure.svg() for figure in charts.figures(awkward)}
     assert list(drawn) == ["beta", "delta", "sentences"]
@@ -1190,6 +1191,7 @@ def test_a_rated_word_of_no_probability_at_all() -> None:
     assert value(result(table, renormalise="yes").summary, measure="mean β, ratings moved")["n"] == 1
 
 
+@pytest.mark.whole
 def test_too_many_sentences_make_no_picture_of_words() -> None:
     rows = [("g", 1.0, [(f"w{j}", 0.01, 1.0) for j in range(30)]) for _ in range(121)]
     names = [[figure.name for figure in charts.figures([result(items(rows[:n]))])] for n in (120, 121)]
@@ -1207,6 +1209,7 @@ def study(zoo: Zoo, tmp_path: Path, data: Path) -> Path:
     return tmp_path / "study.yaml"
 
 
+@pytest.mark.whole
 def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Path) -> None:
     code, out, err = penchant("run", study, "-o", "out")
     assert code == 0, err
@@ -1228,6 +1231,7 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
     assert penchant("run", study, "-o", "out", "--resume")[:2] == (0, out)
 
 
+@pytest.mark.whole
 def test_a_causal_study_through_the_program(penchant: Callable[..., Answer], zoo: Zoo, study: Path) -> None:
     write_table(
         study.parent / "c.csv",
@@ -1241,6 +1245,7 @@ def test_a_causal_study_through_the_program(penchant: Callable[..., Answer], zoo
     assert "difference" in out
 
 
+@pytest.mark.whole
 def test_a_masked_and_a_causal_model_in_one_study_are_reported_but_not_compared(
     penchant: Callable[..., Answer], zoo: Zoo, study: Path
 ) -> None:

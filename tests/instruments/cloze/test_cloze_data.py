@@ -538,6 +538,7 @@ def runs(sentence: str, n: int = 6) -> set[tuple[str, ...]]:
     return set(zip(*(words[i:] for i in range(n)), strict=False))
 
 
+@pytest.mark.whole
 @needs_shared
 def test_no_bundled_sentence_is_taken_from_the_corpora() -> None:
     corpora = SHARED.parent / "corpora"

@@ -119,6 +119,7 @@ def one_unit(out: Path) -> tuple[dict[str, int], pl.DataFrame]:
     return unit["counts"], pl.read_parquet(out / unit["directory"] / "items.parquet")
 
 
+@pytest.mark.whole
 def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable[..., Path], tmp_path: Path) -> None:
     code, _, err = penchant("run", study(), "-o", "first")
     assert code == 0, err
@@ -191,6 +192,7 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     assert err.startswith("0 words to rate")
 
 
+@pytest.mark.whole
 def test_words_that_only_a_lexicon_rates_are_exported_on_demand(
     penchant: Program, study: Callable[..., Path], tmp_path: Path
 ) -> None:

@@ -71,6 +71,7 @@ def rows(path: Path) -> list[dict[str, object]]:
     return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
 
 
+@pytest.mark.whole
 def test_generated_pairs_are_equal_under_every_tokenizer(
     penchant: Program, zoo: Zoo, toy: Path, tmp_path: Path
 ) -> None:
@@ -209,7 +210,7 @@ def test_repair_replaces_one_word_by_another_of_its_kind(
         (["pairs", "generate", "--grammar", "klingon"], "klingon"),
         (["pairs", "generate", "passed", "--grammar", "toy"], "no paradigm 'passed'"),
         (["pairs", "generate", "-n", "0", "--grammar", "toy"], "n is a number from 1 on"),
-        (["pairs", "generate", "-n", "100000", "--grammar", "toy"], "distinct pairs"),
+        (["pairs", "generate", "-n", "20000", "--grammar", "toy"], "distinct pairs"),
         (["pairs", "filter", "none.jsonl", "-t", "no-such-model"], "no-such-model"),
     ],
 )
@@ -251,6 +252,7 @@ def test_the_two_sets_are_scored_as_by_themselves(zoo: Zoo, blimp: Path, tmp_pat
     assert gains.filter(scope="overall")["value"].item() == pytest.approx(by_hand)
 
 
+@pytest.mark.whole
 def test_the_papers_experiment_from_its_study_file(
     penchant: Program, zoo: Zoo, toy: Path, blimp: Path, tmp_path: Path
 ) -> None:

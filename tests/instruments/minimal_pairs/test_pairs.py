@@ -382,6 +382,7 @@ def test_find_data_says_where_it_looked_and_what_is_near(tmp_path: Path) -> None
 # --- the published data -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @needs_shared
 def test_all_of_blimp() -> None:
     begin = time.perf_counter()

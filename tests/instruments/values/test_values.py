@@ -191,6 +191,7 @@ def test_the_model_reads_the_template_with_the_clause_put_in(zoo: Zoo, tmp_path:
             assert abs(score - brute.span_logprob(model, tokenizer, without, span)) > 1e-3
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["gpt2", "llama"])
 def test_causal_models_take_whole_sentences(zoo: Zoo, data: Path, name: str) -> None:
     found = values(data).run(language_model(zoo(name)))
@@ -455,6 +456,7 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
     return found
 
 
+@pytest.mark.whole
 def test_intervals_are_those_of_a_plain_bootstrap() -> None:
     summary = result(made(), asked(), resamples=3000).summary
     own = {(r["group"], r["dimension"], r["item"], r["measure"]): r for r in summary.to_dicts()}
@@ -545,6 +547,7 @@ def test_what_cannot_be_computed_says_why(case: str) -> None:
 # Again ------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.whole
 @pytest.mark.parametrize("name", ["xlm-roberta", "gpt2"])
 def test_again_from_the_cache_in_other_batches_and_from_saved_items(
     zoo: Zoo, data: Path, tmp_path: Path, name: str
@@ -566,6 +569,7 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
     np.testing.assert_allclose(small.summary["value"], first.summary["value"], atol=1e-3)
 
 
+@pytest.mark.whole
 def test_a_study_goes_on_where_it_stopped(zoo: Zoo, data: Path, tmp_path: Path) -> None:
     entry: dict[str, dict[str, Any] | None] = {"values": {"data": str(data), "resamples": 100}}
     study = Study(study="s", models=[str(zoo("bert")), str(zoo("electra-generator"))], probes=[entry])
