@@ -70,6 +70,38 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
         ) from error
 
 
+@contextlib.contextmanager
+def holding(folder: Path) -> Iterator[None]:
+    """Hold a directory: while one process does, another gets BlockingIOError. Ends with the process, however that ends;
+    without effect where the system or the file system has no such locks."""
+    handle = _handle(folder)
+    try:
+        if handle is not None:
+            _lock(handle)
+        yield
+    finally:
+        if handle is not None:
+            os.close(handle)
+
+
+def _handle(folder: Path) -> int | None:
+    try:
+        return os.open(folder, os.O_RDONLY)
+    except OSError:  # not there, or not to be opened, as on Windows
+        return None
+
+
+def _lock(handle: int) -> None:
+    import fcntl
+
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError:  # the file system has no locks
+        return
+
+
 def write_text(text: str, path: str | Path) -> None:
     """Write `text` as UTF-8 with its line endings unchanged. Raises OutputError."""
     try:

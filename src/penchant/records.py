@@ -150,14 +150,15 @@ class Result:
     summary: pl.DataFrame
     cautions: tuple[str, ...] = ()
 
-    def save(self, directory: str | Path) -> None:
-        """Write `items.parquet`, `summary.parquet` and `signature.txt`, each atomically."""
+    def save(self, directory: str | Path) -> list[Path]:
+        """Write `items.parquet`, `summary.parquet` and `signature.txt`, each atomically; return their paths."""
         from penchant.files import write_parquet, write_text
 
         out = Path(directory)
         write_parquet(self.items, out / "items.parquet")
         write_parquet(self.summary, out / "summary.parquet")
         write_text("\n".join([str(self.signature), *self.cautions]) + "\n", out / "signature.txt")
+        return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt")]
 
 
 def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.DataFrame, tuple[str, ...]]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import random
+import sqlite3
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,8 @@ from numpy.typing import NDArray
 from penchant.engine.backends import FakeBackend
 from penchant.engine.cache import Cache
 from penchant.engine.engine import Engine
-from penchant.engine.plan import length_batches, merge, tree_batches
-from penchant.engine.reads import LogProbs, Read, Vectors
+from penchant.engine.plan import Input, length_batches, merge, tree_batches
+from penchant.engine.reads import TOP, LogProbs, Read, Vectors
 from penchant.errors import CacheError
 from penchant.models.network import ancestors
 
@@ -186,12 +188,52 @@ class TestCache:
         with pytest.raises(CacheError, match="--cache none"):
             Cache(tmp_path / "c", "m", "float32")
 
-    def test_damaged_row_is_an_error_and_not_an_answer(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize(
+        "change",
+        [
+            "answer = x'00'",
+            "answer = NULL",
+            "answer = 'text'",
+            "answer = zeroblob(4)",
+            "answer = x'0000C07F'",  # NaN
+            "answer = x'0000A040'",  # 5
+            "wants = NULL",
+            "wants = zeroblob(8)",
+            "wants = x'00'",
+            "checksum = NULL",
+            "checksum = zeroblob(8)",
+        ],
+    )
+    def test_a_damaged_row_is_computed_again(self, tmp_path: Path, change: str) -> None:
         cache = Cache(tmp_path / "c", "m", "float32")
-        list(Engine(FakeBackend(), cache=cache).answer([LogProbs((1, 2), (0,), (1,))]))
-        cache._db.execute("UPDATE answers SET answer = x'00'")
-        with pytest.raises(CacheError, match="c:"):
-            list(Engine(FakeBackend(), cache=cache).answer([LogProbs((1, 2), (0,), (1,))]))
+        read = LogProbs((1, 2), (0,), (1,))
+        (before,) = Engine(FakeBackend(), cache=cache).answer([read])
+        cache._db.execute(f"UPDATE answers SET {change}")
+        for damaged, forward in ((1, 1), (0, 0)):
+            engine = Engine(FakeBackend(), cache=Cache(tmp_path / "c", "m", "float32"))
+            (after,) = engine.answer([read])
+            assert after.tobytes() == before.tobytes()
+            assert (engine.counts.damaged, engine.counts.forward) == (damaged, forward)
+
+    @pytest.mark.parametrize(("kind", "answer"), [("logprob", [math.nan]), ("logprob", [5.0]), ("topk", [(3, 5.0)])])
+    def test_an_impossible_row_is_computed_again_whatever_its_checksum(
+        self, tmp_path: Path, kind: str, answer: list[object]
+    ) -> None:
+        source = Input((kind, 0 if kind == "logprob" else 1), (1, 2), {(0, 1 if kind == "logprob" else 0): 0})
+        dtype = TOP if kind == "topk" else np.float32
+        source.answer = np.array(answer, dtype).reshape((1,) if kind == "logprob" else (1, 1))
+        cache = Cache(tmp_path / "c", "m", "float32")
+        cache.store([source])
+        again = Input(source.kind, source.ids, dict(source.slots))
+        assert cache.fill([again]) == [again]
+        assert cache.damaged == 1
+
+    def test_a_file_of_version_0_1_is_replaced_and_said(self, tmp_path: Path) -> None:
+        with sqlite3.connect(tmp_path / "c") as old:
+            old.execute("CREATE TABLE answers (key BLOB PRIMARY KEY, wants BLOB, answer BLOB) WITHOUT ROWID")
+            old.execute("INSERT INTO answers VALUES (x'00', x'01', x'02')")
+        assert "1 answers of version 0.1" in Cache(tmp_path / "c", "m", "float32").said
+        assert Cache(tmp_path / "c", "m", "float32").said == ""
 
     @pytest.mark.whole
     def test_several_processes_write_one_file(self, tmp_path: Path) -> None:

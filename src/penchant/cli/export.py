@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penchant.cli.console import to_stdout, write
+from penchant.cli.console import say, to_stdout, write
 
 
 def export(
@@ -19,12 +19,18 @@ def export(
             "-o", "--out", metavar="FOLDER", help="Where to write. Default: DIR/latex, DIR/csv or DIR/figures."
         ),
     ] = None,
+    trust_edited: Annotated[
+        bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
+    ] = False,
 ) -> None:
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
     from penchant.report.export import export as export_document
     from penchant.study.results import read_outcome
 
-    paths = export_document(read_outcome(directory).document(), to, out or directory / to)
+    outcome = read_outcome(directory, trust_edited=trust_edited)
+    for file in outcome.edited:
+        say(f"note: edited after the study wrote it: {file}")
+    paths = export_document(outcome.document(), to, out or directory / to)
     with to_stdout():
         for path in paths:
             write(str(path))

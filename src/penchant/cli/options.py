@@ -9,7 +9,6 @@ import typer
 
 if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
-    from penchant.vectors.static import StaticVectors
 
 ModelOption = Annotated[
     str,
@@ -26,28 +25,39 @@ CacheOption = Annotated[
 BatchOption = Annotated[
     int | None, typer.Option("--batch-tokens", min=1, help="Tokens per batch. Does not affect any score.")
 ]
+RehashOption = Annotated[
+    bool, typer.Option("--rehash", help="Read a model's files to hash them, even if they were hashed before.")
+]
 DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16.")]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="A torch device such as cpu or cuda:1.")]
 TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code shipped with the checkpoint.")]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 
-def load_model(
-    spec: str, dtype: str, device: str | None, trust_remote_code: bool, allow_pickle: bool
-) -> LanguageModel | StaticVectors:
-    """Load the model that the options describe. Raises ModelError if it cannot be loaded."""
-    from penchant.models.load import load
-
-    return load(spec, dtype=dtype, device=device, trust_remote_code=trust_remote_code, allow_pickle=allow_pickle)
-
-
 def load_language_model(
-    spec: str, dtype: str, device: str | None, trust_remote_code: bool, allow_pickle: bool
+    spec: str,
+    dtype: str,
+    device: str | None,
+    trust_remote_code: bool,
+    allow_pickle: bool,
+    *,
+    cache: str | None = None,
+    rehash: bool = False,
 ) -> LanguageModel:
     """Load a language model. Raises ModelError if it cannot be loaded, or if it is a set of static word vectors."""
     from penchant.engine.scorer import language_model
+    from penchant.models.digests import Digests
+    from penchant.models.load import load
 
-    return language_model(load_model(spec, dtype, device, trust_remote_code, allow_pickle))
+    model = load(
+        spec,
+        dtype=dtype,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+        digests=Digests(cache_path(cache), forced=rehash),
+    )
+    return language_model(model)
 
 
 def cache_path(option: str | None) -> Path | None:

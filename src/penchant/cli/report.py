@@ -24,18 +24,23 @@ def report(
             "-o", "--out", metavar="FILE", help="The page. Default: DIR/report.html; of two, comparison.html."
         ),
     ] = None,
+    trust_edited: Annotated[
+        bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
+    ] = False,
 ) -> None:
     """Write the report of a result directory as one offline page. With two directories, report their differences."""
     from penchant.report.page import write_report
     from penchant.study.results import read_outcome, side_by_side
 
     if other is None:
-        outcome = read_outcome(directory)
+        outcome = read_outcome(directory, trust_edited=trust_edited)
         path = out or directory / "report.html"
     else:
-        outcome = side_by_side(directory, other)
+        outcome = side_by_side(directory, other, trust_edited=trust_edited)
         path = out or Path("comparison.html")
     document = outcome.document()
+    for file in outcome.edited:
+        say(f"note: edited after the study wrote it: {file}")
     warnings = write_report(document, path)
     if other is not None:
         show(document, estimates=False)

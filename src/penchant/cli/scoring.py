@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, print_frame, to_stdout
+from penchant.cli.console import FormatOption, bars, print_frame, say, to_stdout
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -19,6 +19,7 @@ from penchant.cli.options import (
     DtypeOption,
     ModelOption,
     PickleOption,
+    RehashOption,
     TrustOption,
     cache_path,
     load_language_model,
@@ -38,6 +39,7 @@ def score(
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
     cache: CacheOption = None,
+    rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
@@ -50,7 +52,7 @@ def score(
         raise MethodError(f"unknown format '{format}'", hint=f"use one of {', '.join(WRITERS)}")
     if file != "-":
         readable(file)
-    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
     total = validate(Scorer(lm), file) if file != "-" else None
     with bars() as bar:
@@ -64,6 +66,8 @@ def score(
         scores = scorer.score(lines(file), method)
         with to_stdout():
             WRITERS[format](scores, normalise)
+    for note in scorer.notes():
+        say(f"note: {note}")
     scorer.close()
 
 
@@ -75,13 +79,14 @@ def fill(
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
     cache: CacheOption = None,
+    rehash: RehashOption = False,
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
 ) -> None:
     """Show the most probable words for each gap of a sentence."""
     from penchant.engine.scorer import fill as fill_gaps
 
-    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
 
 

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penchant.cli.console import bars, say, write
-from penchant.cli.options import BatchOption, CacheOption, cache_path
+from penchant.cli.options import BatchOption, CacheOption, RehashOption, cache_path
+
+if TYPE_CHECKING:
+    from penchant.study.run import Options
 
 
 def run(
@@ -25,11 +29,25 @@ def run(
         list[Path] | None,
         typer.Option("--data", metavar="DIR", help="Directory to search first for data files. Repeatable."),
     ] = None,
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Continue, and measure again what has changed since: models, data, results.")
+    ] = False,
     cache: CacheOption = None,
+    rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
 ) -> None:
     """Run a study file."""
-    _run(study, out, models=model, data=data or [], resume=resume, cache=cache_path(cache), batch_tokens=batch_tokens)
+    from penchant.study.run import Options
+
+    options = Options(
+        resume=resume or rerun,
+        rerun=rerun,
+        cache=cache_path(cache),
+        rehash=rehash,
+        batch_tokens=batch_tokens,
+        base=[*(data or []), study.parent, Path()],
+    )
+    _run(study, out, model, options)
 
 
 def demo(
@@ -39,40 +57,30 @@ def demo(
     ] = None,
 ) -> None:
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
+    from penchant.study.run import Options
     from penchant.study.spec import DEMO
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, models=None, data=[], resume=False, cache=None, batch_tokens=None)
+    _run(DEMO, place, None, Options(base=[DEMO.parent, Path()]))
 
 
-def _run(
-    study: Path,
-    out: Path,
-    *,
-    models: list[str] | None,
-    data: list[Path],
-    resume: bool,
-    cache: Path | None,
-    batch_tokens: int | None,
-) -> None:
+def _run(study: Path, out: Path, models: list[str] | None, options: Options) -> None:
     """Run a study, print its tables and write its report."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
-    from penchant.study.run import Options, run_study
+    from penchant.study.run import run_study
     from penchant.study.spec import read_study
 
     spec, probes = read_study(study, models=models)
     with bars() as bar:
-        options = Options(
-            resume=resume,
-            cache=cache,
-            batch_tokens=batch_tokens,
-            base=[*data, study.parent, Path()],
+        told = replace(
+            options,
             say=say if sys.stderr.isatty() else lambda text: None,
+            warn=lambda text: say(f"note: {text}"),
             progress=bar,
         )
-        outcome = run_study(spec, probes, out, options)
+        outcome = run_study(spec, probes, out, told)
     document = outcome.document()
     show(document)
     page = out / "report.html"

@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from penchant.engine.backends import Backend, LocalBackend
-from penchant.engine.cache import Cache
+from penchant.engine.cache import Cache, told_damaged
 from penchant.engine.engine import Counts, Engine
 from penchant.engine.methods import method_for
 from penchant.engine.pieces import too_long
@@ -31,13 +31,25 @@ class Asker:
         self.model = model
         self._cache = Cache(cache, model.fingerprint, model.dtype) if cache is not None else None
         self.engine = Engine(
-            backend or LocalBackend(model.network), cache=self._cache, budget=batch_tokens, progress=progress
+            backend or LocalBackend(model.network),
+            cache=self._cache,
+            budget=batch_tokens,
+            progress=progress,
+            name=model.name,
+            spell=model.tokenizer.decode,
         )
 
     @property
     def counts(self) -> Counts:
         """The reads asked for so far and the work they took."""
         return self.engine.counts
+
+    def notes(self) -> list[str]:
+        """What a user should be told of the cache, so far."""
+        if self._cache is None:
+            return []
+        damaged = [told_damaged(self._cache.damaged)] if self._cache.damaged else []
+        return [note for note in (self._cache.said, *damaged) if note]
 
     def close(self) -> None:
         """Close the cache."""

@@ -3,6 +3,9 @@
 One row holds all answers known for one input of one model. Its key is a hash of the model's fingerprint, the number
 format, the kind of read and the token ids, so two models never share an answer. Values are stored as computed (float32,
 not rounded). Each batch is written in one transaction, so that an interruption loses at most the batch in progress.
+
+A row carries a checksum over all of it. One that does not match, or whose values no sound model gives, is dropped,
+counted and computed again.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ from pathlib import Path
 import numpy as np
 
 from penchant.engine.plan import Input
-from penchant.engine.reads import TOP
+from penchant.engine.reads import TOP, impossible
 from penchant.errors import CacheError
 
+_COLUMNS = ["key", "wants", "answer", "checksum"]
+_TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
 FORMAT = 1
 """The version of stored answers; to be changed when newly computed ones would differ."""
 
@@ -35,11 +40,14 @@ def default_path() -> Path:
 class Cache:
     """The answers of one model, told apart by `fingerprint` and `dtype`, in the file `path`.
 
-    Raises CacheError, naming the file, when it is damaged, of another format, or cannot be written.
+    `damaged` counts the rows that were dropped because they could not be believed; `said` is what a user should be told
+    on opening. Raises CacheError, naming the file, when it cannot be read or written, or is of another kind.
     """
 
     def __init__(self, path: str | Path, fingerprint: str, dtype: str) -> None:
         self.path = Path(path)
+        self.damaged = 0
+        self.said = ""
         self._space = f"{FORMAT}|{fingerprint}|{dtype}".encode()
         if self._is_another_kind():
             raise self._broken("it is a file of another kind")
@@ -48,14 +56,22 @@ class Cache:
             self._db = sqlite3.connect(self.path, timeout=120, isolation_level=None)
             self._db.execute("PRAGMA journal_mode=WAL")
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.execute(
-                "CREATE TABLE IF NOT EXISTS answers (key BLOB PRIMARY KEY, wants BLOB, answer BLOB) WITHOUT ROWID"
-            )
-            columns = [row[1] for row in self._db.execute("PRAGMA table_info(answers)")]
+            self._prepare()
         except (sqlite3.Error, OSError) as error:
             raise self._broken(error) from error
-        if columns != ["key", "wants", "answer"]:
+
+    def _prepare(self) -> None:
+        """Make the table; one without checksums, of version 0.1, is replaced, for its answers cannot be verified."""
+        self._db.execute("BEGIN IMMEDIATE")
+        columns = [row[1] for row in self._db.execute("PRAGMA table_info(answers)")]
+        if columns == _COLUMNS[:3]:
+            (rows,) = self._db.execute("SELECT count(*) FROM answers").fetchone()
+            self._db.execute("DROP TABLE answers")
+            self.said = f"{self.path}: {rows:,} answers of version 0.1 have no checksum and are computed again"
+        elif columns not in ([], _COLUMNS):
             raise self._broken("it holds other tables")
+        self._db.execute(f"CREATE TABLE IF NOT EXISTS answers ({_TABLE}) WITHOUT ROWID")
+        self._db.execute("COMMIT")
 
     def _is_another_kind(self) -> bool:
         """Whether the file exists and is not SQLite's, which would silently overwrite a short file of any kind."""
@@ -88,28 +104,34 @@ class Cache:
             marks = ",".join("?" * len(part))
             try:
                 rows = self._db.execute(
-                    f"SELECT key, wants, answer FROM answers WHERE key IN ({marks})", list(part)
+                    f"SELECT key, wants, answer, checksum FROM answers WHERE key IN ({marks})", list(part)
                 ).fetchall()
             except sqlite3.Error as error:
                 raise self._broken(error) from error
-            for key, wants, answer in rows:
-                try:
-                    _answer_from(part[key], wants, answer)
-                except ValueError as error:
-                    raise self._broken(error) from error
+            bad = [key for key, *row in rows if not _believed(part[key], key, *row)]
+            if bad:
+                self.damaged += len(bad)
+                self._drop(bad)
             missing.extend(source for source in part.values() if source.answer is None)
         return missing
 
     def store(self, inputs: Iterable[Input]) -> None:
         """Store the answers of one batch, in one transaction."""
-        rows = [
-            (self._key(source), np.array(source.wants, dtype=np.int32).tobytes(), source.answer.tobytes())
-            for source in inputs
-            if source.answer is not None
-        ]
+        rows = []
+        for source in inputs:
+            if source.answer is not None:
+                row = (self._key(source), np.array(source.wants, dtype=np.int32).tobytes(), source.answer.tobytes())
+                rows.append((*row, _checksum(*row)))
+        self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
+
+    def _drop(self, keys: Iterable[bytes]) -> None:
+        self._write("DELETE FROM answers WHERE key = ?", [(key,) for key in keys])
+
+    def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
+        """All rows or none."""
         try:
             self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?)", rows)
+            self._db.executemany(statement, rows)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
             raise self._broken(error) from error
@@ -119,22 +141,41 @@ class Cache:
         self._db.close()
 
 
-def _answer_from(source: Input, wants: bytes, answer: bytes) -> None:
-    """Set `source.answer` from a stored row if it covers every want.
+def told_damaged(count: int) -> str:
+    """What a user is told of damaged answers."""
+    return f"{count:,} damaged answers in the cache were dropped and computed again"
 
-    If it does not, the stored wants are added to those of the input, so that the row is recomputed and replaced.
+
+def _checksum(key: bytes, wants: bytes, answer: bytes) -> bytes:
+    digest = hashlib.blake2b(digest_size=8)
+    for part in (key, wants, answer):
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    return digest.digest()
+
+
+def _believed(source: Input, key: bytes, wants: object, answer: object, checksum: object) -> bool:
+    """Set `source.answer` from a stored row if it covers every want; return whether the row can be believed.
+
+    Where it does not cover all, the stored wants are added to those of the input, so that the row is computed anew and
+    replaced.
     """
-    known = {(at, token): i for i, (at, token) in enumerate(np.frombuffer(wants, np.int32).reshape(-1, 2).tolist())}
+    if not isinstance(wants, bytes) or not isinstance(answer, bytes) or checksum != _checksum(key, wants, answer):
+        return False
+    kind = source.kind[0]
+    try:
+        pairs = np.frombuffer(wants, np.int32).reshape(-1, 2).tolist()
+        known = {(at, token): i for i, (at, token) in enumerate(pairs)}
+        shape = {"logprob": (len(known),), "attention": (2, len(known))}.get(kind, (len(known), -1))
+        values = np.frombuffer(answer, TOP if kind == "topk" else np.float32).reshape(shape)
+    except ValueError:
+        return False
+    if impossible(source.kind, values).any():
+        return False
     chosen = [known.get(want, -1) for want in source.slots]
     if -1 in chosen:
         for want in known:
             source.slots.setdefault(want, len(source.slots))
-        return
-    kind = source.kind[0]
-    if kind == "attention":
-        source.answer = np.frombuffer(answer, np.float32).reshape(2, len(known))[:, chosen]
     else:
-        values = np.frombuffer(answer, TOP if kind == "topk" else np.float32)
-        source.answer = values.reshape(len(known), -1)[chosen].reshape(
-            (len(chosen),) if kind == "logprob" else (len(chosen), -1)
-        )
+        source.answer = values[:, chosen] if kind == "attention" else values[chosen]
+    return True

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from penchant.engine.backends import Backend
 from penchant.engine.cache import Cache
 from penchant.engine.plan import Batch, Input, Merged, length_batches, merge, tree_batches
-from penchant.engine.reads import Read, Vectors
+from penchant.engine.reads import Read, Vectors, impossible
+from penchant.errors import ModelError
 
 WINDOW = 1 << 18
 """Tokens planned at once. Inputs are merged and sorted within a window; across windows only the cache avoids repeated
@@ -31,7 +33,8 @@ class Counts:
     """What was asked and what it took.
 
     Instruments asked for `reads`, which came down to `inputs`. Of these, `cached` were answered from the cache and
-    `forward` were run, in `batches` passes over `tokens` positions, padding included.
+    `forward` were run, in `batches` passes over `tokens` positions, padding included. `damaged` answers in the cache
+    could not be believed and were computed again.
     """
 
     reads: int = 0
@@ -40,6 +43,7 @@ class Counts:
     forward: int = 0
     batches: int = 0
     tokens: int = 0
+    damaged: int = 0
 
     def as_dict(self) -> dict[str, int]:
         """The counts by name."""
@@ -51,7 +55,8 @@ class Engine:
 
     `budget` is the number of tokens in a batch, padding included (default: the backend's own); it affects speed and
     memory, never an answer. `progress` is called after each batch with the number of items (or fractions of items)
-    that it finished.
+    that it finished. `name` and `spell`, which gives the text of token ids, are for the error about an answer that no
+    sound model gives.
     """
 
     def __init__(
@@ -62,12 +67,16 @@ class Engine:
         budget: int | None = None,
         progress: Callable[[float], None] | None = None,
         window: int = WINDOW,
+        name: str = "model",
+        spell: Callable[[Sequence[int]], str] = str,
     ) -> None:
         self.backend = backend
         self.cache = cache
         self.budget = budget or backend.budget
         self.progress = progress or (lambda _: None)
         self.window = window
+        self.name = name
+        self.spell = spell
         self.counts = Counts()
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
@@ -85,6 +94,7 @@ class Engine:
         self.counts.reads += len(merged.owner)
         self.counts.inputs += len(merged.inputs)
         missing = self.cache.fill(merged.inputs) if self.cache else merged.inputs
+        self.counts.damaged = self.cache.damaged if self.cache else 0
         self.counts.cached += len(merged.inputs) - len(missing)
         if len(missing) < len(merged.inputs):
             self.progress(sum(source.weight for source in merged.inputs if source.answer is not None))
@@ -106,13 +116,31 @@ class Engine:
         yield from length_batches(alone, self.budget)
 
     def _run(self, batch: Batch) -> None:
-        batch.deliver(self.backend.run(batch))
+        values = self.backend.run(batch)
+        wrong = impossible(batch.kind, values)
+        if wrong.any():
+            raise self._unsound(batch, values, int(np.argmax(wrong)))
+        batch.deliver(values)
         if self.cache and batch.kind[0] != "vectors":
             self.cache.store(batch.inputs)
         self.counts.forward += len(batch.inputs)
         self.counts.batches += 1
         self.counts.tokens += batch.tokens.size
         self.progress(sum(source.weight for source in batch.inputs))
+
+    def _unsound(self, batch: Batch, values: NDArray[Any], want: int) -> ModelError:
+        """The error for an answer that is no number, or no log-probability."""
+        kind = batch.kind[0]
+        name = {"vectors": "a vector", "attention": "attention or a log-probability"}.get(kind, "a log-probability")
+        answer = values[:, want] if kind == "attention" else values["logprob"][want] if kind == "topk" else values[want]
+        shown = np.ravel(np.asarray(answer, np.float64))
+        strange = [*shown[~np.isfinite(shown)], shown.max()][0]
+        text = self.spell(batch.inputs[batch.want_input[want]].ids)
+        return ModelError(
+            f"answers {strange:g} for {name} in '{text}'",
+            where=self.name,
+            hint="its weights or its configuration are damaged, or its number format is too small for it",
+        )
 
 
 def _room(read: Read) -> int:

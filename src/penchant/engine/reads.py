@@ -11,14 +11,19 @@ A read names an input (token ids, special tokens included) and positions in it. 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 TOP = np.dtype([("token", np.int32), ("logprob", np.float32)])
 
 Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
 """What is computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layers)."""
+
+
+ROUNDING = 1e-3
+"""The most that a log-probability computed in float32 may exceed 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +82,22 @@ class Vectors:
 
 
 Read: TypeAlias = LogProbs | TopK | Vectors
+
+
+def impossible(kind: Kind, values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which of the answers to the wants of one kind, (n, …) or for attention (2, n), no sound model gives: NaN,
+    infinity, a log-probability above 0 (but for rounding), attention below 0."""
+    match kind[0]:
+        case "attention":
+            wrong = _no_logprob(values[0]) | ~(np.isfinite(values[1]) & (values[1] >= 0))
+        case "topk":
+            wrong = (_no_logprob(values["logprob"]) | (values["token"] < 0)).any(axis=-1)
+        case "logprob":
+            wrong = _no_logprob(values)
+        case _:
+            wrong = ~np.isfinite(values).reshape(len(values), -1).all(axis=1)
+    return np.asarray(wrong, dtype=bool)
+
+
+def _no_logprob(values: NDArray[Any]) -> NDArray[Any]:
+    return np.asarray(~(np.isfinite(values) & (values <= ROUNDING)))

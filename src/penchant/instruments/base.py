@@ -42,13 +42,14 @@ class Run:
 
     `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
     items finished since the last call, number of items), `base` the directories in which relative data paths are looked
-    up. `counts` is filled with what the run took.
+    up. `warn` is called with what a user must be told. `counts` is filled with what the run took.
     """
 
     cache: Path | None = None
     batch_tokens: int | None = None
     progress: Callable[[float, int], None] = lambda done, total: None
     base: Sequence[Path] = (Path(),)
+    warn: Callable[[str], None] = lambda text: None
     counts: Counts = field(default_factory=Counts)
 
 

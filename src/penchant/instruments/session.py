@@ -22,6 +22,10 @@ class Settings(Protocol):
     counts: Counts
 
     @property
+    def warn(self) -> Callable[[str], None]:
+        """Called with what a user must be told."""
+
+    @property
     def progress(self) -> Callable[[float, int], None]:
         """Called with the items finished since the last call, and their number."""
 
@@ -48,6 +52,8 @@ class Session:
             scorer = Scorer(self.model, cache=self.run.cache, batch_tokens=self.run.batch_tokens, progress=self.advance)
             self._scorer = self._stack.enter_context(closing(scorer))
             self.run.counts = scorer.counts
+            for note in scorer.notes():
+                self.run.warn(note)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -13,12 +13,14 @@ import contextlib
 import io
 import logging
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
 from penchant.errors import ModelError
+from penchant.models.digests import Digests
 from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
@@ -35,7 +37,8 @@ class LanguageModel:
     `name` is what signatures cite, with revision or hash; `fingerprint` tells models apart in the cache. `kind` says
     what the model provides: word probabilities ("masked", "causal") or vectors only ("encoder"; `no_scores` says
     why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
-    with (None: there is none, and first tokens are not scored).
+    with (None: there is none, and first tokens are not scored). `unused` are weights of the checkpoint that this kind
+    of model has no place for.
     """
 
     name: str
@@ -47,6 +50,7 @@ class LanguageModel:
     max_tokens: int
     begin: int | None
     no_scores: str = ""
+    unused: tuple[str, ...] = ()
 
 
 def load(
@@ -56,12 +60,14 @@ def load(
     device: str | None = None,
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
+    digests: Digests | None = None,
 ) -> LanguageModel | StaticVectors:
     """Load a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
     `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else cpu).
     `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
-    safetensors. Raises ModelError, saying what to do, if there is no usable model.
+    safetensors; `digests` remembers the hashes of its files. Raises ModelError, saying what to do, if there is no
+    usable model.
     """
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=f"use one of {', '.join(DTYPES)}")
@@ -75,13 +81,13 @@ def load(
     with _quiet():
         config = _config(source, options)
         hf_tokenizer = _tokenizer(source, options)
+        fingerprint = source.fingerprint(config, digests or Digests(None))
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        model, kind, reason = _weights(source, config, weight_options, dtype)
+        model, kind, reason, unused = _weights(source, config, weight_options, dtype)
         _check_embeddings(source, model, hf_tokenizer)
         model = _on_device(model, device)
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
     begin = _begin(hf_tokenizer) if kind == "causal" else None
-    fingerprint = source.fingerprint(config)
     return LanguageModel(
         name=source.cited(fingerprint),
         kind=kind,
@@ -92,7 +98,20 @@ def load(
         max_tokens=_max_tokens(model, hf_tokenizer),
         begin=begin,
         no_scores=reason,
+        unused=unused,
     )
+
+
+def fingerprint(spec: str, digests: Digests) -> str:
+    """The fingerprint that `load` gives a model, without reading its weights where they are remembered or on the hub.
+    Raises ModelError for one that is not there."""
+    if Path(spec).is_file() and Path(spec).suffix != ".gguf":
+        return load_vectors(spec).fingerprint if Path(spec).suffix == ".npy" else digests.sha256(Path(spec))
+    source = resolve(spec)
+    if source.local is not None:
+        return source.fingerprint(None, digests)
+    with _quiet():
+        return source.fingerprint(_config(source, source.options), digests)
 
 
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
@@ -124,6 +143,14 @@ def _config(source: Source, options: dict[str, Any]) -> Any:
         config = AutoConfig.from_pretrained(source.target, **options)
     except Exception as error:
         raise _unreachable(source, error) from error
+    quantized = getattr(config, "quantization_config", None)
+    if quantized and not source.is_gguf:
+        how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
+        raise ModelError(
+            f"its weights are quantized{f' ({how})' if how else ''}, which no number format here stands for",
+            where=source.given,
+            hint="use the checkpoint it was made from, or a GGUF file",
+        )
     if getattr(config, "is_encoder_decoder", False):
         raise ModelError(
             f"'{config.model_type}' is an encoder-decoder, which no instrument here supports",
@@ -146,8 +173,11 @@ def _tokenizer(source: Source, options: dict[str, Any]) -> Any:
     return tokenizer
 
 
-def _weights(source: Source, config: Any, options: dict[str, Any], dtype: str) -> tuple[Any, ModelKind, str]:
-    """The model under the richest head with trained weights, its kind and, for an encoder, why it has no scores."""
+def _weights(
+    source: Source, config: Any, options: dict[str, Any], dtype: str
+) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
+    """The model under the richest head with trained weights, its kind, for an encoder why it has no scores, and the
+    weights it has no place for."""
     import torch
     from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
 
@@ -167,7 +197,7 @@ def _weights(source: Source, config: Any, options: dict[str, Any], dtype: str) -
         if attempt == "encoder":
             untrained = [key for key in untrained if "pooler" not in key]
         if not untrained:
-            return model, attempt, reason
+            return model, attempt, reason, _unused(source, model, info["unexpected_keys"])
         shown = ", ".join(untrained[:3]) + (" …" if len(untrained) > 3 else "")
         reason = f"the checkpoint has no trained weights for {shown}"
         if attempt == "encoder":
@@ -175,6 +205,26 @@ def _weights(source: Source, config: Any, options: dict[str, Any], dtype: str) -
         if config.model_type == "electra":
             reason += "; an ELECTRA discriminator tells real from replaced words and has no word probabilities"
     raise ModelError(reason, where=source.given)
+
+
+def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
+    """Weights of the checkpoint that were not loaded, such as a head that was left behind. Raises ModelError where they
+    are layers like those that were: the configuration then describes a smaller model than the one that was trained."""
+    prefix = f"{model.base_model_prefix}."
+
+    def pattern(key: str) -> str:
+        return re.sub(r"(?<=\.)\d+(?=\.)", "#", key.removeprefix(prefix))
+
+    kinds = {pattern(key) for key in model.state_dict()}
+    unused = tuple(sorted(unexpected))
+    layers = [key for key in unused if "#" in pattern(key) and pattern(key) in kinds]
+    if layers:
+        raise ModelError(
+            f"its configuration leaves out {len(layers)} weights of the checkpoint, such as {layers[0]}",
+            where=source.given,
+            hint="restore the number of layers in config.json",
+        )
+    return unused
 
 
 def _claimed_kind(config: Any, heads: dict[ModelKind, Any]) -> ModelKind:

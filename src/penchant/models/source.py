@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError
+from penchant.models.digests import Digests
+from penchant.models.identity import local_fingerprint
 from penchant.tables.places import PACKAGE, bundled
 
 _BUNDLED = PACKAGE / "bundled"
@@ -33,17 +33,12 @@ class Source:
     label: str
     local: Path | None
 
-    def fingerprint(self, config: Any) -> str:
-        """The hub commit, or a hash of the configuration, weights and tokenizer files."""
+    def fingerprint(self, config: Any, digests: Digests) -> str:
+        """The hub commit, or a hash of the configuration, weights, tokenizer and code."""
         if self.local is None:
             commit = getattr(config, "_commit_hash", None)
             return f"{self.target}@{commit or self.options.get('revision')}"
-        digest = hashlib.sha256()
-        for file in sorted(_model_files(self.local)):
-            digest.update(file.name.encode())
-            with file.open("rb") as stream:
-                digest.update(hashlib.file_digest(stream, "sha256").digest())
-        return digest.hexdigest()
+        return local_fingerprint(self.local, digests)
 
     @property
     def is_gguf(self) -> bool:
@@ -66,6 +61,12 @@ def resolve(spec: str) -> Source:
         return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     path = Path(spec)
     if path.is_dir():
+        if (path / "adapter_config.json").is_file():
+            raise ModelError(
+                "is an adapter, whose base model is not part of it",
+                where=spec,
+                hint="merge the two (merge_and_unload), save the result and name that",
+            )
         if not (path / "config.json").is_file():
             raise ModelError(
                 "the directory holds no config.json",
@@ -92,16 +93,3 @@ def _need_gguf(spec: str) -> None:
         raise ModelError(
             "reading GGUF files needs two more packages", where=spec, hint="pip install 'penchant[gguf]'"
         ) from error
-
-
-def _model_files(local: Path) -> Iterator[Path]:
-    """The files that determine what a local model computes: safetensors or else pickled weights, and all settings."""
-    if local.is_file():
-        yield local
-        return
-    weights = [file for file in local.iterdir() if file.suffix in (".safetensors", ".bin")]
-    safe = [file for file in weights if file.suffix == ".safetensors"]
-    yield from safe or weights
-    for file in local.iterdir():
-        if file.suffix in (".json", ".txt", ".model", ".py", ".jinja") and not file.name.startswith("README"):
-            yield file

@@ -77,6 +77,7 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "title": " and ".join(dict.fromkeys(run.title for run in document.runs)),
         "questions": list(filter(None, dict.fromkeys(run.question for run in document.runs))),
         "unfinished": " ".join(filter(None, (run.unfinished for run in document.runs))),
+        "edited": [file for run in document.runs for file in run.edited],
         "models": _models(document),
         "sections": parts,
         "signatures": signatures.texts,

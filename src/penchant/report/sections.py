@@ -7,7 +7,7 @@ same section, each in its own form. Rendering only: every number comes from a re
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
@@ -58,10 +58,19 @@ class Placed:
     results: Sequence[Result]
     comparison: pl.DataFrame | None
     references: Mapping[str, Reference]
+    remark: str = ""
+    """What the note of every table says first."""
 
     def tables(self) -> list[Table]:
         """All tables, those of differences last."""
-        return [*self.section.tables(self.results), *self.compared()]
+        return [*self.estimates(), *self.compared()]
+
+    def estimates(self) -> list[Table]:
+        """The tables of estimates."""
+        return [self._remarked(table) for table in self.section.tables(self.results)]
+
+    def _remarked(self, table: Table) -> Table:
+        return replace(table, note=f"{self.remark} {table.note}".strip()) if self.remark else table
 
     def methods(self) -> list[str]:
         """What was measured and how, and how intervals and tests were made; with citations."""
@@ -72,7 +81,8 @@ class Placed:
 
     def compared(self) -> list[Table]:
         """The tables of differences between models."""
-        return [] if self.comparison is None else self.section.compared(self.comparison)
+        tables = [] if self.comparison is None else self.section.compared(self.comparison)
+        return [self._remarked(table) for table in tables]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,12 +97,14 @@ class UnitFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """How a result directory was made, as text. `unfinished` says what is missing from an interrupted study, `models`
+    """How a result directory was made, as text. `unfinished` says what is missing from an interrupted study, `edited`
+    names the files that were changed after it wrote them, `models`
     has a line about each model, by name, and `asked` is the study file."""
 
     title: str
     question: str
     unfinished: str
+    edited: Sequence[str]
     models: Mapping[str, str]
     facts: Sequence[tuple[str, str]]
     units: Sequence[UnitFacts]

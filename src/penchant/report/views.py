@@ -38,7 +38,7 @@ class Signatures:
 def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str, Any]:
     """The template variables of one section; `name` is its id in the page."""
     section, results = placed.section, placed.results
-    tables, between = section.tables(results), placed.compared()
+    tables, between = placed.estimates(), placed.compared()
     views = {table.name: _table_view(table, f"{name}-{table.name}", signatures) for table in (*tables, *between)}
     items = section.items(results) if section.items else None
     methods = placed.methods()

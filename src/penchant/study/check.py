@@ -38,9 +38,10 @@ def check(model: LanguageModel, texts: Iterable[tuple[str, str]] = (), *, scores
     explanation.
     """
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
+    findings.append(_unused(model))
     findings.extend(_texts(model, texts))
-    if model.kind != "encoder" and not any(f.verdict == "fail" for f in findings):
-        findings.append(_padding(model))
+    if not any(f.verdict == "fail" for f in findings):
+        findings.append(_padding(model) if scores else _vectors(model))
     return findings
 
 
@@ -62,6 +63,14 @@ def _head(model: LanguageModel) -> Finding:
         return Finding("trained head", "fail", f"no word probabilities: {model.no_scores}")
     how = "head applied at read positions" if model.network.gathers else "whole model at every position (slower)"
     return Finding("trained head", "pass", f"{model.kind} model; {how}")
+
+
+def _unused(model: LanguageModel) -> Finding:
+    if not model.unused:
+        return Finding("unused weights", "pass", "none")
+    return Finding(
+        "unused weights", "pass", f"{len(model.unused)} of another head or purpose, such as {model.unused[0]}"
+    )
 
 
 def _gap(model: LanguageModel) -> Finding:
@@ -148,6 +157,18 @@ def _marks(text: str) -> Counter[str]:
     return Counter(c for c in unicodedata.normalize("NFD", text) if unicodedata.category(c).startswith("M"))
 
 
+def _vectors(model: LanguageModel) -> Finding:
+    """Are the hidden vectors of all layers numbers?"""
+    layers = tuple(range(model.network.layers + 1))
+    try:
+        list(Scorer(model).sentence_vectors([(text, "") for text in SAMPLE], layers=layers))
+    except DataError as error:
+        return Finding("answers", "warn", f"not tried: the model cannot read the test sentences ({error.message})")
+    except ModelError as error:
+        return Finding("answers", "fail", str(error.message))
+    return Finding("answers", "pass", f"finite vectors in {len(layers)} layers")
+
+
 def _padding(model: LanguageModel) -> Finding:
     """Does a score stay what it is when the sentence is padded?"""
     try:
@@ -155,6 +176,8 @@ def _padding(model: LanguageModel) -> Finding:
         together = [s.score for s in Scorer(model, batch_tokens=1 << 14).score([(text, "") for text in SAMPLE])]
     except DataError as error:
         return Finding("padding", "warn", f"not tried: the model cannot read the test sentences ({error.message})")
+    except ModelError as error:
+        return Finding("answers", "fail", str(error.message))
     moved = max(abs(a - b) for a, b in zip(alone, together, strict=True))
     if not moved <= PADDING_TOLERANCE[model.dtype]:
         return Finding("padding", "fail", f"scores move by {moved:.3g} when sentences are batched")

@@ -6,17 +6,18 @@ what version 0.1 wrote, which had no `format`.
 
 from __future__ import annotations
 
+import hashlib
 import importlib.metadata
 import json
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from penchant._version import __version__
 from penchant.errors import StudyError, in_words
@@ -25,6 +26,8 @@ from penchant.models.load import LanguageModel
 from penchant.report.sections import RunFacts, UnitFacts
 
 FILE = "manifest.json"
+TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"
+_CHECKSUM = "sha256"
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
 _MOST_FILES = 6
 """More data files than these are not listed in the report one by one."""
@@ -78,6 +81,16 @@ class CountsRecord(_Record):
     forward: int = 0
     batches: int = 0
     tokens: int = 0
+    damaged: int = 0
+
+
+class DataRecord(_Record):
+    """A data file as it was read."""
+
+    probe: str = ""
+    """The probe directory; empty in what version 0.1 wrote."""
+    path: str
+    sha256: str
 
 
 class UnitRecord(_Record):
@@ -92,6 +105,8 @@ class UnitRecord(_Record):
     model: ModelRecord
     counts: CountsRecord
     seconds: float
+    files: dict[str, str] = {}
+    """The SHA-256 of each file of the result, by name."""
 
 
 class SkipRecord(_Record):
@@ -165,6 +180,11 @@ class AskedRecord(_Record):
         return list(self.study["models"])
 
 
+def _listed(data: object) -> object:
+    """Data files as version 0.1 wrote them, a hash by path, as a list."""
+    return [{"path": path, "sha256": digest} for path, digest in data.items()] if isinstance(data, dict) else data
+
+
 class Manifest(_Record):
     """The record of a result directory."""
 
@@ -175,13 +195,15 @@ class Manifest(_Record):
     status: Literal["running", "finished"] = "running"
     software: dict[str, str]
     hardware: HardwareRecord
-    data: dict[str, str] = {}
-    """The SHA-256 of every data file, by path."""
+    data: Annotated[list[DataRecord], BeforeValidator(_listed)] = []
+    """The data files of each probe, in the order in which it names them."""
     prepared: dict[str, PreparedRecord] = {}
     units: list[UnitRecord] = []
     skipped: list[SkipRecord] = []
     attempts: list[AttemptRecord] = Field(min_length=1)
     notes: list[str] = []
+    tables: dict[str, str] = {}
+    """The SHA-256 of each table of differences, by its path relative to the manifest."""
 
     @classmethod
     def new(cls, asked: AskedRecord) -> Manifest:
@@ -198,6 +220,10 @@ class Manifest(_Record):
         """The finished unit of a probe directory and a model, if there is one."""
         return next((unit for unit in self.units if (unit.probe, unit.spec) == (probe, spec)), None)
 
+    def shows(self, table: str) -> bool:
+        """Whether a table of differences is one of those that the study wrote last; version 0.1 did not say."""
+        return table in self.tables or not any(unit.files for unit in self.units)
+
     def skips(self, probe: str, spec: str) -> bool:
         """Whether a probe does not read a model."""
         return any((skip.probe, skip.spec) == (probe, spec) for skip in self.skipped)
@@ -212,16 +238,18 @@ class Manifest(_Record):
         return [f"{probe} does not read {self.unread(probe)}" for probe in probes]
 
     def write(self, path: Path) -> None:
-        """Write it, whole or not at all. Raises OutputError."""
-        write_json(self.model_dump(mode="json"), path)
+        """Write it with its checksum, whole or not at all. Raises OutputError."""
+        content = self.model_dump(mode="json")
+        write_json({**content, _CHECKSUM: _checksum(content)}, path)
 
-    def facts(self) -> RunFacts:
-        """What the report says of how it was made."""
+    def facts(self, edited: Sequence[str] = ()) -> RunFacts:
+        """What the report says of how it was made, and which files were edited since."""
         study = self.asked.study
         return RunFacts(
             title=self.asked.name,
             question=str(study.get("question", "")),
             unfinished=self._unfinished(),
+            edited=edited,
             models={unit.model.name: unit.model.line() for unit in reversed(self.units)},
             facts=list(self._made()),
             units=[
@@ -249,20 +277,39 @@ class Manifest(_Record):
         yield "penchant", self.penchant
         yield "software", ", ".join(f"{name} {version}" for name, version in self.software.items())
         yield "hardware", ", ".join(f"{name} {value}" for name, value in self.hardware if value)
-        if len(self.data) <= _MOST_FILES:
-            for file, digest in sorted(self.data.items()):
+        data = {record.path: record.sha256 for record in self.data}
+        if len(data) <= _MOST_FILES:
+            for file, digest in sorted(data.items()):
                 yield "data", f"{Path(file).name}, sha256 {digest}"
         for name, record in self.prepared.items():
             texts = ", ".join(f"{text.name} (sha256 {text.sha256})" for text in record.texts)
             yield "made", f"{name}, sha256 {record.sha256}, of {texts}"
-        if len(self.data) > _MOST_FILES:
-            yield "data", f"{len(self.data)} files; {FILE} has the sha256 of each"
+        if len(data) > _MOST_FILES:
+            yield "data", f"{len(data)} files; {FILE} has the sha256 of each"
 
 
-def read_manifest(path: Path) -> Manifest:
-    """The manifest in a file, of this format or as version 0.1 wrote it. Raises StudyError."""
+def _checksum(content: Mapping[str, Any]) -> str:
+    canonical = json.dumps(content, sort_keys=True, ensure_ascii=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def is_edited(path: Path) -> bool:
+    """Whether a manifest is not as it was written."""
+    try:
+        read_manifest(path)
+    except StudyError:
+        return True
+    return False
+
+
+def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
+    """The manifest in a file, of this format or as version 0.1 wrote it. Raises StudyError, also for one that was
+    edited unless that is trusted."""
     try:
         content = json.loads(path.read_text("utf-8"))
+        stated = content.pop(_CHECKSUM, None)
+        if stated is not None and stated != _checksum(content) and not trust_edited:
+            raise StudyError("was edited or damaged", where=str(path), hint=TRUST)
         return Manifest.model_validate(_from_0_1(content) if "format" not in content else content)
     except OSError as error:
         raise StudyError(f"cannot be read ({error})", where=str(path), hint="name another directory") from error

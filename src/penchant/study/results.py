@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
@@ -14,7 +14,8 @@ from penchant.instruments.registry import compare, instruments, placed, unknown
 from penchant.instruments.result import Result
 from penchant.records import Estimate
 from penchant.report.sections import Document
-from penchant.study.manifest import FILE, Manifest, read_manifest
+from penchant.study.changes import edited
+from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
 
 COMPARISON = "comparison.parquet"
 FREE = {"model", "bos", "dtype", "case"}
@@ -24,9 +25,11 @@ FREE = {"model", "bos", "dtype", "case"}
 @dataclass(slots=True)
 class Outcome:
     """What a study found: results by probe directory and model, differences between models by probe directory, notes on
-    models that could not be compared, and the manifests that say how it was made (one a result directory)."""
+    models that could not be compared, the manifests that say how it was made (one a result directory), and the files
+    that were edited since."""
 
     manifests: list[Manifest]
+    edited: list[str] = field(default_factory=list)
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
     comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
@@ -40,20 +43,23 @@ class Outcome:
 
     def document(self) -> Document:
         """What a report or an export shows."""
-        sections = list(placed(self.results, self.comparisons))
-        return Document(sections, [manifest.facts() for manifest in self.manifests], self.notes)
+        remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
+        sections = [replace(section, remark=remark) for section in placed(self.results, self.comparisons)]
+        runs = [manifest.facts(self.edited if not n else ()) for n, manifest in enumerate(self.manifests)]
+        return Document(sections, runs, self.notes)
 
 
-def read_outcome(directory: str | Path) -> Outcome:
-    """What `run_study` wrote into a directory, finished or not. Raises StudyError when it holds no study."""
+def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
+    """What `run_study` wrote into a directory, finished or not. Raises StudyError when it holds no study, or files that
+    were edited since; with `trust_edited` they are read and named."""
     folder = Path(directory)
     path = folder / FILE
     if not path.is_file():
         hint = "penchant run STUDY.yaml -o DIR makes one" if folder.is_dir() else "name a result directory"
         what = "holds no study" if folder.is_dir() else "is a file" if folder.exists() else "no such directory"
         raise StudyError(what, where=str(folder), hint=hint)
-    manifest = read_manifest(path)
-    outcome = Outcome([manifest], notes=list(manifest.notes))
+    manifest = read_manifest(path, trust_edited=trust_edited)
+    outcome = Outcome([manifest], _edited(manifest, folder, trusted=trust_edited), notes=list(manifest.notes))
     places = list(dict.fromkeys(unit.probe for unit in manifest.units))
     for spec in manifest.asked.models:
         for place in places:
@@ -64,12 +70,28 @@ def read_outcome(directory: str | Path) -> Outcome:
         raise StudyError("no model is finished yet", where=str(folder), hint="go on with penchant run … --resume")
     for place in places:
         table = folder / place / COMPARISON
-        if table.exists():
+        if table.exists() and manifest.shows(f"{place}/{COMPARISON}"):
             try:
                 outcome.comparisons[place] = pl.read_parquet(table)
             except (OSError, pl.exceptions.PolarsError) as error:
                 raise StudyError(f"cannot be read ({error})", where=str(table)) from error
     return outcome
+
+
+def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
+    """The files of a study that are not as it wrote them. Raises StudyError at the first unless they are trusted."""
+    found = [file for unit in manifest.units for file in edited(unit.files, folder / unit.directory)]
+    found += edited(manifest.tables, folder)
+    if trusted:
+        names = [str(file.relative_to(folder)) for file in found if file.exists()]
+        return [FILE, *names] if is_edited(folder / FILE) else names
+    for file in found:
+        raise StudyError(
+            "was edited or damaged after the study wrote it" if file.exists() else "is not there any more",
+            where=str(file),
+            hint=TRUST if file.exists() else "restore it, or run the study again into a new directory",
+        )
+    return []
 
 
 _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
@@ -89,7 +111,7 @@ def _sound(result: Result, folder: Path) -> Result:
     return result
 
 
-def side_by_side(first: str | Path, second: str | Path) -> Outcome:
+def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:
     """The results of two directories and the differences between their models, those of the first minus those of the
     second.
 
@@ -99,8 +121,8 @@ def side_by_side(first: str | Path, second: str | Path) -> Outcome:
     noted. Within one study models scored by different methods are compared by accuracy too, because it was asked for;
     here a difference of method is taken for a mistake.
     """
-    a, b = read_outcome(first), read_outcome(second)
-    both = Outcome([*a.manifests, *b.manifests])
+    a, b = read_outcome(first, trust_edited=trust_edited), read_outcome(second, trust_edited=trust_edited)
+    both = Outcome([*a.manifests, *b.manifests], [*a.edited, *b.edited])
     ours, theirs = a.by_place(), b.by_place()
     shared = [place for place in ours if place in theirs]
     if not shared:

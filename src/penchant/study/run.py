@@ -10,7 +10,8 @@ DIR/<probe>/comparison.parquet           every two models on the same items
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -18,19 +19,24 @@ from typing import Any
 
 import polars as pl
 
+from penchant.corpus.text_files import TextFile
+from penchant.engine.cache import told_damaged
 from penchant.engine.scorer import language_model
 from penchant.errors import StudyError
-from penchant.files import safe, sha256_file, write_parquet
+from penchant.files import holding, safe, sha256_file, write_parquet
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare
 from penchant.instruments.result import Result
-from penchant.models.load import LanguageModel, load
+from penchant.models.digests import Digests
+from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.manifest import (
     FILE,
     AskedRecord,
     AttemptRecord,
     CountsRecord,
+    DataRecord,
     Manifest,
     ModelRecord,
     SkipRecord,
@@ -39,7 +45,7 @@ from penchant.study.manifest import (
     now,
     read_manifest,
 )
-from penchant.study.preparation import Preparation, Prepared
+from penchant.study.preparation import TRAINED, Preparation, Prepared
 from penchant.study.results import COMPARISON, Outcome
 from penchant.study.spec import Study
 
@@ -49,13 +55,20 @@ Progress = Callable[[float, float], None]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How a study is run; nothing here changes a number."""
+    """How a study is run; nothing here changes a number.
+
+    `resume` goes on with what is in the directory; `rerun` also measures again what has changed since. `rehash` reads
+    the files of models to hash them, even if the cache remembers their hashes.
+    """
 
     resume: bool = False
+    rerun: bool = False
     cache: Path | None = None
+    rehash: bool = False
     batch_tokens: int | None = None
     base: Sequence[Path] = (Path(),)
     say: Callable[[str], None] = lambda text: None
+    warn: Callable[[str], None] = lambda text: None
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None
 
 
@@ -63,58 +76,85 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     """Run every probe with every model, writing each result as soon as it is there.
 
     With `resume`, results already in `out` are kept and cached answers are not computed again. Raises StudyError when
-    `out` holds something else.
+    `out` holds something else, or when data, text, a model or a result changed since; with `rerun`, what changed is
+    measured again.
     """
     options = options or Options()
     folder = Path(out)
     texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
-    if study.corpus is not None:
-        study.corpus.files(options.base)
-    manifest = _begun(folder, study, probes, options.resume)
-    prepared = _prepared(study, probes, folder, options)
-    manifest.prepared = prepared.records
-    running = _Running(study, prepared, folder, options, manifest, texts)
-    running.note_data()
-    for spec in study.models:
-        running.measure(spec)
-    running.compare()
-    return running.finish()
+    places = _folders(probes)
+    data = data_records(zip(places, probes, strict=True), options.base)
+    files = study.corpus.files(options.base) if study.corpus is not None else []
+    with _held(folder):
+        manifest = _begun(folder, study, probes, options)
+        running = _Running(study, probes, places, folder, options, manifest, texts)
+        running.require_same(data, files)
+        manifest.data = data
+        running.prepare()
+        for spec in study.models:
+            running.measure(spec)
+        running.compare()
+        return running.finish()
 
 
-def _begun(folder: Path, study: Study, probes: Probes, resume: bool) -> Manifest:
-    """A new manifest, or the one to go on with, written. Raises StudyError when the directory holds anything else."""
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Keep other processes from running a study in the same directory at the same time; one that was killed leaves
+    nothing that does. Raises StudyError."""
+    new = not folder.exists()
+    if not new and (not folder.is_dir()):
+        raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
+    with suppress(OSError):  # what cannot be written is told where it is written
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with holding(folder):
+            yield
+    except BlockingIOError as error:
+        raise StudyError("another process is running a study here", where=str(folder), hint="wait for it") from error
+    finally:
+        if new:
+            with suppress(OSError):  # it stays where anything was written
+                folder.rmdir()
+
+
+def _begun(folder: Path, study: Study, probes: Probes, options: Options) -> Manifest:
+    """A new manifest, or the one to go on with. Raises StudyError when the directory holds anything else.
+
+    A study that failed before its first result does not occupy its directory.
+    """
     path = folder / FILE
     asked = AskedRecord(
         study=study.model_dump(mode="json"), probes=[{probe.name: probe.model_dump(mode="json")} for probe in probes]
     )
     if not path.exists():
-        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        if folder.exists() and any(folder.iterdir()):
             raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
-        manifest = Manifest.new(asked)
-    elif not resume:
+        return Manifest.new(asked)
+    if not options.resume:
+        if _occupied(path):
+            hint = "go on with --resume, or name another directory"
+            raise StudyError("already holds a study", where=str(folder), hint=hint)
+        return Manifest.new(asked)
+    manifest = read_manifest(path)
+    if manifest.asked != asked:
+        if not manifest.units:
+            return Manifest.new(asked)
         raise StudyError(
-            "already holds a study", where=str(folder), hint="go on with --resume, or name another directory"
+            "holds a different study (other models, parameters or seed)",
+            where=str(folder),
+            hint="name another directory",
         )
-    else:
-        manifest = read_manifest(path)
-        if manifest.asked != asked:
-            raise StudyError(
-                "holds a different study (other models, parameters or seed)",
-                where=str(folder),
-                hint="name another directory",
-            )
-        manifest.attempts.append(AttemptRecord(started=now()))
-    manifest.write(path)
+    manifest.attempts.append(AttemptRecord(started=now()))
+    manifest.status = "running"
     return manifest
 
 
-def _prepared(study: Study, probes: Probes, folder: Path, options: Options) -> Prepared:
-    """The probes and models, with what must be made of the study's text."""
-    if study.corpus is None:
-        return Prepared(list(probes))
-    return Preparation(
-        study.corpus, study.vectors, study.models, folder, options.base, study.seed, options.say, options.progress
-    ).make(probes)
+def _occupied(path: Path) -> bool:
+    """Whether there is a study with results, or one that cannot be read."""
+    try:
+        return bool(read_manifest(path).units)
+    except StudyError:
+        return True
 
 
 def _folders(probes: Probes) -> list[str]:
@@ -132,28 +172,60 @@ class _Running:
     """A study while it is run: what is there already, and what each model adds."""
 
     study: Study
-    prepared: Prepared
+    probes: Probes
+    places: list[str]
     folder: Path
     options: Options
     manifest: Manifest
     texts: list[list[tuple[str, str]]]
+    prepared: Prepared = field(init=False)
     outcome: Outcome = field(init=False)
-    places: list[str] = field(init=False)
+    digests: Digests = field(init=False)
     named: dict[str, str] = field(init=False)
     """The models measured so far by the name in their signatures, as the study names them."""
 
     def __post_init__(self) -> None:
-        self.outcome = Outcome([self.manifest], notes=list(self.prepared.notes))
-        self.places = _folders(self.prepared.probes)
-        self.named = {unit.model.name: unit.spec for unit in self.manifest.units}
+        self.digests = Digests(self.options.cache, forced=self.options.rehash)
+        self.prepared = Prepared(list(self.probes))
 
-    def note_data(self) -> None:
-        """The hash of every data file; a file that changed since an earlier attempt is refused."""
-        for probe in self.prepared.probes:
-            for file in probe.files(self.options.base):
-                digest = sha256_file(file)
-                if self.manifest.data.setdefault(str(file), digest) != digest:
-                    raise StudyError("the file changed since the study was begun", where=str(file))
+    def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile]) -> None:
+        """Raise StudyError if anything changed since the study was begun; with `rerun`, forget what rests on it."""
+        drawn = [place for place, probe in zip(self.places, self.probes, strict=True) if probe.lacks_text()]
+        drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
+        current = Now(data, files, drawn, self._fingerprint)
+        found = changes(self.manifest, current, self.folder)
+        if not self.options.rerun:
+            refuse(found, self.folder)
+        stale = forget(self.manifest, found, self.folder)
+        for change in found:
+            self.options.warn(f"{change.what}; what rests on it is measured again")
+        self._write()  # before anything is removed, so that no unit is without its files
+        for file in stale:
+            file.unlink(missing_ok=True)
+
+    def _fingerprint(self, spec: str) -> str:
+        """The fingerprint of a model as it is now; of one that the study trains, as its vectors are."""
+        if spec.startswith(TRAINED):
+            return sha256_file(self.folder / "vectors" / f"{spec.removeprefix(TRAINED)}.txt")
+        return fingerprint(self._place(spec), self.digests)
+
+    def prepare(self) -> None:
+        """Make what the study makes of its text."""
+        if self.study.corpus is not None:
+            options = self.options
+            self.prepared = Preparation(
+                self.study.corpus,
+                self.study.vectors,
+                self.study.models,
+                self.folder,
+                options.base,
+                self.study.seed,
+                options.say,
+                options.progress,
+            ).make(self.probes)
+            self.manifest.prepared = self.prepared.records
+        self.outcome = Outcome([self.manifest], notes=list(self.prepared.notes))
+        self.named = {unit.model.name: unit.spec for unit in self.manifest.units}
         self._write()
 
     def measure(self, spec: str) -> None:
@@ -186,6 +258,7 @@ class _Running:
             device=self.study.device,
             trust_remote_code=self.study.trust_remote_code,
             allow_pickle=self.study.allow_pickle,
+            digests=self.digests,
         )
         if self.named.setdefault(model.name, spec) != spec:
             message = f"'{self.named[model.name]}' and '{spec}' are both {model.name}"
@@ -207,12 +280,13 @@ class _Running:
         if isinstance(model, LanguageModel):
             require_fit(model, self.texts[number], scores="encoder" not in probe.kinds)
         progress = options.progress(f"{place} · {model.name}")
-        run = Run(options.cache, options.batch_tokens, progress, options.base)
+        run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
         began = time.perf_counter()
         result = probe.run(model, run)
         directory = f"{place}/{safe(model.name)}"
-        result.save(self.folder / directory)
+        files = result.save(self.folder / directory)
         seconds = round(time.perf_counter() - began, 3)
+        written = {file.name: sha256_file(file) for file in files}
         counts = CountsRecord(**run.counts.as_dict())
         unit = UnitRecord(
             probe=place,
@@ -221,6 +295,7 @@ class _Running:
             model=ModelRecord.of(model),
             counts=counts,
             seconds=seconds,
+            files=written,
         )
         self.manifest.units.append(unit)
         took = TookRecord(probe=place, spec=spec, counts=counts, seconds=seconds)
@@ -230,6 +305,8 @@ class _Running:
 
     def compare(self) -> None:
         """The differences between every two models of each probe. Raises StudyError for one that no model fits."""
+        self.manifest.tables = {}
+        self._write()
         for place in self.places:
             specs = [spec for spec in self.study.models if (place, spec) in self.outcome.results]
             if not specs:
@@ -244,10 +321,15 @@ class _Running:
             if tables:
                 self.outcome.comparisons[place] = pl.concat(tables)
                 write_parquet(self.outcome.comparisons[place], self.folder / place / COMPARISON)
+                name = f"{place}/{COMPARISON}"
+                self.manifest.tables[name] = sha256_file(self.folder / name)
 
     def finish(self) -> Outcome:
         """What was found, once the manifest says so."""
         self.outcome.notes += self.manifest.left_out()
+        damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)
+        if damaged:
+            self.options.warn(told_damaged(damaged))
         self.manifest.status = "finished"
         self.manifest.notes = self.outcome.notes
         self.manifest.attempts[-1].finished = now()
@@ -255,4 +337,5 @@ class _Running:
         return self.outcome
 
     def _write(self) -> None:
+        """Write the manifest."""
         self.manifest.write(self.folder / FILE)

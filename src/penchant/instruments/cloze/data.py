@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -190,7 +190,8 @@ class Rating:
 
 @dataclass(frozen=True, slots=True)
 class ClozeSet:
-    """A test set as read from its files. `path` is the table of sentences, `sha256` its hash."""
+    """A test set as read from its files. `path` is the table of sentences, `sha256` its hash; `description` the file
+    set.yaml, where there is one."""
 
     name: str
     language: str
@@ -201,11 +202,13 @@ class ClozeSet:
     candidates: Path | None
     path: Path
     sha256: str
+    description: Path | None = None
 
     @property
     def files(self) -> list[Path]:
-        """All tables of the set."""
-        return [self.path, *self.ratings, *self.lexicon, *([self.candidates] if self.candidates else [])]
+        """The description and all tables of the set."""
+        named = [self.description, self.path, *self.ratings, *self.lexicon, self.candidates]
+        return [file for file in named if file is not None]
 
 
 def read_cloze(path: str | Path) -> ClozeSet:
@@ -222,7 +225,7 @@ def read_cloze(path: str | Path) -> ClozeSet:
         return _set(SetFile(name=place.stem, sentences=place.name), place.parent)
     description = read_document(place, SetFile, hint="see penchant schema cloze")
     name = description.name or place.absolute().parent.name
-    return _set(description.model_copy(update={"name": name}), place.parent)
+    return replace(_set(description.model_copy(update={"name": name}), place.parent), description=place)
 
 
 def _set(description: SetFile, folder: Path) -> ClozeSet:

@@ -1,0 +1,94 @@
+"""Hashes of files, remembered: a model of 10 GB is not read anew at every start.
+
+A hash is remembered by the file's path, size, time of change and inode, in the SQLite file of the cache of answers.
+A file that was written to in the last seconds is not remembered, for it might be written to again within the resolution
+of its clock.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+from penchant.errors import CacheError
+from penchant.files import sha256_file
+
+_FRESH = 2_000_000_000
+"""Nanoseconds within which a file that was written to may be again without its time of change showing it."""
+_TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
+
+
+class Digests:
+    """SHA-256 of files, from the SQLite file `path` where the file has not changed (None: never remembered). `forced`
+    reads every file, and remembers what it finds."""
+
+    def __init__(self, path: Path | None, *, forced: bool = False) -> None:
+        self.path = path
+        self.forced = forced
+
+    def sha256(self, file: Path) -> str:
+        """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read, CacheError when the
+        memory cannot."""
+        if self.path is None:
+            return sha256_file(file)
+        name, stamp = str(file.resolve()), _stamp(file)
+        known = None if self.forced else self._known(name, stamp)
+        if known is not None:
+            return known
+        digest = sha256_file(file)
+        if stamp and stamp == _stamp(file) and time.time_ns() - file.stat().st_mtime_ns > _FRESH:
+            self._remember(name, stamp, digest)
+        return digest
+
+    def _known(self, name: str, stamp: str) -> str | None:
+        if self.path is None or not self.path.exists():
+            return None
+        try:
+            with closing(self._open()) as db:
+                row = db.execute("SELECT stamp, sha256, checksum FROM files WHERE path = ?", (name,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._broken(error) from error
+        if row is None or row[0] != stamp or row[2] != _checksum(name, stamp, row[1]):
+            return None
+        return str(row[1])
+
+    def _remember(self, name: str, stamp: str, digest: str) -> None:
+        assert self.path is not None
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with closing(self._open()) as db:
+                db.execute(
+                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
+                    (name, stamp, digest, _checksum(name, stamp, digest)),
+                )
+        except (sqlite3.Error, OSError) as error:
+            raise self._broken(error) from error
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(str(self.path), timeout=120, isolation_level=None)
+        db.execute("PRAGMA journal_mode=WAL")
+        db.execute(f"CREATE TABLE IF NOT EXISTS files ({_TABLE}) WITHOUT ROWID")
+        return db
+
+    def _broken(self, reason: object) -> CacheError:
+        return CacheError(
+            f"cannot be used as a cache of answers ({reason})",
+            where=str(self.path),
+            hint="delete the file, name another with --cache PATH, or turn caching off with --cache none",
+        )
+
+
+def _stamp(file: Path) -> str:
+    """What changes when a file does; "" for one that is not there."""
+    try:
+        stat = file.stat()
+    except OSError:
+        return ""
+    return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_dev} {stat.st_ino}"
+
+
+def _checksum(name: str, stamp: str, digest: object) -> bytes:
+    return hashlib.blake2b(f"{name}\0{stamp}\0{digest}".encode("utf-8", "surrogateescape"), digest_size=8).digest()

@@ -1,0 +1,78 @@
+"""Which files determine what a local model computes, and the hash that tells it from every other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from penchant.errors import DataError, ModelError
+from penchant.models.digests import Digests
+
+_SETTINGS = (".json", ".txt", ".model", ".py", ".jinja", ".tiktoken", ".vocab", ".bpe")
+_INDICES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
+
+
+def local_fingerprint(local: Path, digests: Digests) -> str:
+    """A SHA-256 over the configuration, weights, tokenizer and code of a model file or directory. Raises ModelError."""
+    digest = hashlib.sha256()
+    root = local if local.is_dir() else local.parent
+    try:
+        for file in sorted(set(model_files(local))):
+            digest.update(file.relative_to(root).as_posix().encode("utf-8", "surrogateescape"))
+            digest.update(bytes.fromhex(digests.sha256(file)))
+    except DataError as error:
+        raise ModelError(error.message, where=error.where) from error
+    return digest.hexdigest()
+
+
+def model_files(local: Path) -> Iterator[Path]:
+    """The files of a local model: what `from_pretrained` reads of it, and every other file of those kinds beside it.
+
+    Weights are safetensors, or pickled ones where there are none; and the parts that an index names, wherever they are.
+    """
+    if local.is_file():
+        yield local
+        return
+    weights = [file for file in local.iterdir() if file.suffix in (".safetensors", ".bin")]
+    safe = [file for file in weights if file.suffix == ".safetensors"]
+    yield from safe or weights
+    for file in local.iterdir():
+        if file.suffix in _SETTINGS and file.is_file() and not file.name.startswith("README"):
+            yield file
+    yield from _parts(local)
+
+
+def _parts(local: Path) -> Iterator[Path]:
+    """The weights that an index names, or the configuration (`transformers_weights`). Raises ModelError for one that is
+    not there or that lies outside."""
+    indices = [local / name for name in _INDICES]
+    named = _read(local / "config.json").get("transformers_weights")
+    if isinstance(named, str):
+        indices.append(_inside(local, named))
+    for index in indices:
+        if index.is_file() and index.suffix == ".json":
+            parts = _read(index).get("weight_map")
+            if not isinstance(parts, dict):
+                raise ModelError("is no index of weights: it has no weight_map", where=str(index))
+            yield from (_inside(local, str(part)) for part in set(parts.values()))
+        elif index.is_file():
+            yield index
+
+
+def _inside(local: Path, name: str) -> Path:
+    part = local / name
+    if not part.resolve().is_relative_to(local.resolve()) and not part.is_symlink():
+        raise ModelError(f"its weights are said to be in '{name}', outside of it", where=str(local))
+    if not part.is_file():
+        raise ModelError(f"lacks the weights '{name}' that it names", where=str(local), hint="copy the whole model")
+    return part
+
+
+def _read(file: Path) -> dict[str, object]:
+    try:
+        content = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}  # loading says what is wrong with it
+    return content if isinstance(content, dict) else {}

@@ -1,0 +1,155 @@
+"""Two models that compute different things have different fingerprints; a checkpoint is read whole or refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from safetensors.torch import load_file, save_file
+
+from penchant.errors import ModelError
+from penchant.models.digests import Digests
+from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.study.check import check
+
+Zoo = Callable[[str], Path]
+
+
+def rewritten(folder: Path, **values: object) -> None:
+    content = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps({**content, **values}), "utf-8")
+
+
+@pytest.fixture
+def sharded(zoo: Zoo, tmp_path: Path) -> Path:
+    """A model in two parts that an index names, one of them in a subfolder."""
+    folder = tmp_path / "sharded"
+    shutil.copytree(zoo("bert"), folder)
+    weights = load_file(folder / "model.safetensors")
+    (folder / "model.safetensors").unlink()
+    (folder / "parts").mkdir()
+    names = sorted(weights)
+    where = {}
+    for file, chosen in (("one.safetensors", names[::2]), ("parts/two.safetensors", names[1::2])):
+        save_file({name: weights[name] for name in chosen}, folder / file, {"format": "pt"})
+        where |= dict.fromkeys(chosen, file)
+    index = {"metadata": {"total_size": 0}, "weight_map": where}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index), "utf-8")
+    return folder
+
+
+def test_every_part_that_the_index_names_counts(sharded: Path) -> None:
+    before = fingerprint(str(sharded), Digests(None))
+    model = load(sharded)
+    assert isinstance(model, LanguageModel)
+    assert model.fingerprint == before
+    weights = load_file(sharded / "parts" / "two.safetensors")
+    name = next(iter(weights))
+    weights[name].view(-1)[0] += 1
+    save_file(weights, sharded / "parts" / "two.safetensors", {"format": "pt"})
+    assert fingerprint(str(sharded), Digests(None)) != before
+
+
+def test_a_part_that_is_not_there_or_lies_outside(sharded: Path, tmp_path: Path) -> None:
+    shutil.move(sharded / "parts" / "two.safetensors", tmp_path / "two.safetensors")
+    for loader in (load, lambda spec: fingerprint(str(spec), Digests(None))):
+        with pytest.raises(ModelError, match=r"two\.safetensors"):
+            loader(sharded)
+    index = sharded / "model.safetensors.index.json"
+    index.write_text(index.read_text("utf-8").replace("parts/two", "../two"), "utf-8")
+    with pytest.raises(ModelError, match="outside"):
+        fingerprint(str(sharded), Digests(None))
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "tokenizer_config.json"])
+def test_every_setting_counts(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    shutil.copytree(zoo("bert"), tmp_path / "m")
+    before = fingerprint(str(tmp_path / "m"), Digests(None))
+    with (tmp_path / "m" / name).open("a", encoding="utf-8") as stream:
+        stream.write(" ")
+    assert fingerprint(str(tmp_path / "m"), Digests(None)) != before
+
+
+@pytest.mark.parametrize("name", ["bert", "gpt2", "roberta", "distilbert", "llama", "modernbert", "bert-headless"])
+def test_layers_that_the_configuration_leaves_out(zoo: Zoo, tmp_path: Path, name: str) -> None:
+    shutil.copytree(zoo(name), tmp_path / "m")
+    key = {"gpt2": "n_layer", "distilbert": "n_layers"}.get(name, "num_hidden_layers")
+    layers = json.loads((tmp_path / "m" / "config.json").read_text("utf-8"))[key]
+    assert layers > 1
+    rewritten(tmp_path / "m", **{key: 1, "layer_types": None})
+    with pytest.raises(ModelError, match="leaves out"):
+        load(tmp_path / "m")
+
+
+def test_a_head_that_is_left_behind_is_said(zoo: Zoo, tmp_path: Path) -> None:
+    """As in a checkpoint of pre-training, whose head for the next sentence nothing here reads."""
+    shutil.copytree(zoo("bert"), tmp_path / "m")
+    weights = load_file(tmp_path / "m" / "model.safetensors")
+    weights["cls.seq_relationship.weight"] = weights["cls.predictions.bias"].clone()
+    save_file(weights, tmp_path / "m" / "model.safetensors", {"format": "pt"})
+    model = load(tmp_path / "m")
+    assert isinstance(model, LanguageModel)
+    assert model.unused == ("cls.seq_relationship.weight",)
+    assert any("cls.seq_relationship.weight" in finding.detail for finding in check(model))
+    for name in ("bert", "gpt2", "roberta", "albert", "electra-generator"):
+        whole = load(zoo(name))
+        assert isinstance(whole, LanguageModel)
+        assert whole.unused == ()
+
+
+def test_quantized_weights_and_adapters_are_refused(zoo: Zoo, tmp_path: Path) -> None:
+    shutil.copytree(zoo("gpt2"), tmp_path / "q")
+    rewritten(tmp_path / "q", quantization_config={"quant_method": "bitsandbytes", "load_in_8bit": True})
+    with pytest.raises(ModelError, match=r"quantized \(bitsandbytes\)"):
+        load(tmp_path / "q")
+    shutil.copytree(zoo("gpt2"), tmp_path / "a")
+    (tmp_path / "a" / "adapter_config.json").write_text("{}", "utf-8")
+    with pytest.raises(ModelError, match="adapter"):
+        load(tmp_path / "a")
+
+
+class TestDigests:
+    @pytest.fixture
+    def file(self, tmp_path: Path) -> Path:
+        path = tmp_path / "weights"
+        path.write_bytes(b"one")
+        old = time.time() - 60
+        os.utime(path, (old, old))
+        return path
+
+    def test_a_file_is_read_once(self, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        memory = Digests(tmp_path / "c.sqlite")
+        digest = memory.sha256(file)
+        monkeypatch.setattr("penchant.models.digests.sha256_file", lambda path: "read again")
+        assert Digests(tmp_path / "c.sqlite").sha256(file) == digest
+        assert Digests(tmp_path / "c.sqlite", forced=True).sha256(file) == "read again"
+
+    @pytest.mark.parametrize("same_time", [True, False])
+    def test_a_file_that_changed_is_read_again(self, file: Path, tmp_path: Path, same_time: bool) -> None:
+        memory = Digests(tmp_path / "c.sqlite")
+        before, stat = memory.sha256(file), file.stat()
+        file.write_bytes(b"two")
+        if same_time:  # the time of change of the inode shows it all the same
+            os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+        assert memory.sha256(file) != before
+
+    def test_a_damaged_memory_is_not_believed(self, file: Path, tmp_path: Path) -> None:
+        import sqlite3
+
+        memory = Digests(tmp_path / "c.sqlite")
+        digest = memory.sha256(file)
+        with sqlite3.connect(tmp_path / "c.sqlite") as db:
+            db.execute("UPDATE files SET sha256 = 'f' || substr(sha256, 2)")
+        assert memory.sha256(file) == digest
+
+    def test_it_shares_the_file_of_answers(self, file: Path, tmp_path: Path) -> None:
+        from penchant.engine.cache import Cache
+
+        Digests(tmp_path / "c.sqlite").sha256(file)
+        Cache(tmp_path / "c.sqlite", "m", "float32").close()
+        Digests(tmp_path / "c.sqlite").sha256(file)

@@ -1,0 +1,173 @@
+"""What changed since a study was begun is noticed before anything is overwritten, and can be measured again."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from safetensors.torch import load_file, save_file
+
+from answers import Answer, refused
+from penchant.study.manifest import read_manifest
+from penchant.study.results import read_outcome
+
+Program = Callable[..., Answer]
+Zoo = Callable[[str], Path]
+PAIRS = "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n"
+MORE = "The dog sleeps.\tThe dog sleep.\n"
+OPTIONS = "resamples: 100"
+
+
+@pytest.fixture
+def study(zoo: Zoo, tmp_path: Path) -> Path:
+    """A study of pairs with two models of its own directory."""
+    for name in ("bert", "gpt2"):
+        shutil.copytree(zoo(name), tmp_path / "here" / name)
+    (tmp_path / "here" / "pairs.tsv").write_text(PAIRS, "utf-8")
+    path = tmp_path / "here" / "s.yaml"
+    path.write_text(
+        f"study: s\nmodels: [./bert, ./gpt2]\nprobes: [{{minimal-pairs: {{data: pairs.tsv, {OPTIONS}}}}}]\n", "utf-8"
+    )
+    return path
+
+
+@pytest.fixture
+def done(penchant: Program, study: Path) -> Path:
+    """That study, finished."""
+    code, _, err = penchant("run", study, "-o", study.parent / "out")
+    assert code == 0, err
+    return study.parent / "out"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def other_weights(model: Path) -> None:
+    weights = load_file(model / "model.safetensors")
+    name = next(name for name in weights if "embeddings.weight" in name or "wte" in name)
+    weights[name][0] += 1
+    save_file(weights, model / "model.safetensors", {"format": "pt"})
+
+
+def test_nothing_changed(penchant: Program, study: Path, done: Path) -> None:
+    code, _, err = penchant("run", study, "-o", done, "--resume")
+    assert code == 0, err
+    assert [len(attempt.units) for attempt in read_manifest(done / "manifest.json").attempts] == [2, 0]
+
+
+def test_from_another_working_directory(
+    penchant: Program, study: Path, done: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    given = os.path.relpath(study)
+    code, _, err = penchant("run", given, "-o", done, "--resume")
+    assert code == 0, err
+    (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
+    before = files(done)
+    refused(penchant("run", given, "-o", done, "--resume"), "pairs.tsv changed", "--rerun", "-o")
+    assert files(done) == before
+
+
+def test_data(penchant: Program, study: Path, done: Path) -> None:
+    (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
+    before = files(done)
+    refused(penchant("run", study, "-o", done, "--resume"), "pairs.tsv changed since the study was begun")
+    assert files(done) == before
+    code, _, err = penchant("run", study, "-o", done, "--rerun")
+    assert code == 0, err
+    assert "measured again" in err
+    outcome = read_outcome(done)
+    assert [len(result.items) for result in outcome.results.values()] == [3, 3]
+    (fresh := study.parent / "fresh").mkdir()
+    assert penchant("run", study, "-o", fresh)[0] == 0
+    for path in fresh.rglob("*.parquet"):
+        assert pl.read_parquet(path).equals(pl.read_parquet(done / path.relative_to(fresh)), null_equal=True)
+
+
+def test_a_model(penchant: Program, study: Path, done: Path) -> None:
+    other_weights(study.parent / "bert")
+    before = files(done)
+    refused(penchant("run", study, "-o", done, "--resume"), "the model ./bert changed")
+    assert files(done) == before
+    code, _, err = penchant("run", study, "-o", done, "--rerun")
+    assert code == 0, err
+    manifest = read_manifest(done / "manifest.json")
+    assert [[unit.spec for unit in attempt.units] for attempt in manifest.attempts] == [
+        ["./bert", "./gpt2"],
+        ["./bert"],
+    ]
+    kept = {unit.directory for unit in manifest.units}
+    tables = {str(path.parent.relative_to(done)) for path in done.rglob("items.parquet")}
+    assert tables == kept  # the old result of the model is gone
+
+
+@pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt"])
+def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None:
+    path = next(done.glob(f"minimal-pairs/bert*/{name}"))
+    if name == "signature.txt":
+        path.write_text(path.read_text("utf-8").replace("seed:0", "seed:1"), "utf-8")
+    else:
+        table = pl.read_parquet(path)
+        table.with_columns(pl.col("difference" if name == "items.parquet" else "value") * 2).write_parquet(path)
+    for command in (("report", done), ("export", done, "--to", "csv"), ("report", done, done)):
+        refused(penchant(*command), f"{name}: was edited or damaged", "--trust-edited")
+    refused(penchant("run", study, "-o", done, "--resume"), "was edited", "--rerun")
+    code, _, err = penchant("report", done, "--trust-edited", "-o", "page.html")
+    assert code == 0, err
+    assert "edited after the study wrote it" in err
+    page = Path("page.html").read_text("utf-8")
+    assert "<strong>Edited.</strong>" in page
+    assert page.count("Edited after the study wrote them") >= 2  # and at every table
+    code, _, err = penchant("run", study, "-o", done, "--rerun")
+    assert code == 0, err
+    code, _, err = penchant("report", done)
+    assert code == 0, err
+    assert "Edited" not in (done / "report.html").read_text("utf-8")
+
+
+def test_a_comparison_and_the_manifest(penchant: Program, done: Path) -> None:
+    path = done / "minimal-pairs" / "comparison.parquet"
+    table = pl.read_parquet(path)
+    table.with_columns(pl.col("value") + 1).write_parquet(path)
+    refused(penchant("report", done), "comparison.parquet: was edited or damaged")
+    table.write_parquet(path)
+    path.unlink()
+    refused(penchant("report", done), "comparison.parquet: is not there any more")
+    manifest = done / "manifest.json"
+    content = json.loads(manifest.read_text("utf-8"))
+    content["units"][0]["counts"]["forward"] += 1
+    manifest.write_text(json.dumps(content), "utf-8")
+    refused(penchant("report", done), "manifest.json: was edited or damaged")
+
+
+def test_a_study_that_failed_before_its_first_result_does_not_occupy_its_directory(
+    penchant: Program, study: Path
+) -> None:
+    right = study.read_text("utf-8")
+    out = study.parent / "out"
+    (study.parent / "odd.tsv").write_text("good\tbad\nThe 漢字 sleep.\tThe 漢字 sleeps.\n", "utf-8")
+    study.write_text(right.replace("pairs.tsv", "odd.tsv"), "utf-8")
+    refused(penchant("run", study, "-o", out), "unknown")
+    study.write_text(right.replace("[./bert, ./gpt2]", "[./missing]"), "utf-8")
+    refused(penchant("run", study, "-o", out), "missing")
+    study.write_text(right, "utf-8")
+    code, _, err = penchant("run", study, "-o", out)
+    assert code == 0, err
+    refused(penchant("run", study, "-o", out), "already holds a study")
+
+
+def test_two_processes_do_not_share_a_directory(penchant: Program, study: Path) -> None:
+    from penchant.files import holding
+
+    out = study.parent / "out"
+    out.mkdir()
+    with holding(out):
+        refused(penchant("run", study, "-o", out), "another process")
+    assert penchant("run", study, "-o", out)[0] == 0
