@@ -12,11 +12,12 @@ import polars as pl
 import pytest
 import yaml
 
-from answers import Answer
+from answers import Answer, refused
 from paths import SHARED, bundled
 from penchant import read_stimuli
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.training import read_card
+from penchant.study.manifest import read_manifest
 from penchant.study.results import read_outcome
 from penchant.vectors.static import load_vectors
 
@@ -111,17 +112,39 @@ def test_what_was_made_is_made_once(penchant: Program, tmp_path: Path) -> None:
     assert penchant("run", study(tmp_path, "text.txt"), "-o", out)[0] == 0
     made = [out / "corpus" / "associations-en.parquet", out / "vectors" / "skip.txt", out / "vectors" / "skip.md"]
     before = [(path.read_bytes(), path.stat().st_mtime_ns) for path in made]
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
-    manifest["units"] = [unit for unit in manifest["units"] if unit["probe"] != "ceat"]
-    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    manifest = read_manifest(out / "manifest.json")
+    manifest.units = [unit for unit in manifest.units if unit.probe != "ceat"]
+    manifest.write(out / "manifest.json")
     assert penchant("run", tmp_path / "study.yaml", "-o", out, "--resume")[0] == 0
     assert [(path.read_bytes(), path.stat().st_mtime_ns) for path in made] == before
     # Lost, it is made again, and is the same.
     for path in made:
         path.unlink()
-    (out / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    manifest.write(out / "manifest.json")
     assert penchant("run", tmp_path / "study.yaml", "-o", out, "--resume")[0] == 0
     assert [path.read_bytes() for path in made] == [content for content, _ in before]
+
+
+def test_a_text_that_changed_is_noticed_before_anything_is_made_of_it(penchant: Program, tmp_path: Path) -> None:
+    planted(tmp_path / "text.txt", lines=300)
+    out = tmp_path / "out"
+    path = study(tmp_path, "text.txt", models=["trained:skip", "bundled:modern"])
+    assert penchant("run", path, "-o", out)[0] == 0
+    before = {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    planted(tmp_path / "text.txt", lines=320)
+    refused(penchant("run", path, "-o", out, "--resume"), "text.txt, of which", "changed", "--rerun")
+    assert before == {file: file.read_bytes() for file in out.rglob("*") if file.is_file()}
+    first = read_manifest(out / "manifest.json")
+    code, _, err = penchant("run", path, "-o", out, "--rerun")
+    assert code == 0, err
+    again = read_manifest(out / "manifest.json")
+    assert len(again.attempts[-1].units) == 2  # both probes rest on the text
+    for name, record in again.prepared.items():
+        assert record.sha256 != first.prepared[name].sha256
+    # A table that was edited by hand is no more believed than a text.
+    table = out / "corpus" / "associations-en.parquet"
+    pl.read_parquet(table).head(50).write_parquet(table)
+    refused(penchant("run", path, "-o", out, "--resume"), "associations-en.parquet was edited")
 
 
 @pytest.mark.parametrize(

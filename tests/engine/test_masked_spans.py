@@ -233,14 +233,15 @@ def test_one_piece_each_and_first_is_the_same_as_all(zoo: Zoo) -> None:
     assert first.score == pytest.approx(whole.score, abs=1e-6)
 
 
-def test_a_number_that_cannot_be_computed_stays_none(zoo: Zoo) -> None:
+def test_what_is_no_number_is_an_error(zoo: Zoo) -> None:
     class Overflows(FakeBackend):
         def run(self, batch: Batch) -> NDArray[np.generic]:
             return np.full(len(batch.targets), np.nan, np.float32)
 
     scorer = Scorer(language_model(zoo("bert")), backend=Overflows())
     for pieces in ("all", "first"):
-        assert all(math.isnan(score.score) for score in scorer.masked(PLACES, pieces=pieces))
+        with pytest.raises(ModelError, match=r"bert@.*nan for a log-probability"):
+            list(scorer.masked(PLACES, pieces=pieces))
 
 
 @pytest.mark.parametrize("name", tiny.MASKED)

@@ -801,9 +801,17 @@ class TestCollect:
         assert collect(Scorer(lm), store, places).computed == 4
         assert len({vector.tobytes() for vector in fetched(store, places)}) == 4
 
-    @pytest.mark.parametrize("value", [1e5, -1e5, float("nan"), float("inf")])
-    def test_what_float16_cannot_hold_is_named(
-        self, zoo: Zoo, tmp_path: Path, value: float, monkeypatch: pytest.MonkeyPatch
+    @pytest.mark.parametrize(
+        ("value", "told"),
+        [
+            (1e5, r"corpus, line 9: layer 1 of 'dog' holds .*float16"),
+            (-1e5, r"corpus, line 9: layer 1 of 'dog' holds .*float16"),
+            (float("nan"), r"bert@.*nan for a vector in '.*dog"),
+            (float("inf"), r"bert@.*inf for a vector in '.*dog"),
+        ],
+    )
+    def test_what_no_vector_may_hold_is_named(
+        self, zoo: Zoo, tmp_path: Path, value: float, told: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         lm = load(zoo("bert"))
         plain_vectors = type(lm.network).vectors
@@ -815,7 +823,7 @@ class TestCollect:
 
         monkeypatch.setattr(type(lm.network), "vectors", too_large)
         store = open_store(tmp_path, lm, (0, 1))
-        with pytest.raises(ModelError, match=r"corpus, line 9: layer 1 of 'dog' holds .*float16"):
+        with pytest.raises(ModelError, match=told):
             collect(Scorer(lm), store, [("The dog.", (4, 7), "corpus, line 9")], layers=(0, 1))
         assert len(store) == 0
 

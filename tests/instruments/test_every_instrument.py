@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pydoc
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,3 +216,38 @@ def test_the_study_file_is_explained_too() -> None:
     for part in parts:
         for key, field in part.get("properties", {}).items():
             assert field.get("description") or "$ref" in field, f"{part['title']}.{key}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_file_that_is_read_is_named(name: str, tmp_path: Path) -> None:
+    """A study notes the hash of each file that a probe names, and so notices a change: none may be read unnamed."""
+    files = write_template(name, tmp_path)
+    (study,) = (file for file in files if file.name == f"{name}.yaml")
+    _, probes = read_study(study)
+    for probe in probes:
+        named = {file.resolve() for file in probe.files([tmp_path])}
+        opened = {path.resolve() for path in _opened(lambda probe=probe: probe.texts([tmp_path]))}  # type: ignore[misc]
+        data = {path for path in opened if path.is_relative_to(tmp_path) or path.is_relative_to(probe.folder())}
+        assert data - named == set()
+
+
+_seen: list[str] | None = None
+
+
+def _hook(event: str, arguments: tuple[object, ...]) -> None:
+    if _seen is not None and event == "open" and isinstance(arguments[0], str | Path):
+        _seen.append(str(arguments[0]))
+
+
+sys.addaudithook(_hook)
+
+
+def _opened(do: Callable[[], object]) -> set[Path]:
+    """The files that are opened while something is done."""
+    global _seen
+    _seen = []
+    try:
+        do()
+        return {Path(name) for name in _seen if not name.endswith((".py", ".pyc"))}
+    finally:
+        _seen = None

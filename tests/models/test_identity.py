@@ -34,7 +34,7 @@ def sharded(zoo: Zoo, tmp_path: Path) -> Path:
     (folder / "model.safetensors").unlink()
     (folder / "parts").mkdir()
     names = sorted(weights)
-    where = {}
+    where: dict[str, str] = {}
     for file, chosen in (("one.safetensors", names[::2]), ("parts/two.safetensors", names[1::2])):
         save_file({name: weights[name] for name in chosen}, folder / file, {"format": "pt"})
         where |= dict.fromkeys(chosen, file)

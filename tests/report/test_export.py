@@ -38,6 +38,7 @@ from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, cited, unmarked
 from penchant.report.tables import Number, P, Row, Table, marked
+from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
@@ -807,11 +808,11 @@ def test_an_unknown_form_from_python(finished: Path, tmp_path: Path) -> None:
 
 
 def test_an_unfinished_study_is_exported_as_far_as_it_went(penchant: Program, mine: Path) -> None:
-    manifest = json.loads((mine / "manifest.json").read_text("utf-8"))
-    first, *rest = manifest["units"]
-    manifest["units"] = [first]
-    manifest["status"] = "running"
-    (mine / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    manifest = read_manifest(mine / "manifest.json")
+    first, *rest = manifest.units
+    manifest.units = [first]
+    manifest.status, manifest.tables = "running", {}
+    manifest.write(mine / "manifest.json")
     for table in mine.glob("*/comparison.parquet"):
         table.unlink()
     assert rest
@@ -822,6 +823,6 @@ def test_an_unfinished_study_is_exported_as_far_as_it_went(penchant: Program, mi
     assert not [name for name in names if "cloze" in name or "comparison" in name or "differences" in name]
     assert len({row["model"] for row in read(mine / "csv" / "minimal-pairs-items.csv")}) == 1
     assert penchant("export", mine, "--to", "latex")[0] == 0
-    manifest["units"] = []
-    (mine / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    manifest.units = []
+    manifest.write(mine / "manifest.json")
     refused(penchant("export", mine, "--to", "csv"), "no model is finished yet")

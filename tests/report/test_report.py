@@ -586,23 +586,23 @@ def test_report_refuses_what_is_no_result(penchant: Program, pairs_study: Path, 
     shutil.copyfile(pairs_study / "manifest.json", broken / "manifest.json")
     lost = next(broken.glob("minimal-pairs/*/items.parquet"))
     lost.unlink()
-    refused(penchant("report", broken), "no result here")
+    refused(penchant("report", broken), "items.parquet: is not there any more")
     (tmp_path / "file").write_text("", "utf-8")
     refused(penchant("report", pairs_study, "-o", tmp_path / "file" / "report.html"), "cannot be written")
 
 
 def test_an_unfinished_study_says_so(pairs_study: Path, tmp_path: Path, reading: Callable[..., Reader]) -> None:
     half = shutil.copytree(pairs_study, tmp_path / "half")
-    manifest = json.loads((half / "manifest.json").read_text("utf-8"))
-    manifest["units"].pop()
-    manifest["status"] = "running"
-    (half / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    manifest = read_manifest(half / "manifest.json")
+    manifest.units.pop()
+    manifest.status, manifest.tables = "running", {}
+    manifest.write(half / "manifest.json")
     (half / "minimal-pairs" / "comparison.parquet").unlink()
     write_report(read_outcome(half).document(), half / "report.html")
     text = reading(half / "report.html").page.locator("header").inner_text()
     assert "Not finished. 1 of 2 probes and models" in text
-    manifest["units"] = []
-    (half / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    manifest.units = []
+    manifest.write(half / "manifest.json")
     with pytest.raises(Exception, match="no model is finished yet"):
         read_outcome(half)
 

@@ -114,7 +114,8 @@ class Probe(BaseModel, ABC, Generic[M]):
 
     @abstractmethod
     def files(self, base: Sequence[Path]) -> list[Path]:
-        """Every data file the probe reads, looked up in `base`. Raises DataError."""
+        """Every data file the probe reads, looked up in `base`; without sentences that a study is still to draw. Raises
+        DataError."""
 
     @abstractmethod
     def texts(self, base: Sequence[Path]) -> list[tuple[str, str]]:

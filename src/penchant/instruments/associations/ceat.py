@@ -124,8 +124,8 @@ class CEAT(Association[Combined]):
         return []
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of the stimulus set and of the sentences."""
-        return [*self.stimuli(base).files, *self.places(base)]
+        """The files of the stimulus set and of the sentences, where they are named."""
+        return [*self.stimuli(base).files, *(() if self.lacks_text() else self.places(base))]
 
     def text_needs(self, base: Sequence[Path]) -> TextNeeds:
         """The stimuli of its categories, in sentences sampled separately between the bounds of its segments."""
