@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from io import BytesIO
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from hub_server import Hub
 
 # Read when the libraries are first imported, so set before any test module brings them in. One thread: the
 # models are too small to share out, and the workers of a parallel run would get in each other's way.
@@ -84,3 +88,33 @@ def penchant(
         return stop.value.code, out, err
 
     return run
+
+
+@pytest.fixture
+def hub(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Hub]:
+    """A hub that the client in this process asks, with an empty local cache and short patience."""
+    from huggingface_hub import close_session, constants
+
+    from hub_server import serving
+
+    with serving() as hub:
+        monkeypatch.setattr(constants, "ENDPOINT", hub.endpoint)
+        template = f"{hub.endpoint}/{{repo_id}}/resolve/{{revision}}/{{filename}}"
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+        monkeypatch.setattr(constants, "HF_TOKEN_PATH", str(tmp_path / "token"))
+        monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+        monkeypatch.setattr(constants, "HF_HUB_DOWNLOAD_TIMEOUT", 1)
+        monkeypatch.setattr(constants, "HF_HUB_ETAG_TIMEOUT", 1)
+        for name in ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"):
+            monkeypatch.delenv(name, raising=False)
+        yield hub
+        close_session()
+
+
+@pytest.fixture
+def bert(hub: Hub, zoo: Callable[[str], Path]) -> str:
+    """The commit of a masked model on the hub."""
+    from hub_server import NAME, files
+
+    return hub.repository(NAME).commit(files(zoo("bert")))

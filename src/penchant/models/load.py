@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from typing import Any, Literal
 
 from penchant.errors import ModelError
 from penchant.models.digests import Digests
+from penchant.models.hub import Wanted
 from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
@@ -77,11 +77,12 @@ def load(
             return load_vectors(path)
         raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
     source = resolve(str(spec))
-    options = {**source.options, "trust_remote_code": trust_remote_code}
     with _quiet():
+        source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code))
+        options = {**source.options, "trust_remote_code": trust_remote_code}
         config = _config(source, options)
         hf_tokenizer = _tokenizer(source, options)
-        fingerprint = source.fingerprint(config, digests or Digests(None))
+        fingerprint = source.fingerprint(digests or Digests(None))
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
         model, kind, reason, unused = _weights(source, config, weight_options, dtype)
         _check_embeddings(source, model, hf_tokenizer)
@@ -107,31 +108,21 @@ def fingerprint(spec: str, digests: Digests) -> str:
     Raises ModelError for one that is not there."""
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         return load_vectors(spec).fingerprint if Path(spec).suffix == ".npy" else digests.sha256(Path(spec))
-    source = resolve(spec)
-    if source.local is not None:
-        return source.fingerprint(None, digests)
     with _quiet():
-        return source.fingerprint(_config(source, source.options), digests)
+        return resolve(spec).fetched(Wanted(weights=False)).fingerprint(digests)
 
 
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
     source = resolve(str(spec))
     with _quiet():
+        source = source.fetched(Wanted(weights=False, code=trust_remote_code))
         hf = _tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     return source.label, Tokenizer(hf, special=False)
 
 
-def _unreachable(source: Source, error: Exception) -> ModelError:
+def _unloadable(source: Source, error: Exception) -> ModelError:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    if source.local is None:
-        offline = os.environ.get("HF_HUB_OFFLINE", "0") not in ("", "0")
-        reason = "the hub is switched off (HF_HUB_OFFLINE)" if offline else f"the hub answered: {first}"
-        return ModelError(
-            f"no such directory, and it cannot be fetched from the hub: {reason}",
-            where=source.given,
-            hint="check the name, or give the path of a local copy",
-        )
     return ModelError(f"cannot be loaded: {first}", where=source.given)
 
 
@@ -142,7 +133,7 @@ def _config(source: Source, options: dict[str, Any]) -> Any:
     try:
         config = AutoConfig.from_pretrained(source.target, **options)
     except Exception as error:
-        raise _unreachable(source, error) from error
+        raise _unloadable(source, error) from error
     quantized = getattr(config, "quantization_config", None)
     if quantized and not source.is_gguf:
         how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
@@ -166,7 +157,7 @@ def _tokenizer(source: Source, options: dict[str, Any]) -> Any:
     try:
         tokenizer = AutoTokenizer.from_pretrained(source.target, **options)
     except Exception as error:
-        raise _unreachable(source, error) from error
+        raise _unloadable(source, error) from error
     if len(set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)) < 2:
         # Without its files, transformers silently builds a tokenizer with an empty vocabulary.
         raise ModelError("the checkpoint has no tokenizer", where=source.given, hint="add its tokenizer.json")
@@ -302,14 +293,16 @@ def _quiet() -> Iterator[None]:
     """Silence the progress bars, reports and warnings of loading; what matters in them is raised as errors here."""
     from transformers.utils import logging as hf_logging
 
-    logger = logging.getLogger("transformers")
-    before, bars = logger.level, hf_logging.is_progress_bar_enabled()
-    logger.setLevel(logging.CRITICAL)
+    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
+    before, bars = [logger.level for logger in loggers], hf_logging.is_progress_bar_enabled()
+    for logger in loggers:
+        logger.setLevel(logging.CRITICAL)
     hf_logging.disable_progress_bar()
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # bars that no switch turns off
             yield
     finally:
-        logger.setLevel(before)
+        for logger, level in zip(loggers, before, strict=True):
+            logger.setLevel(level)
         if bars:
             hf_logging.enable_progress_bar()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError
 from penchant.models.digests import Digests
 from penchant.models.identity import local_fingerprint
+from penchant.models.hub import Wanted, fetch
 from penchant.tables.places import PACKAGE, bundled
 
 _BUNDLED = PACKAGE / "bundled"
@@ -24,7 +25,8 @@ class Source:
     """Where a model's files are and how it is cited.
 
     `given` is the name as the user gave it; `target` and `options` are the arguments of `from_pretrained`; `label` is
-    the name in signatures, without hash; `local` is the file or directory, None for a model of the hub.
+    the name in signatures, without hash; `local` is the file or directory, None for a model of the hub. `fetched`
+    gives the last of these the `commit` that its files are of.
     """
 
     given: str
@@ -32,13 +34,19 @@ class Source:
     options: dict[str, Any]
     label: str
     local: Path | None
+    commit: str = ""
 
-    def fingerprint(self, config: Any, digests: Digests) -> str:
+    def fetched(self, wanted: Wanted) -> Source:
+        """Where the files are once they are on this machine. Raises ModelError for a model that the hub does not
+        give."""
+        if self.local is not None:
+            return self
+        snapshot = fetch(self.given, self.label, self.options.get("revision"), wanted)
+        return replace(self, target=str(snapshot.folder), options={}, commit=snapshot.commit)
+
+    def fingerprint(self, digests: Digests) -> str:
         """The hub commit, or a hash of the configuration, weights, tokenizer and code."""
-        if self.local is None:
-            commit = getattr(config, "_commit_hash", None)
-            return f"{self.target}@{commit or self.options.get('revision')}"
-        return local_fingerprint(self.local, digests)
+        return f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
 
     @property
     def is_gguf(self) -> bool:
@@ -79,9 +87,11 @@ def resolve(spec: str) -> Source:
             raise ModelError("no such file", where=spec)
         _need_gguf(spec)
         return Source(spec, str(path.parent), {"gguf_file": path.name}, path.stem, path)
-    if path.is_absolute() or spec.startswith((".", "~")) or spec.count("/") > 1 or not spec:
+    name, at, revision = spec.partition("@")
+    if path.is_absolute() or spec.startswith((".", "~")) or name.count("/") > 1 or not name:
         raise ModelError("no such file or directory", where=spec or "model")
-    name, _, revision = spec.partition("@")
+    if at and not revision:
+        raise ModelError("no revision follows the @", where=spec, hint="add a branch, a tag or a commit")
     return Source(spec, name, {"revision": revision} if revision else {}, name, None)
 
 

@@ -1,0 +1,229 @@
+"""Models of the Hugging Face hub: from a name and a revision to a folder that holds one commit, or a clear error.
+
+A branch can move between two requests. The revision is therefore turned into a commit once, every file is asked for by
+that commit, and the model is then loaded from the folder of the local hub cache that holds it: configuration, tokenizer
+and weights are of one commit, and a request that fails is an error instead of a tokenizer with a file missing. Files
+are compared with the hashes that the hub states whenever they are used, because `huggingface_hub` compares sizes only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penchant.errors import ModelError
+from penchant.models.hub_errors import explained, is_transient, is_unreachable
+
+_CONFIG = "config.json"
+_SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer")
+"""The endings of what `save_pretrained` writes beside weights, and of the vocabularies of all tokenizers."""
+_SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
+_PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
+_COMMIT = re.compile("[0-9a-f]{40}")
+_SHORT_COMMIT = re.compile("[0-9a-f]{7,39}")
+_SHA256_LENGTH = 64
+_MOST_RESTARTS = 3
+"""A download that starts from the beginning more often than this is given up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A commit and the folder that holds its files."""
+
+    commit: str
+    folder: Path
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which files of a repository are needed besides its settings: weights, pickled ones if there are no others, and
+    code."""
+
+    weights: bool = True
+    pickled: bool = False
+    code: bool = False
+
+    def settings(self, names: Iterable[str]) -> list[str]:
+        """What is to be fetched before the weights, so that a copy that has its weights has everything."""
+        return sorted(
+            name
+            for name in names
+            if ("/" not in name and name.endswith(_SETTINGS)) or (self.code and name.endswith(".py"))
+        )
+
+
+def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapshot:
+    """Bring one commit of a model into the local hub cache, or find it there if the hub cannot be reached.
+
+    `given` is the model as the user named it, for messages; `revision` a branch, a tag or a commit, whole or at least
+    seven digits of it. Raises ModelError.
+    """
+    from huggingface_hub import hf_hub_download
+
+    refusal: Exception | None = None
+    try:
+        _ask(name, _CONFIG, revision)
+    except Exception as error:
+        refusal = error
+        if not is_unreachable(error) and not _COMMIT.fullmatch(revision or ""):
+            raise explained(error, given, name, revision) from error
+        revision = _cached_commit(name, revision)
+    try:
+        config = hf_hub_download(name, _CONFIG, revision=revision, local_files_only=refusal is not None)
+    except Exception as error:
+        raise explained(refusal or error, given, name, revision) from error
+    snapshot = Snapshot(Path(config).parent.name, Path(config).parent)
+    if refusal is not None:
+        _find(given, snapshot, wanted, explained(refusal, given, name, revision, cached=True))
+    else:
+        _download(given, name, snapshot, wanted)
+    return snapshot
+
+
+def _ask(name: str, file: str, revision: str | None) -> None:
+    """Ask for a file's metadata, a second time after a failure of the server. `huggingface_hub` would ask for minutes.
+
+    Raises what `huggingface_hub` raises.
+    """
+    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
+
+    url = hf_hub_url(name, file, revision=revision)
+    try:
+        get_hf_file_metadata(url, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    except Exception as error:
+        if not is_transient(error):
+            raise
+        time.sleep(1)
+        get_hf_file_metadata(url, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+
+
+def _cached_commit(name: str, revision: str | None) -> str | None:
+    """The commit in the local cache that begins with these digits, if there is exactly one; else the revision."""
+    from huggingface_hub import constants
+    from huggingface_hub.file_download import repo_folder_name
+
+    if not _SHORT_COMMIT.fullmatch(revision or ""):
+        return revision
+    snapshots = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=name, repo_type="model"), "snapshots")
+    commits = [path.name for path in snapshots.glob(f"{revision}*")]
+    return commits[0] if len(commits) == 1 else revision
+
+
+def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: ModelError) -> None:
+    """Check that the local cache holds what is needed. Raises `refusal` if not, ModelError for a damaged file."""
+    names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
+    files = wanted.settings(names)
+    for file in files:
+        _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file))
+    if wanted.weights:
+        weights = _weights(given, snapshot.folder, names, wanted)
+        if not weights or not names.issuperset(weights):
+            raise refusal
+        for file in weights:
+            _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file))
+
+
+def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted) -> None:
+    """Fetch what is not in the local cache, and check everything. Raises ModelError."""
+    digests = _listed(given, name, snapshot.commit)
+    for file in wanted.settings(digests):
+        _download_file(given, name, snapshot, file, digests[file])
+    if wanted.weights:
+        for file in _weights(given, snapshot.folder, digests, wanted):
+            if file not in digests:
+                raise ModelError(f"the repository lacks {file}, which its index of weights names", where=given)
+            _download_file(given, name, snapshot, file, digests[file])
+
+
+def _listed(given: str, name: str, commit: str) -> dict[str, str]:
+    """The files of a commit and the hash of each: SHA-256 of large files, else git's; "" where none is stated."""
+    from huggingface_hub import HfApi, constants
+
+    try:
+        info = HfApi().model_info(name, revision=commit, files_metadata=True, timeout=constants.HF_HUB_ETAG_TIMEOUT)
+    except Exception as error:
+        raise explained(error, given, name, commit) from error
+    return {file.rfilename: (file.lfs.sha256 if file.lfs else file.blob_id) or "" for file in info.siblings or []}
+
+
+def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> list[str]:
+    """The files of the weights, in the order of preference of transformers; none if there are none to be used."""
+    for whole, index in (_SAFETENSORS, _PICKLED) if wanted.pickled else (_SAFETENSORS,):
+        if whole in names:
+            return [whole]
+        if index in names:
+            try:
+                return sorted(set(json.loads((folder / index).read_text("utf-8"))["weight_map"].values()))
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                raise ModelError(f"{index} is not an index of weights", where=given) from error
+    return []
+
+
+def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str) -> None:
+    """Fetch a file unless it is there; check it. Raises ModelError, leaving no damaged file if it was fetched."""
+    from huggingface_hub import hf_hub_download
+
+    path = snapshot.folder / file
+    fresh = not path.is_file()
+    if fresh:
+        try:
+            _ask(name, file, snapshot.commit)
+            hf_hub_download(name, file, revision=snapshot.commit, tqdm_class=_giving_up())
+        except Exception as error:
+            raise explained(error, given, name, snapshot.commit, file=file) from error
+    _verify(given, path, digest or _cached_digest(path), fresh=fresh)
+
+
+def _giving_up() -> Any:
+    """A progress bar, never shown, that ends a download which a server cuts and starts anew again and again."""
+    from huggingface_hub.utils.tqdm import tqdm
+
+    class GivingUp(tqdm):  # type: ignore[type-arg,unused-ignore]
+        restarts = 0
+
+        def update(self, n: float | None = 1) -> Any:
+            self.restarts += (n or 0) < 0
+            if self.restarts > _MOST_RESTARTS:
+                raise ConnectionError("the server cuts it and starts from the beginning")
+            return super().update(n)
+
+    return GivingUp
+
+
+def _cached_digest(path: Path) -> str:
+    """The hash that the local cache names a file by, "" where the cache has no links."""
+    return path.readlink().name if path.is_symlink() else ""
+
+
+def _verify(given: str, path: Path, digest: str, *, fresh: bool = False) -> None:
+    """Raise ModelError if a file does not have the SHA-256 or the git hash `digest`; remove it if it is `fresh`."""
+    if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", digest):
+        return
+    with path.open("rb") as stream:
+        if len(digest) == _SHA256_LENGTH:
+            actual = hashlib.file_digest(stream, "sha256").hexdigest()
+        else:
+            header = f"blob {path.stat().st_size}\0".encode()
+            actual = hashlib.file_digest(stream, lambda: hashlib.sha1(header, usedforsecurity=False)).hexdigest()
+    if actual == digest:
+        return
+    blob = path.resolve()
+    if fresh:
+        blob.unlink()
+        path.unlink(missing_ok=True)
+        raise ModelError(
+            f"{path.name} arrived damaged: its hash is not the one that the hub states",
+            where=given,
+            hint="run again to fetch it anew",
+        )
+    raise ModelError(
+        f"{path.name} in the local hub cache is not what the hub has: its hash differs",
+        where=given,
+        hint=f"delete {blob} and run again",
+    )

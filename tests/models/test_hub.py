@@ -1,0 +1,191 @@
+"""Models of the hub, from a server on this machine: one commit, which is cited; and from the local cache alone."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import load
+from transformers import AutoModelForCausalLM
+
+import penchant as pc
+import zoo as tiny
+from answers import Answer, refused
+from hub_server import NAME, Hub, changed, files, serving
+from penchant.errors import ModelError
+from penchant.models.load import load_tokenizer
+
+Zoo = Callable[[str], Path]
+Penchant = Callable[..., Answer]
+
+
+def model(spec: str | Path, **options: bool) -> pc.LanguageModel:
+    loaded = pc.load(spec, **options)  # type: ignore[arg-type]
+    assert isinstance(loaded, pc.LanguageModel)
+    return loaded
+
+
+def scores(loaded: pc.LanguageModel) -> list[list[float]]:
+    return pc.score(loaded, tiny.SENTENCES[:6])["token_logprobs"].to_list()
+
+
+class TestOneCommit:
+    @pytest.mark.parametrize("name", ["bert", "gpt2"])
+    def test_by_name_it_is_the_directory(self, hub: Hub, zoo: Zoo, name: str) -> None:
+        commit = hub.repository(NAME).commit(files(zoo(name)))
+        loaded = model(NAME)
+        assert (loaded.name, loaded.fingerprint) == (f"{NAME}@{commit[:7]}", f"{NAME}@{commit}")
+        assert scores(loaded) == scores(model(zoo(name)))
+
+    def test_by_branch_tag_and_commit(self, hub: Hub, zoo: Zoo, bert: str, tmp_path: Path) -> None:
+        other = hub.repository(NAME).commit(changed(files(zoo("bert"))), branch="refs/pr/1")
+        hub.repository(NAME).refs["v1.0"] = bert
+        for revision, commit in {
+            "main": bert,
+            "v1.0": bert,
+            bert: bert,
+            bert[:7]: bert,
+            "refs/pr/1": other,
+            other[:12]: other,
+        }.items():
+            loaded = model(f"{NAME}@{revision}")
+            assert (loaded.name, loaded.fingerprint) == (f"{NAME}@{commit[:7]}", f"{NAME}@{commit}")
+        assert scores(model(f"{NAME}@{bert}")) != scores(model(f"{NAME}@{other}"))
+
+    def test_the_tokenizer_alone(self, hub: Hub, bert: str, zoo: Zoo) -> None:
+        _, tokenizer = load_tokenizer(f"{NAME}@{bert}")
+        assert tokenizer.count(tiny.SENTENCES) == load_tokenizer(zoo("bert"))[1].count(tiny.SENTENCES)
+        assert not [request for request in hub.requests if "safetensors" in request]
+
+    @pytest.mark.whole
+    def test_shards(self, hub: Hub, zoo: Zoo, tmp_path: Path) -> None:
+        shutil.copytree(zoo("gpt2"), tmp_path / "sharded")
+        (tmp_path / "sharded" / "model.safetensors").unlink()
+        AutoModelForCausalLM.from_pretrained(zoo("gpt2")).save_pretrained(tmp_path / "sharded", max_shard_size="60KB")
+        content = files(tmp_path / "sharded")
+        shards = [name for name in content if name.endswith(".safetensors")]
+        assert len(shards) > 1
+        repository = hub.repository(NAME)
+        repository.commit(content)
+        assert scores(model(NAME)) == scores(model(zoo("gpt2")))
+        without = {name: data for name, data in content.items() if name != shards[0]}
+        repository.commit(without, branch="torn")
+        with pytest.raises(ModelError, match=f"lacks {shards[0]}"):
+            model(f"{NAME}@torn")
+        hub.go()
+        assert scores(model(NAME)) == scores(model(zoo("gpt2")))
+        next((tmp_path / "hub").rglob(shards[0])).unlink()
+        with pytest.raises(ModelError, match="only a part of the model"):
+            model(NAME)
+
+    def test_a_branch_that_moves_between_two_requests(self, hub: Hub, zoo: Zoo, bert: str) -> None:
+        repository, content = hub.repository(NAME), changed(files(zoo("bert")))
+        original, other = scores(model(zoo("bert"))), repository.commit(content, branch="next")
+
+        def move(request: str) -> None:
+            if request.startswith("GET") and request.endswith("config.json"):
+                repository.refs["main"] = other
+
+        hub.after = move
+        loaded = model(NAME)
+        assert repository.refs["main"] == other
+        assert loaded.fingerprint == f"{NAME}@{bert}"
+        assert scores(loaded) == original
+        assert model(NAME).fingerprint == f"{NAME}@{other}"
+
+    def test_only_what_is_needed_is_fetched(self, hub: Hub, zoo: Zoo, tmp_path: Path) -> None:
+        extra = ("README.md", "pytorch_model.bin", "consolidated.safetensors", "onnx/config.json", "modeling.py")
+        hub.repository(NAME).commit({**files(zoo("bert")), **dict.fromkeys(extra, b"x")})
+        model(NAME)
+        assert not [request for request in hub.requests if request.endswith(extra)]
+        hub.requests.clear()
+        model(NAME)
+        assert not [request for request in hub.requests if request.startswith("GET") and "/api/" not in request]
+
+    def test_code_of_the_checkpoint_is_of_the_same_commit(self, hub: Hub, zoo: Zoo) -> None:
+        content = files(zoo("bert"))
+        config = json.loads(content["config.json"])
+        config["auto_map"] = {"AutoModelForMaskedLM": "modeling_own.OwnModel"}
+        code = b"from transformers import BertForMaskedLM\n\n\nclass OwnModel(BertForMaskedLM):\n    pass\n"
+        content = {**content, "config.json": json.dumps(config).encode(), "modeling_own.py": code}
+        commit = hub.repository(NAME).commit(content)
+        assert scores(model(NAME, trust_remote_code=True)) == scores(model(zoo("bert")))
+        assert f"GET /{NAME}/resolve/{commit}/modeling_own.py" in hub.requests
+
+    def test_pickled_weights_need_the_switch(self, hub: Hub, zoo: Zoo) -> None:
+        content, pickled = files(zoo("bert")), io.BytesIO()
+        torch.save(load(content.pop("model.safetensors")), pickled)
+        content["pytorch_model.bin"] = pickled.getvalue()
+        hub.repository(NAME).commit(content)
+        with pytest.raises(ModelError, match=r"no safetensors weights.*--allow-pickle"):
+            model(NAME)
+        assert scores(model(NAME, allow_pickle=True)) == scores(model(zoo("bert")))
+
+
+class TestWithoutTheHub:
+    @pytest.mark.parametrize("revision", ["", "@main", "@v1", "@{commit}", "@{short}"])
+    def test_the_local_cache_serves(self, hub: Hub, bert: str, revision: str) -> None:
+        hub.repository(NAME).refs["v1"] = bert
+        spec = NAME + revision.format(commit=bert, short=bert[:7])
+        before = model(spec)
+        expected = scores(before)
+        hub.go()
+        after = model(spec)
+        assert (after.name, after.fingerprint) == (before.name, before.fingerprint)
+        assert scores(after) == expected
+
+    def test_the_commit_of_a_signature_is_found_in_the_cache(self, hub: Hub, bert: str) -> None:
+        cited = model(NAME).name
+        hub.go()
+        assert model(cited).fingerprint == f"{NAME}@{bert}"
+
+    def test_a_whole_commit_outlives_its_repository(self, hub: Hub, bert: str) -> None:
+        model(NAME)
+        hub.repositories.clear()
+        assert model(f"{NAME}@{bert}").fingerprint == f"{NAME}@{bert}"
+        with pytest.raises(ModelError, match="no public model of that name"):
+            model(NAME)
+
+    def test_a_part_of_a_model_is_none(self, hub: Hub, bert: str) -> None:
+        load_tokenizer(NAME)
+        hub.go()
+        load_tokenizer(NAME)
+        with pytest.raises(ModelError, match=r"503.*only a part of the model"):
+            model(NAME)
+
+
+@pytest.mark.whole
+def test_the_program_on_its_own(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
+    """Nothing of the client is changed here: its settings come from the environment."""
+
+    def run(*arguments: str, **environment: str) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "penchant.cli.app", *arguments],
+            input="Rain\nThe cats sleep .\n",
+            capture_output=True,
+            text=True,
+            env={**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "0", **environment},
+            cwd=tmp_path,
+            timeout=120,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+    expected = penchant("score", "-m", zoo("bert"), stdin="Rain\nThe cats sleep .\n")
+    with serving() as server:
+        commit = server.repository(NAME).commit(files(zoo("bert")))
+        server.fail("storage", kind="damaged")
+        endpoint = server.endpoint
+        refused(run("score", "-m", NAME, HF_ENDPOINT=endpoint), "model.safetensors", "damaged")
+        server.faults.clear()
+        assert run("score", "-m", NAME, HF_ENDPOINT=endpoint) == expected
+    assert run("score", "-m", f"{NAME}@{commit[:7]}", HF_ENDPOINT=endpoint) == expected
+    assert run("score", "-m", NAME, HF_HUB_OFFLINE="1") == expected
+    refused(run("score", "-m", "someone/else", HF_ENDPOINT=endpoint), "someone/else", "cannot be reached", "local copy")
