@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from safetensors.torch import load
 from transformers import AutoModelForCausalLM
 
 import penchant as pc
 import zoo as tiny
 from answers import Answer, refused
-from hub_server import NAME, Hub, changed, files, serving
+from hub_server import NAME, Hub, changed, files, git_hash, serving
 from penchant.errors import ModelError
+from penchant.models.hub import _verify
 from penchant.models.load import load_tokenizer
 
 Zoo = Callable[[str], Path]
@@ -154,12 +159,36 @@ class TestWithoutTheHub:
         with pytest.raises(ModelError, match="no public model of that name"):
             model(NAME)
 
+    def test_the_local_cache_serves_if_files_cannot_be_listed(self, hub: Hub, bert: str) -> None:
+        model(NAME)
+        hub.fail("/api/", 500)
+        assert model(NAME).fingerprint == f"{NAME}@{bert}"
+
     def test_a_part_of_a_model_is_none(self, hub: Hub, bert: str) -> None:
         load_tokenizer(NAME)
         hub.go()
         load_tokenizer(NAME)
         with pytest.raises(ModelError, match=r"503.*only a part of the model"):
             model(NAME)
+
+
+class TestHashes:
+    def test_the_hash_of_git(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_bytes(b"hello\n")
+        _verify("m", tmp_path / "file", "ce013625030ba8dba906f756967f9e9ca394464a")  # by git hash-object
+
+    @given(st.binary(min_size=1, max_size=300), st.integers(0, 299), st.integers(1, 255), st.booleans())
+    def test_every_changed_or_lost_byte_is_noticed(self, data: bytes, at: int, mask: int, large: bool) -> None:
+        at %= len(data)
+        digest = hashlib.sha256(data).hexdigest() if large else git_hash(data)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "file")
+            path.write_bytes(data)
+            _verify("m", path, digest)
+            for other in (data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :], data[:at], data + data[:1]):
+                path.write_bytes(other)
+                with pytest.raises(ModelError, match="its hash differs"):
+                    _verify("m", path, digest)
 
 
 @pytest.mark.whole

@@ -67,6 +67,7 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     from huggingface_hub import hf_hub_download
 
     refusal: Exception | None = None
+    digests: dict[str, str] = {}
     try:
         _ask(name, _CONFIG, revision)
     except Exception as error:
@@ -79,10 +80,17 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     except Exception as error:
         raise explained(refusal or error, given, name, revision) from error
     snapshot = Snapshot(Path(config).parent.name, Path(config).parent)
-    if refusal is not None:
-        _find(given, snapshot, wanted, explained(refusal, given, name, revision, cached=True))
+    if refusal is None:
+        try:
+            digests = _listed(name, snapshot.commit)
+        except Exception as error:
+            refusal = error
+            if not is_unreachable(error):
+                raise explained(error, given, name, revision) from error
+    if refusal is None:
+        _download(given, name, snapshot, wanted, digests)
     else:
-        _download(given, name, snapshot, wanted)
+        _find(given, snapshot, wanted, explained(refusal, given, name, revision, cached=True))
     return snapshot
 
 
@@ -129,9 +137,8 @@ def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: ModelError) -
             _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file))
 
 
-def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted) -> None:
+def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, digests: dict[str, str]) -> None:
     """Fetch what is not in the local cache, and check everything. Raises ModelError."""
-    digests = _listed(given, name, snapshot.commit)
     for file in wanted.settings(digests):
         _download_file(given, name, snapshot, file, digests[file])
     if wanted.weights:
@@ -141,14 +148,14 @@ def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted) -> None
             _download_file(given, name, snapshot, file, digests[file])
 
 
-def _listed(given: str, name: str, commit: str) -> dict[str, str]:
-    """The files of a commit and the hash of each: SHA-256 of large files, else git's; "" where none is stated."""
+def _listed(name: str, commit: str) -> dict[str, str]:
+    """The files of a commit and the hash of each: SHA-256 of large files, else git's; "" where none is stated.
+
+    Raises what `huggingface_hub` raises.
+    """
     from huggingface_hub import HfApi, constants
 
-    try:
-        info = HfApi().model_info(name, revision=commit, files_metadata=True, timeout=constants.HF_HUB_ETAG_TIMEOUT)
-    except Exception as error:
-        raise explained(error, given, name, commit) from error
+    info = HfApi().model_info(name, revision=commit, files_metadata=True, timeout=constants.HF_HUB_ETAG_TIMEOUT)
     return {file.rfilename: (file.lfs.sha256 if file.lfs else file.blob_id) or "" for file in info.siblings or []}
 
 
