@@ -43,7 +43,10 @@ FAILURES: dict[str, tuple[dict[str, object], tuple[str, ...]]] = {
         {"request": ".", "status": 403, "X_Error_Message": "Access to this resource is disabled."},
         ("disabled",),
     ),
-    "something that is not the hub": ({"request": "HEAD", "status": 200, "ETag": '"1"'}, ("cannot be fetched", "hub")),
+    "something that is not the hub": (
+        {"request": "HEAD", "status": 200, "ETag": '"1"'},
+        ("does not answer as a hub does", "HF_ENDPOINT"),
+    ),
     "a cut download": ({"request": "storage", "kind": "cut"}, ("model.safetensors", "broke off", "run again")),
     "a cut answer": ({"request": "GET .*tokenizer.json", "kind": "cut"}, ("tokenizer.json", "broke off", "run again")),
     "a damaged download": ({"request": "storage", "kind": "damaged"}, ("model.safetensors", "damaged", "run again")),

@@ -70,7 +70,7 @@ def _refused(error: Exception, name: str, revision: str | None, file: str) -> tu
 def _failed(error: Exception, file: str) -> tuple[str, str]:
     """The reason and the way out if the hub could not be reached, or the transfer failed."""
     from huggingface_hub import constants
-    from huggingface_hub.errors import OfflineModeIsEnabled
+    from huggingface_hub.errors import FileMetadataError, OfflineModeIsEnabled
 
     status, what = _status(error), file or "the model"
     if isinstance(error, OfflineModeIsEnabled):
@@ -88,6 +88,8 @@ def _failed(error: Exception, file: str) -> tuple[str, str]:
         setting = "HF_HUB_DOWNLOAD_TIMEOUT" if file and _method(error) == "GET" else "HF_HUB_ETAG_TIMEOUT"
         waited = f"{constants.ENDPOINT} sent nothing for {getattr(constants, setting)} s"
         return f"{what} cannot be fetched: {waited}", f"run again, or allow more seconds with {setting}"
+    if isinstance(error, FileMetadataError):
+        return f"{constants.ENDPOINT} does not answer as a hub does", "check HF_ENDPOINT, the proxy and the firewall"
     broken = status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE or "Consistency check failed" in str(error)
     if broken or isinstance(error, ConnectionError) or _is_a(error, "RemoteProtocolError", "ReadError"):
         return f"the download of {what} broke off", "run again"
