@@ -25,6 +25,7 @@ import zoo as tiny
 from answers import Answer, refused
 from hub_server import NAME, Hub, changed, files, git_hash, serving
 from penchant.errors import ModelError
+from penchant.models.digests import Digests
 from penchant.models.hub import _verify
 from penchant.models.load import load_tokenizer
 
@@ -184,11 +185,11 @@ class TestHashes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "file")
             path.write_bytes(data)
-            _verify("m", path, digest)
+            _verify("m", path, digest, Digests(None))
             for other in (data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :], data[:at], data + data[:1]):
                 path.write_bytes(other)
                 with pytest.raises(ModelError, match="its hash differs"):
-                    _verify("m", path, digest)
+                    _verify("m", path, digest, Digests(None))
 
 
 @pytest.mark.whole

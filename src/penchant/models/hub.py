@@ -13,11 +13,12 @@ import json
 import re
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from penchant.errors import ModelError
+from penchant.models.digests import Digests
 from penchant.models.hub_errors import explained, is_transient, is_unreachable
 
 _CONFIG = "config.json"
@@ -43,11 +44,12 @@ class Snapshot:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which files of a repository are needed besides its settings: weights, pickled ones if there are no others, and
-    code."""
+    code; and what remembers the hashes of those that are there."""
 
     weights: bool = True
     pickled: bool = False
     code: bool = False
+    digests: Digests = field(default_factory=lambda: Digests(None))
 
     def settings(self, names: Iterable[str]) -> list[str]:
         """What is to be fetched before the weights, so that a copy that has its weights has everything."""
@@ -67,7 +69,7 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     from huggingface_hub import hf_hub_download
 
     refusal: Exception | None = None
-    digests: dict[str, str] = {}
+    stated: dict[str, str] = {}
     try:
         _ask(name, _CONFIG, revision)
     except Exception as error:
@@ -82,13 +84,13 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     snapshot = Snapshot(Path(config).parent.name, Path(config).parent)
     if refusal is None:
         try:
-            digests = _listed(name, snapshot.commit)
+            stated = _listed(name, snapshot.commit)
         except Exception as error:
             refusal = error
             if not is_unreachable(error):
                 raise explained(error, given, name, revision) from error
     if refusal is None:
-        _download(given, name, snapshot, wanted, digests)
+        _download(given, name, snapshot, wanted, stated)
     else:
         _find(given, snapshot, wanted, explained(refusal, given, name, revision, cached=True))
     return snapshot
@@ -128,24 +130,24 @@ def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: ModelError) -
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
     for file in files:
-        _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file))
+        _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file), wanted.digests)
     if wanted.weights:
         weights = _weights(given, snapshot.folder, names, wanted)
         if not weights or not names.issuperset(weights):
             raise refusal
         for file in weights:
-            _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file))
+            _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file), wanted.digests)
 
 
-def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, digests: dict[str, str]) -> None:
+def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
     """Fetch what is not in the local cache, and check everything. Raises ModelError."""
-    for file in wanted.settings(digests):
-        _download_file(given, name, snapshot, file, digests[file])
+    for file in wanted.settings(stated):
+        _download_file(given, name, snapshot, file, stated[file], wanted.digests)
     if wanted.weights:
-        for file in _weights(given, snapshot.folder, digests, wanted):
-            if file not in digests:
+        for file in _weights(given, snapshot.folder, stated, wanted):
+            if file not in stated:
                 raise ModelError(f"the repository lacks {file}, which its index of weights names", where=given)
-            _download_file(given, name, snapshot, file, digests[file])
+            _download_file(given, name, snapshot, file, stated[file], wanted.digests)
 
 
 def _listed(name: str, commit: str) -> dict[str, str]:
@@ -172,7 +174,7 @@ def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> 
     return []
 
 
-def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str) -> None:
+def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str, digests: Digests) -> None:
     """Fetch a file unless it is there; check it. Raises ModelError, leaving no damaged file if it was fetched."""
     from huggingface_hub import hf_hub_download
 
@@ -184,7 +186,7 @@ def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest:
             hf_hub_download(name, file, revision=snapshot.commit, tqdm_class=_giving_up())
         except Exception as error:
             raise explained(error, given, name, snapshot.commit, file=file) from error
-    _verify(given, path, digest or _cached_digest(path), fresh=fresh)
+    _verify(given, path, digest or _cached_digest(path), digests, fresh=fresh)
 
 
 def _giving_up() -> Any:
@@ -208,15 +210,15 @@ def _cached_digest(path: Path) -> str:
     return path.readlink().name if path.is_symlink() else ""
 
 
-def _verify(given: str, path: Path, digest: str, *, fresh: bool = False) -> None:
+def _verify(given: str, path: Path, digest: str, digests: Digests, *, fresh: bool = False) -> None:
     """Raise ModelError if a file does not have the SHA-256 or the git hash `digest`; remove it if it is `fresh`."""
     if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", digest):
         return
-    with path.open("rb") as stream:
-        if len(digest) == _SHA256_LENGTH:
-            actual = hashlib.file_digest(stream, "sha256").hexdigest()
-        else:
-            header = f"blob {path.stat().st_size}\0".encode()
+    if len(digest) == _SHA256_LENGTH:
+        actual = digests.sha256(path)
+    else:
+        header = f"blob {path.stat().st_size}\0".encode()
+        with path.open("rb") as stream:
             actual = hashlib.file_digest(stream, lambda: hashlib.sha1(header, usedforsecurity=False)).hexdigest()
     if actual == digest:
         return

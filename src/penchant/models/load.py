@@ -76,13 +76,13 @@ def load(
         if looks_like_vectors(path):
             return load_vectors(path)
         raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
-    source = resolve(str(spec))
+    source, memory = resolve(str(spec)), digests or Digests(None)
     with _quiet():
-        source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code))
+        source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = _config(source, options)
         hf_tokenizer = _tokenizer(source, options)
-        fingerprint = source.fingerprint(digests or Digests(None))
+        fingerprint = source.fingerprint(memory)
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
         model, kind, reason, unused = _weights(source, config, weight_options, dtype)
         _check_embeddings(source, model, hf_tokenizer)
@@ -109,7 +109,7 @@ def fingerprint(spec: str, digests: Digests) -> str:
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         return load_vectors(spec).fingerprint if Path(spec).suffix == ".npy" else digests.sha256(Path(spec))
     with _quiet():
-        return resolve(spec).fetched(Wanted(weights=False)).fingerprint(digests)
+        return resolve(spec).fetched(Wanted(weights=False, digests=digests)).fingerprint(digests)
 
 
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:

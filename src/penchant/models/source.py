@@ -8,8 +8,8 @@ from typing import Any
 
 from penchant.errors import ModelError
 from penchant.models.digests import Digests
-from penchant.models.identity import local_fingerprint
 from penchant.models.hub import Wanted, fetch
+from penchant.models.identity import local_fingerprint
 from penchant.tables.places import PACKAGE, bundled
 
 _BUNDLED = PACKAGE / "bundled"
