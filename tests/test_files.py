@@ -6,7 +6,9 @@ import errno
 import hashlib
 import json
 import os
+import re
 import stat
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penchant.errors import DataError, OutputError
-from penchant.files import sha256_file, write_bytes, write_json, write_parquet, write_text
+from penchant.files import (
+    distinct,
+    refuse_inputs,
+    refuse_other,
+    safe,
+    sha256_file,
+    write_bytes,
+    write_json,
+    write_parquet,
+    write_text,
+)
 
 Writer = Callable[[Path], None]
 FRAME = pl.DataFrame({"word": ["rose", None, "ঘর"], "scores": [[0.1, -2.5], [], [float("nan")]]})
@@ -162,6 +174,105 @@ def test_writes_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("real")
     write_text("new", tmp_path / "link")
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "new"
+
+
+@every_writer
+def test_what_is_no_file_is_refused_and_left(tmp_path: Path, write: Writer) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    ours, theirs = os.openpty()  # a device that is the test's own
+    (tmp_path / "link").symlink_to(os.ttyname(theirs))
+    for name in ("pipe", "link"):
+        before = (tmp_path / name).lstat()
+        with pytest.raises(OutputError, match=f"{name}: is a device, a pipe or a socket — name a file"):
+            write(tmp_path / name)
+        assert (tmp_path / name).lstat() == before
+    os.close(ours)
+    os.close(theirs)
+    (tmp_path / "round").symlink_to("round")
+    with pytest.raises(OutputError, match="cannot be written: Too many levels of symbolic links"):
+        write(tmp_path / "round")
+    assert (tmp_path / "round").is_symlink()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link", "pipe", "round"]
+
+
+def test_an_input_is_known_by_any_path(tmp_path: Path) -> None:
+    (tmp_path / "in").write_text("words")
+    (tmp_path / "soft").symlink_to("in")
+    (tmp_path / "hard").hardlink_to(tmp_path / "in")
+    (tmp_path / "below").mkdir()
+    for name in ("in", "soft", "hard", "below/../in", "none/../in"):
+        with pytest.raises(OutputError, match="is one of the files to be read"):
+            refuse_inputs(tmp_path / name, ["none", tmp_path / "in"])
+    refuse_inputs(tmp_path / "out", ["none", tmp_path / "in"])
+
+
+def test_only_a_file_of_its_kind_is_replaced(tmp_path: Path) -> None:
+    def refuse(name: str, own: bool) -> None:
+        refuse_other(tmp_path / name, "a report", lambda path: own)
+
+    (tmp_path / "file").write_text("words")
+    (tmp_path / "empty").touch()
+    refuse("none", False)
+    refuse("empty", False)
+    refuse("file", True)
+    with pytest.raises(OutputError, match="file: is already there and is not a report — move it away"):
+        refuse("file", False)
+    with pytest.raises(OutputError, match="file: is already there"):
+        refuse("none/../file", False)
+    with pytest.raises(OutputError, match="is a directory"):
+        refuse_other(tmp_path, "a report", lambda path: True)
+
+
+NAMES = st.text(st.one_of(st.sampled_from("./\\:~a_A\x00 éß\u0301"), st.characters()), max_size=300)
+WINDOWS = re.compile(r"(con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(\..*)?", re.IGNORECASE)
+
+
+@given(NAMES)
+def test_a_safe_name_is_a_file_in_its_directory(name: str) -> None:
+    kept = safe(name)
+    path = Path("/folder") / f"{kept}.parquet"
+    assert path.parent == Path(os.path.normpath(path)).parent == Path("/folder")
+    assert 0 < len(kept.encode()) <= 100
+    assert not set(kept) & set('<>:"/\\|?*\0\n') and kept.isprintable()
+    assert kept[0] != "." and kept[-1] not in ". "
+    assert not WINDOWS.fullmatch(kept)
+    assert safe(kept) == kept
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [
+        ("bert-base-uncased@86b5e09", "bert-base-uncased@86b5e09"),
+        ("google/electra", "google_electra"),
+        ("vectors.txt", "vectors.txt"),
+        ("নদী", "নদী"),
+        ("../../X", "__.._X"),
+        ("..", "_"),
+        (".", "_"),
+        ("", "_"),
+        ("a.", "a_"),
+        ("CON", "_CON"),
+        ("aux.txt", "_aux.txt"),
+        ("\u202etxt.exe", "_txt.exe"),
+    ],
+)
+def test_safe_names(name: str, kept: str) -> None:
+    assert safe(name) == kept
+
+
+@given(st.lists(NAMES, max_size=8))
+def test_distinct_names_are_distinct_files(names: list[str]) -> None:
+    taken: list[str] = []
+    for name in [*names, *names]:
+        taken.append(distinct(name, taken))
+    folded = {unicodedata.normalize("NFC", name).casefold() for name in taken}
+    assert len(folded) == len(taken) == 2 * len(names)
+
+
+def test_long_names_differ_in_their_ends(tmp_path: Path) -> None:
+    one, other = safe("é" * 300), safe("é" * 299 + "e")
+    assert one != other
+    write_text("new", tmp_path / f"{one}-items.parquet")
 
 
 def test_sha256(tmp_path: Path) -> None:

@@ -14,9 +14,24 @@ is a bug and exits with code 1.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+_ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
+changes of direction, which can disguise a text; and halves of surrogate pairs, which cannot be encoded."""
+
+
+def visible(text: str) -> str:
+    """The text with JSON's escapes, such as \\u001b, in place of characters that would act on a terminal."""
+    return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def one_line(text: str) -> str:
+    """The visible text on one line: every kind of line break, and tabs, become a space."""
+    return visible(" ".join(text.replace("\t", " ").splitlines()))
 
 
 class PenchantError(Exception):
@@ -38,7 +53,7 @@ class PenchantError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
-        return " ".join(line.split())
+        return visible(" ".join(line.split()))
 
 
 def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:

@@ -1,7 +1,8 @@
-"""Writing files atomically, and hashing them.
+"""Writing files atomically, without harm to any other, and hashing them.
 
 Each writer fills a temporary file beside its target and then renames it, so that a reader never sees a partial file,
-and an interruption at any moment leaves the previous one intact.
+and an interruption at any moment leaves the previous one intact. A target that is no regular file is refused; a command
+whose target the user names also calls `refuse_inputs` and `refuse_other` before its work begins.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import contextlib
 import errno
 import hashlib
 import io
+import itertools
 import json
 import os
 import re
 import secrets
-from collections.abc import Iterator, Sequence
+import stat
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
@@ -31,7 +35,7 @@ _HINTS = {
     errno.EROFS: "choose a directory you may write to",
     errno.ENOTDIR: "a part of the path is a file, not a directory",
     errno.EEXIST: "a part of the path is a file, not a directory",
-    errno.EISDIR: "a directory of that name is in the way",
+    errno.EISDIR: "a directory of that name is in the way; name a file",
 }
 
 
@@ -45,12 +49,13 @@ def write_bytes(data: bytes, path: str | Path) -> None:
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
     """Open a temporary file in the target's directory; on exit, sync it to disk and rename it to the target.
 
-    Parent directories are created. Raises OutputError and leaves no partial file behind.
+    Parent directories are created. Raises OutputError, also for a directory, a device, a pipe or a socket, which a
+    rename would replace; no partial file is left behind.
     """
     target = Path(path)
     try:
-        # Follow a symbolic link, as open() does: the link stays and the file it points to is replaced.
-        real = Path(os.path.realpath(target))
+        _require_regular(target)
+        real = _real(target)
         real.parent.mkdir(parents=True, exist_ok=True)
         temporary = real.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
@@ -64,10 +69,74 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
                 temporary.unlink()
             raise
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise OutputError(
-            f"cannot be written: {reason}", where=str(target), hint=_HINTS.get(error.errno or 0, "")
-        ) from error
+        raise _unwritable(target, error) from error
+
+
+def _real(target: Path) -> Path:
+    """The file that is written: as open() does, follow a symbolic link, which stays. A part that is not there and a
+    `..` after it cancel each other, since parent directories are created."""
+    return Path(os.path.realpath(target))
+
+
+def _unwritable(target: Path, error: OSError) -> OutputError:
+    reason = error.strerror or str(error)
+    return OutputError(f"cannot be written: {reason}", where=str(target), hint=_HINTS.get(error.errno or 0, ""))
+
+
+def _require_regular(target: Path) -> int:
+    """The size of what is at `target`, 0 for nothing. Raises OutputError unless that is a regular file."""
+    try:
+        status = _real(target).stat()
+    except FileNotFoundError:
+        return 0
+    if stat.S_ISDIR(status.st_mode):
+        raise OutputError("is a directory", where=str(target), hint=_HINTS[errno.EISDIR])
+    if not stat.S_ISREG(status.st_mode):
+        raise OutputError("is a device, a pipe or a socket", where=str(target), hint="name a file")
+    return status.st_size
+
+
+def occupied(path: str | Path) -> bool:
+    """Whether anything is at `path`, be it a broken link. Raises OutputError for a path that nothing can have."""
+    target = Path(path)
+    try:
+        return target.is_symlink() or bool(_real(target).lstat())
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+def refuse_inputs(out: str | Path, inputs: Iterable[str | Path]) -> None:
+    """Raise OutputError if `out` is one of the files that are read, by whatever path or link."""
+    for file in inputs:
+        with contextlib.suppress(OSError):  # one of them is not there
+            if _real(Path(out)).samefile(file):
+                raise OutputError("is one of the files to be read", where=str(out), hint="name another file")
+
+
+def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) -> None:
+    """Raise OutputError if there is something at `out` that is not `kind`: it may be replaced only by its owner.
+
+    An empty file holds nothing that could be lost. What cannot be read is not `kind`.
+    """
+    target = Path(out)
+    try:
+        size = _require_regular(target)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+    with contextlib.suppress(OSError):
+        if not size or is_kind(_real(target)):
+            return
+    raise OutputError(
+        f"is already there and is not {kind}", where=str(target), hint="move it away, or name another file"
+    )
+
+
+def head(path: Path, size: int = 4096) -> bytes:
+    """The first bytes of a file. Raises OSError."""
+    with path.open("rb") as stream:
+        return stream.read(size)
 
 
 @contextlib.contextmanager
@@ -133,9 +202,44 @@ def write_parquet(
     write_bytes(buffer.getvalue(), path)
 
 
+_LONGEST = 100
+"""The most bytes of a name made by `safe`, which leaves room for numbers and extensions in the 255 of file systems."""
+_RESERVED = re.compile(r"(con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(\.|\Z)", re.IGNORECASE)
+"""Names that mean devices on Windows, with any extension."""
+
+
 def safe(name: str) -> str:
-    """Make a name fit for a file: every character but letters, digits and _.@+- becomes _."""
-    return re.sub(r"[^\w.@+-]", "_", name)
+    """Make a name fit for a file on any system, inside the directory it is joined to.
+
+    White space, control characters and ASCII punctuation but _.@+- become _, and so do dots at either end, which would
+    hide the file, be dropped by Windows, or mean a directory. Long names are cut and end in a hash of the whole.
+    """
+    kept = "".join(char if _fits(char) else "_" for char in name)
+    kept = re.sub(r"\A\.+|\.+\Z", "_", kept)
+    if not kept or _RESERVED.match(kept):
+        kept = f"_{kept}"
+    if len(kept.encode()) <= _LONGEST:
+        return kept
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{kept.encode()[: _LONGEST - 9].decode(errors='ignore')}-{digest}"
+
+
+def _fits(char: str) -> bool:
+    if char.isascii():
+        return char.isalnum() or char in "_.@+-"
+    return unicodedata.category(char)[0] not in "CZ"
+
+
+def distinct(name: str, taken: Iterable[str]) -> str:
+    """`safe(name)`, numbered if it would be the same file as one of `taken`, ignoring case and Unicode form."""
+    base = safe(name)
+    folded = {_folded(other) for other in taken}
+    numbered = (f"{base}-{i}" for i in itertools.count(2))
+    return next(each for each in itertools.chain([base], numbered) if _folded(each) not in folded)
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
 def sha256_file(path: str | Path) -> str:

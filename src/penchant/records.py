@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from penchant._version import __version__
-from penchant.errors import StudyError
+from penchant.errors import StudyError, one_line
 
 if TYPE_CHECKING:
     import polars as pl
@@ -74,15 +74,15 @@ class Estimate:
 
 
 _KEY = re.compile(r"[a-z][a-z0-9-]*\Z")
-_UNSAFE = re.compile(r"[%|\x00-\x1f\x7f]")
+_UNSAFE = re.compile("[%|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True, slots=True)
 class Signature(Mapping[str, str]):
     """How a number was computed, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
 
-    An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for all values: `|`, `%` and control
-    characters are percent-encoded, all others are kept.
+    An ordered mapping of keys to values. `Signature.parse(str(s)) == s` for all values: `|`, `%`, line breaks
+    and control characters, also of direction, are percent-encoded, all others are kept.
     """
 
     fields: tuple[tuple[str, str], ...]
@@ -134,7 +134,7 @@ class Signature(Mapping[str, str]):
         return len(self.fields)
 
     def __str__(self) -> str:
-        return "|".join(f"{k}:{_UNSAFE.sub(lambda m: f'%{ord(m[0]):02X}', v)}" for k, v in self.fields)
+        return "|".join(f"{k}:{_UNSAFE.sub(lambda m: quote(m[0], safe=''), v)}" for k, v in self.fields)
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,8 @@ class Result:
         out = Path(directory)
         write_parquet(self.items, out / "items.parquet")
         write_parquet(self.summary, out / "summary.parquet")
-        write_text("\n".join([str(self.signature), *self.cautions]) + "\n", out / "signature.txt")
+        lines = [str(self.signature), *map(one_line, self.cautions)]
+        write_text("\n".join(lines) + "\n", out / "signature.txt")
         return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt")]
 
 
@@ -167,7 +168,7 @@ def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.Data
 
     out = Path(directory)
     try:
-        first, *cautions = (out / "signature.txt").read_text("utf-8").splitlines()
+        first, *cautions = (out / "signature.txt").read_text("utf-8").removesuffix("\n").split("\n")
         items = pl.read_parquet(out / "items.parquet")
         summary = pl.read_parquet(out / "summary.parquet")
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:

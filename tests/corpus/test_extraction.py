@@ -1195,8 +1195,12 @@ def test_a_process_that_helps_is_killed(tmp_path: Path, small: None) -> None:
 def test_the_table_is_none_of_the_texts(tmp_path: Path) -> None:
     pl.DataFrame({"text": ["a rose"]}).write_parquet(tmp_path / "a.parquet")
     before = (tmp_path / "a.parquet").read_bytes()
-    with pytest.raises(DataError, match="is one of the texts"):
-        extract(Extraction(ROSE), find_texts([tmp_path]), tmp_path / "a.parquet")
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "soft.parquet").symlink_to(tmp_path / "a.parquet")
+    (tmp_path / "out" / "hard.parquet").hardlink_to(tmp_path / "a.parquet")
+    for name in ("a.parquet", "out/../a.parquet", "out/soft.parquet", "out/hard.parquet"):
+        with pytest.raises(OutputError, match="is one of the files to be read"):
+            extract(Extraction(ROSE), find_texts([tmp_path / "a.parquet"]), tmp_path / name)
     assert (tmp_path / "a.parquet").read_bytes() == before
     # What a stop leaves in a directory of texts is no text.
     write(tmp_path, {"a.txt": "a rose\n" * 1000, "b.txt": "a rose\n"})

@@ -532,7 +532,7 @@ def test_a_large_study_stays_under_five_megabytes(
     alone.page.locator(".inspector", has_text="not beside this page").wait_for()
     # A smaller study under the same name takes the blocks of the larger one away.
     beside.mkdir()
-    (beside / "items-0-0.js").write_text("", "utf-8")
+    (beside / "items-0-0.js").write_text('penchantBlock("items-0-0","");\n', "utf-8")
     write_report(read_outcome(pairs_study).document(), target)
     assert not beside.exists()
 

@@ -1,6 +1,8 @@
 """Output of the command line: tables, messages and progress.
 
-Data goes to stdout; messages and progress go to stderr, progress only when stderr is a terminal.
+Data goes to stdout; messages and progress go to stderr, progress only when stderr is a terminal. Names and texts come
+from files and models, so whatever is for reading passes `write` or `say`, which show the characters that would act on a
+terminal. What is for programs passes `emit`, which keeps every character of it unless stdout is a terminal.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.errors import MethodError, OutputError
+from penchant.errors import MethodError, OutputError, one_line, visible
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,17 +43,34 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
         if format == "table":
             write(aligned(frame))
         elif format == "tsv":
-            sys.stdout.write(frame.write_csv(separator="\t"))
+            emit(_tsv(frame))
         else:
-            sys.stdout.write(frame.write_ndjson())
+            emit(frame.write_ndjson())
+
+
+def _tsv(frame: pl.DataFrame) -> str:
+    """A frame as tab-separated values for programs: cells are quoted as in CSV where they hold tabs, quotes or line
+    breaks, as pandas, R and polars read them back, and neither escaped nor guarded, so that no character changes."""
+    import polars.selectors as cs
+
+    # Polars does not see that a lone carriage return needs quotes.
+    breaks = any(column.str.contains("\r", literal=True).any() for column in frame.select(cs.string()))
+    return frame.write_csv(separator="\t", quote_style="non_numeric" if breaks else "necessary")
 
 
 def write(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    """Write lines for people to standard output."""
+    sys.stdout.write(visible(text) + "\n")
 
 
 def say(text: str) -> None:
-    sys.stderr.write(text + "\n")
+    """Write a message to standard error, as one line."""
+    sys.stderr.write(one_line(text) + "\n")
+
+
+def emit(text: str) -> None:
+    """Write data to standard output: unchanged, but visible where a terminal would obey it."""
+    sys.stdout.write(visible(text) if sys.stdout.isatty() else text)
 
 
 @contextmanager
@@ -92,7 +111,7 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], No
             return Text(f"{task.speed:.1f}{unit_text}/s" if task.speed else f"–{unit_text}/s")
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.completed:.0f}"),
         Rate(),
@@ -102,7 +121,7 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], No
     with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False) as progress:
 
         def start(label: str) -> Callable[[float, float], None]:
-            task = progress.add_task(label, total=None)
+            task = progress.add_task(one_line(label), total=None)
 
             def advance(done: float, total: float) -> None:
                 progress.update(task, advance=done, total=total or None)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout, write
+from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout
 
 if TYPE_CHECKING:
     from penchant.corpus.stimuli import StimulusSet
@@ -163,7 +163,7 @@ def show(
         for line in concordance(
             occurrences.head(n), width=width or shutil.get_terminal_size((120, 24)).columns, bold=bold
         ):
-            write(line)
+            sys.stdout.write(line + "\n")  # its texts are visible; what acts on a terminal is its own bold
     say(f"{min(n, len(occurrences)):,} of {len(occurrences):,} occurrences kept of {word}")
 
 

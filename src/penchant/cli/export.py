@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from penchant.cli.console import say, to_stdout, write
+from penchant.errors import one_line
 
 
 def export(
@@ -33,4 +34,4 @@ def export(
     paths = export_document(outcome.document(), to, out or directory / to)
     with to_stdout():
         for path in paths:
-            write(str(path))
+            write(one_line(str(path)))

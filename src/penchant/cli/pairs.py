@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import print_frame, say, write
+from penchant.cli.console import emit, print_frame, say
 
 if TYPE_CHECKING:
+    from penchant.instruments.minimal_pairs.data import PairSet
     from penchant.instruments.minimal_pairs.making import FairSet
 
 pairs = typer.Typer(
@@ -50,6 +52,7 @@ def generate(
     from penchant.grammar.grammar import find_grammar, read_grammar
     from penchant.instruments.minimal_pairs.making import Counters, generated
 
+    _refuse(out, [])
     source = read_grammar(find_grammar(grammar))
     names = list(dict.fromkeys(paradigms or source.paradigms))
     for name in names:
@@ -65,7 +68,9 @@ def filter_(data: Data, tokenizer: Tokenizers = None, out: Out = None, trust_rem
     from penchant.instruments.minimal_pairs.making import Counters, filtered
 
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    _output(filtered(read_many(data), counters), out)
+    pair_sets = read_many(data)
+    _refuse(out, pair_sets)
+    _output(filtered(pair_sets, counters), out)
 
 
 @pairs.command("repair")
@@ -85,7 +90,9 @@ def repair(
 
     source = read_grammar(find_grammar(grammar))
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    _output(repaired(read_many(data), source, counters, seed=seed), out)
+    pair_sets = read_many(data)
+    _refuse(out, pair_sets)
+    _output(repaired(pair_sets, source, counters, seed=seed), out)
 
 
 def _required(tokenizer: list[str] | None) -> list[str]:
@@ -96,14 +103,25 @@ def _required(tokenizer: list[str] | None) -> list[str]:
     return tokenizer
 
 
+def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
+    """Raise OutputError for a file that holds the data, or anything else but pairs written by these commands."""
+    from penchant.files import refuse_inputs, refuse_other
+    from penchant.instruments.minimal_pairs.making import is_fair_set
+
+    if out is not None:
+        refuse_inputs(out, [pair_set.path for pair_set in pair_sets])
+        refuse_other(out, "a file of penchant pairs", is_fair_set)
+
+
 def _output(fair_set: FairSet, out: Path | None) -> None:
     """Write pairs to a file and the table to stdout; without a file, pairs to stdout and the table to stderr."""
     from penchant.files import write_text
     from penchant.report.tables import aligned
 
     if out is None:
-        write(fair_set.lines().rstrip("\n"))
-        say(aligned(fair_set.table))
+        emit(fair_set.lines())
+        for line in aligned(fair_set.table).split("\n"):
+            say(line)
     else:
         write_text(fair_set.lines(), out)
         print_frame(fair_set.table, "table")

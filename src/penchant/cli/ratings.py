@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from penchant.cli.console import print_frame, say, to_stdout, write
+from penchant.cli.console import emit, print_frame, say, to_stdout, write
 
 ratings = typer.Typer(
     help="Human ratings of predicted words: export, import, and agreement between raters.", no_args_is_help=True
@@ -25,17 +24,18 @@ def export(
 ) -> None:
     """Write every predicted word without a rating, in its sentence, as CSV for raters."""
     from penchant.errors import OutputError
-    from penchant.files import write_text
+    from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, unrated
+    from penchant.tables.spreadsheets import for_spreadsheets
 
-    if out and out.exists():  # it may hold somebody's ratings
+    if out and occupied(out):  # it may hold somebody's ratings
         raise OutputError("is already there", where=str(out), hint="remove it or name another file")
     table = unrated(cloze_results(directory), estimated=estimated)
     if out is None:
         with to_stdout():
-            sys.stdout.write(table.write_csv())
+            emit(for_spreadsheets(table).write_csv())
     else:
-        write_text(table.write_csv(), out)
+        write_text(for_spreadsheets(table).write_csv(), out)
     say(f"{len(table)} words to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import say, to_stdout, write
+from penchant.errors import one_line
 
 if TYPE_CHECKING:
     from penchant.report.sections import Document
@@ -56,7 +57,7 @@ def show(document: Document, *, estimates: bool = True) -> None:
         for section in document.sections:
             for table in section.tables() if estimates else section.compared():
                 if not table.detail:
-                    head = f"{section.place}: " if len(document.sections) > 1 else ""
+                    head = f"{one_line(section.place)}: " if len(document.sections) > 1 else ""
                     write(("" if first else "\n") + head + str(table))
                     first = False
     for section in document.sections:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import io
 import json
+import os
+import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -11,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, print_frame, say, to_stdout
+from penchant.cli.console import FormatOption, bars, emit, print_frame, say, to_stdout
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -52,6 +56,7 @@ def score(
         raise MethodError(f"unknown format '{format}'", hint=f"use one of {', '.join(WRITERS)}")
     if file != "-":
         readable(file)
+    _refuse_own_output(file)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
     total = validate(Scorer(lm), file) if file != "-" else None
@@ -98,6 +103,15 @@ def readable(file: str) -> None:
         raise DataError("is a directory", file=file, hint="name a file with one sentence per line")
 
 
+def _refuse_own_output(file: str) -> None:
+    """Raise DataError if output is appended to the file that is read, which would never end."""
+    with contextlib.suppress(OSError, ValueError):  # no such descriptor, such as under a test
+        source = os.fstat(sys.stdin.buffer.fileno()) if file == "-" else Path(file).stat()
+        if stat.S_ISREG(source.st_mode) and os.path.samestat(source, os.fstat(sys.stdout.fileno())):
+            name = "standard input" if file == "-" else file
+            raise DataError("is also where the output goes", where=name, hint="redirect to another file")
+
+
 def lines(file: str) -> Iterator[tuple[str, str]]:
     """Yield (sentence, place) for each line, without its line ending and otherwise unchanged."""
     name = "standard input" if file == "-" else file
@@ -123,11 +137,16 @@ def validate(scorer: Scorer, file: str) -> int:
 
 
 def _write_tsv(scores: Iterable[SentenceScore], how: str) -> None:
-    writer = csv.writer(sys.stdout, delimiter="\t", lineterminator="\n")
+    # For programs: cells are quoted as in CSV where they hold tabs or quotes, never escaped, so that they read back.
+    row = io.StringIO()
+    writer = csv.writer(row, delimiter="\t", lineterminator="\n")
     for i, score in enumerate(scores):
         if not i:  # written with the first score, so that bad input leaves no output
             writer.writerow(["score", "tokens", "text"])
         writer.writerow([repr(score.normalised(how)), score.n, score.text])
+        emit(row.getvalue())
+        row.seek(0)
+        row.truncate()
 
 
 def _write_jsonl(scores: Iterable[SentenceScore], how: str) -> None:
@@ -138,7 +157,7 @@ def _write_jsonl(scores: Iterable[SentenceScore], how: str) -> None:
             "tokens": score.n,
             "token_logprobs": [None if v != v else v for v in score.token_logprobs.tolist()],
         }
-        sys.stdout.write(json.dumps(row, ensure_ascii=False) + "\n")
+        emit(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _write_parquet(scores: Iterator[SentenceScore], how: str) -> None:

@@ -12,6 +12,7 @@ import typer
 
 from penchant.cli.console import bars, say, write
 from penchant.cli.options import BatchOption, CacheOption, RehashOption, cache_path
+from penchant.errors import one_line
 
 if TYPE_CHECKING:
     from penchant.study.run import Options
@@ -99,14 +100,14 @@ def init(
     from penchant.study.starting import write_template
 
     for path in write_template(probe, directory):
-        write(str(path))
+        write(one_line(str(path)))
 
 
 def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|grammars|compat")]) -> None:
     """List probes, kinds of models, kinds of data, scoring methods, grammars, or conventions of other tools."""
     from penchant.study.catalogue import catalogue
 
-    rows = catalogue(what)
+    rows = [(one_line(name), one_line(meaning)) for name, meaning in catalogue(what)]
     width = max(len(name) for name, _ in rows)
     for name, meaning in rows:
         write(f"{name.ljust(width)}  {meaning}")

@@ -11,8 +11,9 @@ import polars as pl
 
 from penchant.corpus.sentence_table import By, counts
 from penchant.errors import MethodError
-from penchant.files import write_text
+from penchant.files import head, refuse_other, write_text
 from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.page import chart_page
 
 _WIDTH = 460
 _ROW = 15
@@ -39,9 +40,11 @@ def write_chart(record: Mapping[str, Any], by: By, path: Path) -> None:
     drawn = figure(record, by)
     match path.suffix.lower():
         case ".svg":
+            refuse_other(path, "a chart", lambda file: b"<svg" in head(file) and b'class="marks"' in head(file))
             write_text(drawn.svg(), path)
         case ".html":
-            write_text(drawn.chart.to_html(inline=True), path)
+            refuse_other(path, "a chart of penchant's", lambda file: b'content="penchant-chart ' in head(file))
+            write_text(chart_page(drawn), path)
         case ending:
             raise MethodError(f"a chart cannot be written as '{ending}'", hint="name a file .svg or .html")
 

@@ -8,6 +8,8 @@ import polars as pl
 import regex
 from rich.cells import cell_len
 
+from penchant.errors import visible
+
 _PLAIN = ("[", "]")
 _BOLD = ("\x1b[1m", "\x1b[0m")
 _FEWEST = 8
@@ -17,7 +19,7 @@ _FEWEST = 8
 def concordance(occurrences: pl.DataFrame, *, width: int, bold: bool) -> Iterator[str]:
     """Yield a line of about `width` columns for each row with id, text, start and end: the form in bold or in brackets,
     starting in the same column of every line, and the sentence id at the end. Cuts never part letters from marks."""
-    rows = [_parts(*row) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
+    rows = [tuple(map(visible, _parts(*row))) for row in occurrences.select("id", "text", "start", "end").iter_rows()]
     forms, names = (max((cell_len(row[part]) for row in rows), default=0) for part in (1, 3))
     left, right = _BOLD if bold else _PLAIN
     side = max((width - forms - names - 2 - (0 if bold else 2)) // 2, _FEWEST)
@@ -33,7 +35,7 @@ def _parts(name: str, text: str, start: int, end: int) -> tuple[str, str, str, s
     before, form, after = text[:start], text[start:end], text[end:]
     lead = " ".join(before.split()) + " " * (before[-1:].isspace())
     tail = " " * (after[:1].isspace()) + " ".join(after.split())
-    return lead, " ".join(form.split()), tail, name
+    return lead, " ".join(form.split()), tail, " ".join(name.split())
 
 
 def _letters(text: str) -> list[str]:

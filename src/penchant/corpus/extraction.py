@@ -8,8 +8,7 @@ Occurrences are saved at intervals beside the table, so that an interrupted run 
 from __future__ import annotations
 
 import json
-import os
-import shutil
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,11 +26,12 @@ from penchant.corpus.occurrences import KEY, SCHEMA
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
 from penchant.corpus.search import Extraction, Finder, Tally, Task
+from penchant.corpus.sentence_table import read_record
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
 from penchant.corpus.workers import in_order, uncollected
 from penchant.errors import DataError, MethodError, OutputError
-from penchant.files import replacing, write_json, write_parquet
+from penchant.files import refuse_inputs, refuse_other, replacing, write_json, write_parquet
 
 EVERY = 1 << 25
 """Bytes of text between two saves."""
@@ -94,15 +94,20 @@ def extract(
 
 
 def _checked_target(out: str | Path, files: Sequence[TextFile]) -> Path:
-    """The path of the table. Raises DataError, MethodError or OutputError if the table cannot be written there."""
+    """The path of the table. Raises MethodError or OutputError if the table cannot be written there."""
     target = Path(out)
     if target.suffix.lower() != ".parquet":
         raise MethodError("is not the name of a Parquet file", where=str(target), hint="end it in .parquet")
-    if target.is_dir():
-        raise OutputError("is a directory", where=str(target), hint="name a file")
-    if any("://" not in file.place and os.path.realpath(file.place) == os.path.realpath(target) for file in files):
-        raise DataError("is one of the texts to be read", where=str(target), hint="name another file for the table")
+    refuse_inputs(target, [file.place for file in files if "://" not in file.place])
+    refuse_other(target, "a table of penchant corpus extract", _is_table)
     return target
+
+
+def _is_table(path: Path) -> bool:
+    try:
+        return bool(read_record(path))
+    except DataError:
+        return False
 
 
 def _tasks(
@@ -134,6 +139,10 @@ class _State:
     tally: Tally = field(default_factory=Tally)
 
 
+_OURS = re.compile(r"state\.json|(part|sample)-\d{6,}\.parquet|\.[0-9a-f]{16}\.tmp")
+"""The names of the files in the folder of a store."""
+
+
 class _Store:
     """A folder with part files of occurrences, and the state of the reading after the last of them."""
 
@@ -141,9 +150,12 @@ class _Store:
         self.folder = folder
         self.identity = identity
         self.parts: list[Path] = []
-        if self._record.exists() and not resume:
+        names = _names_in(folder)
+        if self._record.name in names and not resume:
             hint = "continue with --resume, or delete it to start again"
             raise MethodError("holds the results of an earlier run", where=str(folder), hint=hint)
+        if not all(map(_OURS.fullmatch, names)):  # the folder is removed in the end
+            raise OutputError("holds files that are not penchant's", where=str(folder), hint="move it away")
 
     @property
     def _record(self) -> Path:
@@ -197,7 +209,22 @@ class _Store:
             yield of_word
 
     def remove(self) -> None:
-        shutil.rmtree(self.folder)
+        """Remove the folder, which held nothing but what a store writes."""
+        for name in _names_in(self.folder):
+            (self.folder / name).unlink()
+        self.folder.rmdir()
+
+
+def _names_in(folder: Path) -> list[str]:
+    """The names of the files in a folder, none if it is not there. Raises OutputError if it cannot be read."""
+    try:
+        return [path.name for path in folder.iterdir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise OutputError(
+            f"cannot be written: {error.strerror}", where=str(folder), hint="name another file"
+        ) from error
 
 
 # The table --------------------------------------------------------------------------------------------------------

@@ -15,9 +15,9 @@ from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.training_text import Tokens, write_tokens
 from penchant.errors import MethodError
-from penchant.files import sha256_file, write_text
+from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.vectors.glove import GloVe
-from penchant.vectors.saving import save_vectors
+from penchant.vectors.saving import checked_ending, save_vectors
 from penchant.vectors.similarity import similarity_tests
 from penchant.vectors.token_file import Trained
 from penchant.vectors.word2vec import Word2Vec
@@ -47,12 +47,20 @@ def train(
     stimuli: StimulusSet | None = None,
     workers: int = 1,
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None,
+    replace: bool = False,
 ) -> dict[str, Any]:
     """Train vectors, save them (see `save_vectors` for the format) and their card, and return the record on the card.
 
-    `stimuli` without a vector are listed there. Raises DataError, MethodError and OutputError.
+    `stimuli` without a vector are listed there. Raises DataError, MethodError and OutputError; of files that are there
+    already, only vectors with their card are replaced, unless `replace`.
     """
     target = Path(out)
+    checked_ending(target)
+    for place in (target, card_path(target)):
+        refuse_inputs(place, [file.place for file in files if "://" not in file.place])
+    if not replace:
+        refuse_other(target, "vectors beside their card", _has_card)
+        refuse_other(card_path(target), "the card of these vectors", lambda card: _cards(card, target))
     with tempfile.TemporaryDirectory() as folder:
         plain = Path(folder) / "tokens.txt"
         counts, texts = write_tokens(tokens, files, plain, workers=workers, progress=progress("tokens"))
@@ -122,6 +130,19 @@ def read_card(vectors: str | Path) -> dict[str, Any] | None:
         return None if block is None else dict(json.loads(block[1]))
     except (OSError, ValueError):
         return None
+
+
+def _has_card(vectors: Path) -> bool:
+    """Whether a file is as it was when the card beside it was written."""
+    record = read_card(vectors)
+    return record is not None and record.get("sha256") == sha256_file(vectors)
+
+
+def _cards(card: Path, vectors: Path) -> bool:
+    """Whether a file is the card of vectors of that name, or of some that are no longer there."""
+    record = read_card(vectors)
+    name = str(record.get("vectors")) if record else None
+    return name is not None and (name == vectors.name or not card.with_name(Path(name).name).exists())
 
 
 def card(record: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ import numpy as np
 from penchant.engine.plan import Input
 from penchant.engine.reads import TOP, impossible
 from penchant.errors import CacheError
+from penchant.models.digests import foreign
 
 _COLUMNS = ["key", "wants", "answer", "checksum"]
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
@@ -49,8 +50,9 @@ class Cache:
         self.damaged = 0
         self.said = ""
         self._space = f"{FORMAT}|{fingerprint}|{dtype}".encode()
-        if self._is_another_kind():
-            raise self._broken("it is a file of another kind")
+        other = foreign(self.path)
+        if other:
+            raise self._broken(other)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(self.path, timeout=120, isolation_level=None)
@@ -68,19 +70,8 @@ class Cache:
             (rows,) = self._db.execute("SELECT count(*) FROM answers").fetchone()
             self._db.execute("DROP TABLE answers")
             self.said = f"{self.path}: {rows:,} answers of version 0.1 have no checksum and are computed again"
-        elif columns not in ([], _COLUMNS):
-            raise self._broken("it holds other tables")
         self._db.execute(f"CREATE TABLE IF NOT EXISTS answers ({_TABLE}) WITHOUT ROWID")
         self._db.execute("COMMIT")
-
-    def _is_another_kind(self) -> bool:
-        """Whether the file exists and is not SQLite's, which would silently overwrite a short file of any kind."""
-        try:
-            with self.path.open("rb") as stream:
-                start = stream.read(16)
-        except OSError:
-            return False
-        return start not in (b"", b"SQLite format 3\0")
 
     def _broken(self, reason: object) -> CacheError:
         return CacheError(

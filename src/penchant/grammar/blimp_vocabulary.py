@@ -16,7 +16,7 @@ from pathlib import Path
 import yaml
 
 from penchant.errors import DataError, OutputError
-from penchant.files import write_bytes
+from penchant.files import occupied, write_bytes
 from penchant.grammar.features import parse_condition
 from penchant.grammar.grammar_file import GRAMMAR_FILE
 from penchant.grammar.lexicon import CATEGORY, LEMMA
@@ -112,8 +112,10 @@ def _condition(text: str, column: str, row: Row, path: str | Path) -> str:
 def import_blimp(path: str | Path, directory: str | Path) -> Imported:
     """Write the words of a `vocabulary.csv` as a grammar without paradigms. Raises OutputError if a grammar exists."""
     place = Path(directory)
-    if (place / GRAMMAR_FILE).exists():
+    if occupied(place / GRAMMAR_FILE):
         raise OutputError("there is a grammar already", where=str(place), hint="name a new directory")
+    if occupied(place / TABLE_FILE):
+        raise OutputError("is already there", where=str(place / TABLE_FILE), hint="name a new directory")
     rows = read_blimp_vocabulary(path)
     spelled = [row for row in rows if row.lemma]
     kept: dict[object, VocabularyRow] = {}

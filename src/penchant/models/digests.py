@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
+import stat
 import time
 from contextlib import closing
 from pathlib import Path
 
 from penchant.errors import CacheError
-from penchant.files import sha256_file
+from penchant.files import head, sha256_file
 
 _FRESH = 2_000_000_000
 """Nanoseconds within which a file that was written to may be again without its time of change showing it."""
@@ -34,6 +35,9 @@ class Digests:
         memory cannot."""
         if self.path is None:
             return sha256_file(file)
+        other = foreign(self.path)
+        if other:
+            raise self._broken(other)
         name, stamp = str(file.resolve()), _stamp(file)
         known = None if self.forced else self._known(name, stamp)
         if known is not None:
@@ -81,13 +85,45 @@ class Digests:
         )
 
 
+_TABLES = {
+    "answers": (["key", "wants", "answer"], ["key", "wants", "answer", "checksum"]),
+    "files": (["path", "stamp", "sha256", "checksum"],),
+}
+"""The tables of a cache, with the columns that versions of penchant gave them."""
+
+
+def foreign(path: Path) -> str:
+    """What a file is, if it exists and is no cache of penchant's; "" if it may be used. It is not changed.
+
+    SQLite would silently overwrite a short file of any kind, and add its tables to any other database.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "it is a directory, a device or a pipe"
+        start = head(path, 16)
+    except OSError:
+        return ""  # what is wrong shows when it is opened
+    if not start:
+        return ""
+    if start != b"SQLite format 3\0":
+        return "it is a file of another kind"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=120)) as db:
+            names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+            tables = {name: [row[1] for row in db.execute(f'PRAGMA table_info("{name}")')] for name in names}
+    except sqlite3.Error as error:
+        return str(error)
+    ours = all(columns in _TABLES.get(name, ()) for name, columns in tables.items())
+    return "" if ours else "it holds other tables"
+
+
 def _stamp(file: Path) -> str:
     """What changes when a file does; "" for one that is not there."""
     try:
-        stat = file.stat()
+        now = file.stat()
     except OSError:
         return ""
-    return f"{stat.st_size} {stat.st_mtime_ns} {stat.st_ctime_ns} {stat.st_dev} {stat.st_ino}"
+    return f"{now.st_size} {now.st_mtime_ns} {now.st_ctime_ns} {now.st_dev} {now.st_ino}"
 
 
 def _checksum(name: str, stamp: str, digest: object) -> bytes:

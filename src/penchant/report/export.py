@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from penchant.errors import MethodError
-from penchant.files import write_bytes, write_text
+from penchant.files import distinct, refuse_other, sha256_file, write_bytes, write_json
 from penchant.records import Result
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import MARK, PENCHANT, POINT, Reference, cited, keys
-from penchant.report.sections import Document
+from penchant.report.sections import Document, Placed
 from penchant.report.tables import Cell, Number, P, Table
+from penchant.tables.spreadsheets import for_spreadsheets
 
 File = tuple[str, str | bytes]
 """The name of a file and its content."""
@@ -26,41 +29,73 @@ File = tuple[str, str | bytes]
 def export(document: Document, to: str, folder: str | Path) -> list[Path]:
     """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
 
-    Returns the paths. Existing files are replaced, each atomically. Raises MethodError for another form, OutputError
-    for a file that cannot be written.
+    Returns the paths. Files of an earlier export are replaced, each atomically; the hashes in a hidden file of the
+    folder tell them from others. Raises MethodError for another form, OutputError for a file that cannot be written and
+    for one that an export would replace although it was not written, or was changed since.
     """
     if to not in FORMS:
         raise MethodError(f"unknown form '{to}'", hint=f"use {', '.join(FORMS)}")
-    written = []
-    for name, content in FORMS[to](document):
-        path = Path(folder) / name
-        if isinstance(content, bytes):
-            write_bytes(content, path)
-        else:
-            write_text(content, path)
-        written.append(path)
-    return written
+    place = Path(folder)
+    hashes = _earlier(place)
+    files = {place / name: _encoded(content) for name, content in FORMS[to](document)}
+    for path, content in files.items():
+        known = {hashes.get(path.name, ""), _hash(content)}
+        refuse_other(path, "as penchant export left it", partial(_has_hash, known))
+    for path, content in files.items():
+        write_bytes(content, path)
+        hashes[path.name] = _hash(content)
+    write_json({"sha256": hashes}, place / _HASHES)
+    return list(files)
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _has_hash(known: Container[str], path: Path) -> bool:
+    return sha256_file(path) in known
+
+
+_HASHES = ".penchant-export.json"
+
+
+def _earlier(folder: Path) -> dict[str, str]:
+    """The hash of each file that earlier exports wrote into a folder."""
+    try:
+        return dict(json.loads((folder / _HASHES).read_text("utf-8"))["sha256"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
 
 
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 
 def _csv(document: Document) -> Iterator[File]:
+    taken: set[str] = set()
     for placed in document.sections:
-        place, results = placed.place, placed.results
-        for table in placed.tables():
-            yield f"{place}-{table.name}.csv", _text(_frame(table))
-        if placed.section.items is None:
-            continue
-        yield f"{place}-summary.csv", _text(_by_model([(r, r.summary) for r in results]))
-        if placed.comparison is not None:
-            yield f"{place}-comparison.csv", _text(placed.comparison)
-        yield f"{place}-items.csv", _text(_by_model([(r, r.items) for r in results]))
+        for name, frame in _frames(placed):
+            yield f"{_free(f'{placed.place}-{name}', taken)}.csv", _text(frame)
+
+
+def _frames(placed: Placed) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The tables of a section, and what they were made of, by name."""
+    for table in placed.tables():
+        yield table.name, _frame(table)
+    if placed.section.items is None:
+        return
+    yield "summary", _by_model([(r, r.summary) for r in placed.results])
+    if placed.comparison is not None:
+        yield "comparison", placed.comparison
+    yield "items", _by_model([(r, r.items) for r in placed.results])
 
 
 def _text(frame: pl.DataFrame) -> str:
     """A frame as CSV: lists as JSON, NaN as an empty field, and all texts quoted, because one with a carriage return
-    must be."""
+    must be; see `penchant.tables.spreadsheets` for those that begin like a formula."""
     columns = []
     for series in frame:
         if isinstance(series.dtype, pl.List):
@@ -68,7 +103,7 @@ def _text(frame: pl.DataFrame) -> str:
         elif series.dtype.is_float():
             series = series.fill_nan(None)
         columns.append(series)
-    return pl.DataFrame(columns).write_csv(quote_style="non_numeric")
+    return for_spreadsheets(pl.DataFrame(columns)).write_csv(quote_style="non_numeric")
 
 
 def _json(values: list[Any] | None) -> str | None:
@@ -157,10 +192,11 @@ INPUTS
 
 def _latex(document: Document) -> Iterator[File]:
     files: dict[str, str] = {}
+    taken = {"methods", "preview"}
     paragraphs: dict[str, list[str]] = {}
     for placed in document.sections:
         for table in placed.tables():
-            name = f"{placed.place}-{table.name}"
+            name = _free(f"{placed.place}-{table.name}", taken)
             files[name] = latex_table(table, f"tab:{name}")
         paragraphs[placed.title] = placed.methods()
     for name, text in files.items():
@@ -220,14 +256,8 @@ def _figures(document: Document) -> Iterator[File]:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """A file name for `name`, which may hold the name of a data set, that is not among `taken`, ignoring case."""
-    safe = re.sub(r"[^\w.+\-\x80-\U0010ffff]|\s", "_", name)[:60]
-    free = next(
-        candidate
-        for candidate in (safe, *(f"{safe}-{i}" for i in range(2, len(taken) + 3)))
-        if candidate.casefold() not in taken
-    )
-    taken.add(free.casefold())
+    """A file name for `name`, which may hold the name of a data set or of a probe directory, that is not `taken`."""
+    taken.add(free := distinct(name, taken))
     return free
 
 

@@ -58,16 +58,37 @@ _FONT = "Arial, Liberation Sans, Helvetica, sans-serif"
 """Fonts as wide as the one that the renderer measures labels with, so that none are cut off in other programs."""
 _PADDING = 20
 """Points around a drawing, for labels in another font where those are missing."""
+_BREAKS = str.maketrans({"\u2028": "␤", "\u2029": "¶"})
+"""Line and paragraph separators, which end a string in Vega's expressions, where Vega-Lite writes sorted labels."""
+_INHERITED = re.compile(
+    r"constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf"
+    r"|__(define|lookup)(G|S)etter__"
+)
+"""What every object of JavaScript has. Vega looks up titles and the labels that are sorted in plain objects and takes
+these for its own; it does not with a word joiner, which has no width, in front."""
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that an SVG cannot hold and that crash the renderer, such as a control character that a model predicts."""
 
 
 def _drawable(part: Any) -> Any:
-    """Part of a chart with U+FFFD for every character that cannot be drawn, and None for NaN and infinities."""
+    """Part of a chart whose texts, field names among them, Vega can draw: with U+FFFD for every character that it
+    cannot, and marks for line separators; and with None for NaN and infinities."""
     if isinstance(part, Mapping):
-        return {key: _drawable(value) for key, value in part.items()}
+        return {_text(key): _drawable(_title(value) if key == "title" else value) for key, value in part.items()}
     if isinstance(part, list):
         return [_drawable(value) for value in part]
     if isinstance(part, float) and not math.isfinite(part):
         return None
-    return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", part) if isinstance(part, str) else part
+    return _text(part) if isinstance(part, str) else part
+
+
+def _title(title: Any) -> Any:
+    """A title as one line without backslashes: Vega-Lite writes those of fields into expressions, and escapes only the
+    quotes in them."""
+    return " ".join(title.replace("\\", "∖").splitlines()) if isinstance(title, str) else title
+
+
+def _text(text: str) -> str:
+    if _INHERITED.fullmatch(text):
+        return f"\N{WORD JOINER}{text}"
+    return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", text).translate(_BREAKS)

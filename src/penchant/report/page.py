@@ -15,9 +15,9 @@ from markupsafe import Markup
 
 from penchant._version import __version__
 from penchant.errors import OutputError
-from penchant.files import write_text
+from penchant.files import head, refuse_other, write_text
 from penchant.report.blocks import Packed, block, pack
-from penchant.report.figures import INK
+from penchant.report.figures import INK, Figure
 from penchant.report.references import PENCHANT, Reference
 from penchant.report.sections import Document, RunFacts
 from penchant.report.views import ASSETS, Signatures, environment, section_view
@@ -25,34 +25,54 @@ from penchant.report.views import ASSETS, Signatures, environment, section_view
 LIMIT = 4_900_000
 """The most bytes of a page: a little below the five megabytes that fit into a mail and open at once in a browser."""
 
+_GENERATOR = b'<meta name="generator" content="penchant '
+"""How a report is known, near its beginning."""
+_BLOCK = "penchantBlock("
+"""How a block of items beside a report begins."""
+
 
 def write_report(document: Document, path: str | Path) -> list[str]:
     """Write the report of a study and, beside it, the tokens that do not fit into it; each file atomically.
 
-    Returns sentences on what is left out of the page or written beside it. Raises OutputError.
+    Returns sentences on what is left out of the page or written beside it. Raises OutputError, also for a file in the
+    way that is no report of penchant's.
     """
     target = Path(path)
+    refuse_other(target, "a report of penchant's", lambda file: _GENERATOR in head(file))
     folder = f"{target.stem}-items"
     html, beside, remarks = page(document, folder)
+    places = {name: target.parent / folder / f"{name}.js" for name in beside}
+    for place in places.values():
+        refuse_other(place, "part of a report of penchant's", _is_block)
     for name, text in beside.items():
-        write_text(f'penchantBlock("{name}","{text}");\n', target.parent / folder / f"{name}.js")
+        write_text(f'{_BLOCK}"{name}","{text}");\n', places[name])
     write_text(html, target)
     _remove_old_blocks(target.parent / folder, beside)
     return remarks
 
 
 def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
-    """Remove the blocks that an earlier report of the same name left in the folder."""
+    """Remove the blocks that an earlier report of the same name left in the folder, and nothing else."""
     if not folder.is_dir():
         return
     try:
         for old in folder.glob("items-*.js"):
-            if old.stem not in kept:
+            if old.stem not in kept and _is_block(old):
                 old.unlink()
         if not kept and not any(folder.iterdir()):
             folder.rmdir()
     except OSError as error:
         raise OutputError(f"cannot be removed: {error.strerror}", where=str(folder)) from error
+
+
+def chart_page(figure: Figure) -> str:
+    """One figure as a page of its own, whose texts cannot end its scripts."""
+    context = {"version": __version__, "title": figure.title, "text": figure.text, "spec": figure.spec()}
+    return environment().get_template("chart.html").render(context, library=_library())
+
+
+def _is_block(file: Path) -> bool:
+    return file.is_file() and head(file).startswith(_BLOCK.encode())
 
 
 def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str]]:

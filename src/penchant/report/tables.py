@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import polars as pl
 from rich.cells import cell_len
 
+from penchant.errors import one_line
 from penchant.records import Result
 
 
@@ -90,8 +91,12 @@ class Table:
         text = _columns([list(self.columns), *cells], numeric)
         notes = [f"{mark} {note}" for note, mark in marks.items()]
         return "\n".join(
-            [self.title, text, *(line for part in (self.note, *notes) for line in textwrap.wrap(part, 120))]
+            [one_line(self.title), text, *(line for part in (self.note, *notes) for line in _wrapped(part))]
         )
+
+
+def _wrapped(text: str) -> list[str]:
+    return textwrap.wrap(one_line(text), 120)
 
 
 def _mark(i: int) -> str:
@@ -127,8 +132,8 @@ def aligned(frame: pl.DataFrame) -> str:
 
 
 def _columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
-    """Align rows by the width of their characters in a terminal; line breaks become spaces."""
-    flat = [[" ".join(cell.splitlines()) for cell in row] for row in rows]
+    """Align rows by the width of their characters in a terminal; every cell is one visible line."""
+    flat = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in flat) for i in range(len(rows[0]))]
     lines = []
     for row in flat:

@@ -21,7 +21,7 @@ from penchant.corpus.text_files import Layout, TextFile, find_texts
 from penchant.corpus.training import method, read_card, still_true, train
 from penchant.corpus.training_text import tokens
 from penchant.corpus.workers import worthwhile
-from penchant.files import safe, sha256_file
+from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
 from penchant.study.manifest import PreparedRecord
 from penchant.tables.places import listed
@@ -120,8 +120,10 @@ class Preparation:
                 path = self._sentences(needs, files, made, done)
                 done.probes[number] = probe.model_copy(update={probe.drawn: str(path.absolute())})
         wanted = [name.removeprefix(TRAINED) for name in self.models if name.startswith(TRAINED)]
+        taken: list[str] = []
         for name in wanted:
-            path = self.folder / "vectors" / f"{name}.txt"
+            taken.append(distinct(name, taken))
+            path = self.folder / "vectors" / f"{taken[-1]}.txt"
             done.records[f"vectors/{path.name}"] = self._vectors(self.vectors[name], probes, files, path)
             done.models[TRAINED + name] = str(path)
         return done
@@ -132,7 +134,8 @@ class Preparation:
         if key in made:
             return made[key]
         stem = safe(needs.stimuli.name)
-        path = self.folder / "corpus" / (f"{stem}-{len(made) + 1}.parquet" if made else f"{stem}.parquet")
+        name = distinct(f"{stem}-{len(made) + 1}" if made else stem, [other.stem for other in made.values()])
+        path = self.folder / "corpus" / f"{name}.parquet"
         made[key] = path
         record = read_record(path) if path.exists() else None
         if record is None or json.dumps(record["recipe"], ensure_ascii=False) != key or not _same(record, files):
@@ -193,7 +196,14 @@ class Preparation:
         if record is None or not still_true(record, how, tokenised, path) or not _same(record, files):
             self.say(f"{path.name}: training")
             record = train(
-                how, tokenised, files, path, stimuli=stimuli, workers=worthwhile(files), progress=self.progress
+                how,
+                tokenised,
+                files,
+                path,
+                stimuli=stimuli,
+                workers=worthwhile(files),
+                progress=self.progress,
+                replace=True,  # the directory is the study's own
             )
         return PreparedRecord.model_validate(
             {name: record[name] for name in ("version", "method", "parameters", "texts", "sha256", "vocabulary")}

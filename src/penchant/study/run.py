@@ -23,7 +23,7 @@ from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
 from penchant.engine.scorer import language_model
 from penchant.errors import StudyError
-from penchant.files import holding, safe, sha256_file, write_parquet
+from penchant.files import distinct, holding, occupied, sha256_file, write_parquet
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare
 from penchant.instruments.result import Result
@@ -101,8 +101,8 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
 def _held(folder: Path) -> Iterator[None]:
     """Keep other processes from running a study in the same directory at the same time; one that was killed leaves
     nothing that does. Raises StudyError."""
-    new = not folder.exists()
-    if not new and (not folder.is_dir()):
+    new = not occupied(folder)
+    if not new and not folder.is_dir():
         raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
     with suppress(OSError):  # what cannot be written is told where it is written
         folder.mkdir(parents=True, exist_ok=True)
@@ -126,8 +126,8 @@ def _begun(folder: Path, study: Study, probes: Probes, options: Options) -> Mani
     asked = AskedRecord(
         study=study.model_dump(mode="json"), probes=[{probe.name: probe.model_dump(mode="json")} for probe in probes]
     )
-    if not path.exists():
-        if folder.exists() and any(folder.iterdir()):
+    if not (occupied(folder) and folder.is_dir() and path.exists()):
+        if occupied(folder) and (not folder.is_dir() or any(folder.iterdir())):
             raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
         return Manifest.new(asked)
     if not options.resume:
@@ -283,7 +283,7 @@ class _Running:
         run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
         began = time.perf_counter()
         result = probe.run(model, run)
-        directory = f"{place}/{safe(model.name)}"
+        directory = f"{place}/{self._free(place, model.name)}"
         files = result.save(self.folder / directory)
         seconds = round(time.perf_counter() - began, 3)
         written = {file.name: sha256_file(file) for file in files}
@@ -302,6 +302,11 @@ class _Running:
         self.manifest.attempts[-1].units.append(took)
         self._write()
         self.outcome.results[place, spec] = result
+
+    def _free(self, place: str, model: str) -> str:
+        """A directory for a model's result, beside those of models whose names differ in what no file name shows."""
+        taken = [Path(unit.directory).name for unit in self.manifest.units if unit.probe == place]
+        return distinct(model, [COMPARISON, *taken])
 
     def compare(self) -> None:
         """The differences between every two models of each probe. Raises StudyError for one that no model fits."""

@@ -11,7 +11,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -19,6 +19,7 @@ import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from penchant.errors import DataError, in_words
+from penchant.tables.spreadsheets import unguarded
 
 _PARQUET = b"PAR1"
 _QUOTED = re.compile(r'"[^"]*"')
@@ -45,15 +46,16 @@ def read_rows(path: str | Path) -> list[Row]:
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_models(path: str | Path, model: type[Model]) -> list[tuple[int, Model]]:
+def read_models(path: str | Path, model: type[Model], *, guarded: bool = False) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
-    An empty cell of CSV or TSV counts as missing. Raises DataError naming file, line and field.
+    An empty cell of CSV or TSV counts as missing; where cells are `guarded` against spreadsheets, they are taken as
+    what they stand for. Raises DataError naming file, line and field.
     """
     file = Path(path)
     data = _bytes(file)
     models = []
-    for row in _rows(data, file):
+    for row in _rows(data, file, unguarded if guarded else None):
         values = {name: value for name, value in row.values.items() if value not in ("", None)}
         try:
             models.append((row.line, model.model_validate(values)))
@@ -64,6 +66,16 @@ def read_models(path: str | Path, model: type[Model]) -> list[tuple[int, Model]]
             hint = f"the columns are {columns}" if first["type"] == "missing" and field not in row.values else ""
             raise DataError(in_words(first), file=file, line=row.line, field=field, hint=hint) from error
     return models
+
+
+def columns(path: str | Path) -> list[str] | None:
+    """The names of the columns of a CSV or TSV file, None for another format. Raises DataError."""
+    file = Path(path)
+    data = _bytes(file)
+    text = "" if data.startswith(_PARQUET) else _text(data, file)
+    if not text or text[_end_of_space(text, 0)] in "{[":
+        return None
+    return next(_records(text, _delimiter(text), file))[1]
 
 
 def _bytes(file: Path) -> bytes:
@@ -98,7 +110,8 @@ def _text(data: bytes, file: Path) -> str:
     return text
 
 
-def _rows(data: bytes, file: Path) -> Iterator[Row]:
+def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[Row]:
+    """The rows; `of_cell` is what a cell of CSV or TSV stands for, if not for itself."""
     if data.startswith(_PARQUET):
         return _parquet(data, file)
     text = _text(data, file)
@@ -107,7 +120,10 @@ def _rows(data: bytes, file: Path) -> Iterator[Row]:
         return _json_lines(text, file)
     if first == "[":
         return _json_array(text, file)
-    return _delimited(text, file)
+    rows = _delimited(text, file)
+    if of_cell is None:
+        return rows
+    return (Row(line, {name: of_cell(str(cell)) for name, cell in values.items()}) for line, values in rows)
 
 
 def _end_of_space(text: str, start: int) -> int:

@@ -31,11 +31,7 @@ def save_vectors(vectors: Trained | StaticVectors, path: str | Path) -> str:
     that cannot be written.
     """
     file = Path(path)
-    ending = file.suffix.lower()
-    if ending not in ENDINGS:
-        raise OutputError(
-            f"'{file.suffix}' is not an extension of word vectors", where=str(file), hint=f"use {', '.join(ENDINGS)}"
-        )
+    ending = checked_ending(file)
     words = [_as_bytes(word) for word in vectors.words]
     _refuse_unreadable(words, vectors.matrix)
     digest = hashlib.sha256()
@@ -44,6 +40,16 @@ def save_vectors(vectors: Trained | StaticVectors, path: str | Path) -> str:
             digest.update(block)
             stream.write(block)
     return digest.hexdigest()
+
+
+def checked_ending(file: Path) -> str:
+    """The extension of a file of vectors, in lower case. Raises OutputError for another."""
+    ending = file.suffix.lower()
+    if ending not in ENDINGS:
+        raise OutputError(
+            f"'{file.suffix}' is not an extension of word vectors", where=str(file), hint=f"use {', '.join(ENDINGS)}"
+        )
+    return ending
 
 
 def _as_bytes(word: str) -> bytes:

@@ -25,6 +25,7 @@ from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.ratings import agreement, cloze_results, merge, unrated, write_ratings
 from penchant.instruments.result import Result
 from penchant.records import Signature
+from penchant.tables.spreadsheets import unguarded
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
@@ -276,7 +277,7 @@ def test_an_export_nobody_filled_comes_back(penchant: Program, tmp_path: Path) -
     assert err == f"ratings.csv: 0 ratings (0 new, 0 known before, 0 replaced; {len(words)} rows left empty)\n"
     assert (tmp_path / "ratings.csv").read_text() == "sentence,word,rater,rating\n"
     filled = [{**row, "rating": "1"} for row in rows(tmp_path / "rate.csv")]
-    assert [row["word"] for row in filled] == words
+    assert [unguarded(row["word"]) for row in filled] == words
     fill(tmp_path / "anna.csv", filled)
     assert penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")[0] == 0
     again = read_ratings([tmp_path / "ratings.csv"])
@@ -475,6 +476,7 @@ def test_a_target_that_cannot_be_written(penchant: Program, first: Path, tmp_pat
     (tmp_path / "file").write_text("")
     refused(penchant("ratings", "import", first, "anna.csv", "--into", "file/ratings.csv"), "file", "cannot be written")
     refused(penchant("ratings", "import", first, "anna.csv", "--into", first), str(first), "is a directory")
+    refused(penchant("ratings", "import", first, "anna.csv", "--into", "anna.csv"), "is one of the files to be read")
 
 
 # --- agreement ----------------------------------------------------------------------------------------------------

@@ -291,7 +291,7 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
     seen: dict[tuple[str, str, str], str] = {}
     ratings = []
     for path in paths:
-        for line, row in read_models(path, RatingRow):
+        for line, row in read_models(path, RatingRow, guarded=True):
             if known is not None:
                 require_sentence(row.sentence, known, path, line)
             place = f"{path}, line {line}"

@@ -20,17 +20,19 @@ import numpy as np
 import polars as pl
 
 from penchant.errors import DataError, StudyError
-from penchant.files import write_text
+from penchant.files import refuse_inputs, refuse_other, write_text
 from penchant.instruments.cloze.data import POINTS, Rating, ReturnedRow, read_ratings, require_sentence
 from penchant.instruments.cloze.probe import filled
 from penchant.instruments.cloze.valences import UNRATED
 from penchant.instruments.result import Result
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha
-from penchant.tables.rows import read_models
+from penchant.tables.rows import columns, read_models
+from penchant.tables.spreadsheets import for_spreadsheets
 
 ESTIMATES = ("lexicon", "set lexicon", "corpora")
 COLUMNS = ("sentence", "word", "rater", "rating")
+TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
 def cloze_results(directory: str | Path) -> list[Result]:
@@ -110,13 +112,17 @@ def merge(
 
     The name of the rater is that in the row, else `rater`, else the name of the file. Raises DataError naming file and
     line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word rated twice by one
-    rater, or a rating that contradicts an earlier one by the same rater (unless `replace`).
+    rater, or a rating that contradicts an earlier one by the same rater (unless `replace`); OutputError for an `into`
+    that is not such a table, or is one of the files.
     """
+    files = list(files)
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
     if rater is not None and not rater.strip():
         raise DataError("the name of the rater is blank", where="--rater", hint="say who rated")
     target = Path(into)
-    before = read_ratings([target], texts) if target.exists() else []
+    refuse_inputs(target, files)
+    refuse_other(target, TABLE, is_ratings_table)
+    before = read_ratings([target], texts) if target.exists() and target.stat().st_size else []
     merged = {(r.sentence, r.word, r.rater): r for r in before}
     counts = dict.fromkeys(("new", "known", "replaced", "empty"), 0)
     for file, line, rating in _returned(map(Path, files), texts, rater):
@@ -145,7 +151,7 @@ def _returned(
     """The rating in every row, None where it was left empty, with file and line. `texts` are the sentences by id."""
     places: dict[tuple[str, str, str], str] = {}
     for file in files:
-        for line, row in read_models(file, ReturnedRow):
+        for line, row in read_models(file, ReturnedRow, guarded=True):
             require_sentence(row.sentence, texts, file, line)
             if row.text is not None and row.text != texts[row.sentence]:
                 raise DataError(
@@ -172,9 +178,19 @@ def _returned(
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
-    """Write a table of ratings, completely or not at all. Raises OutputError."""
+    """Write a table of ratings, completely or not at all. Raises OutputError, also for a file of another kind."""
+    refuse_other(path, TABLE, is_ratings_table)
     rows = [(r.sentence, r.word, r.rater, f"{r.value:g}") for r in ratings]
-    write_text(pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row").write_csv(), path)
+    table = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+    write_text(for_spreadsheets(table).write_csv(), path)
+
+
+def is_ratings_table(path: Path) -> bool:
+    """Whether a file is a CSV table with the columns of `write_ratings` and no others, which would be lost."""
+    try:
+        return sorted(columns(path) or ()) == sorted(COLUMNS)
+    except DataError:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@
     document.getElementById("said").textContent = text;
   }
 
+  // A label without what a chart cannot draw, or draws as something else (see report/figures.py).
+  const bare = (text) => String(text).replace(/[\p{C}\u2028\u2029\ufffd␤¶]/gu, "");
   const plain = (text) => text.normalize("NFC").toLowerCase();
   const minus = (text) => text.replace("-", "−");
   const isRtl = (text) => /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u.test(text);
@@ -224,7 +226,8 @@
       this.clear();
       for (const [column, value] of chosen) {
         if (column.kind === "label") {
-          const level = column.levels.indexOf(value);
+          const exact = column.levels.indexOf(value);
+          const level = exact < 0 ? column.levels.findIndex((each) => bare(each) === bare(value)) : exact;
           if (level < 0 || !column.select) continue;
           column.select.value = String(level);
           this.filters.set(column, level);
@@ -242,7 +245,7 @@
       const id = this.only === null ? null : this.columns.find((c) => c.kind === "id");
       const kept = [];
       for (let row = 0; row < this.data.n; row++) {
-        if (id && String(id.values[row]) !== this.only) continue;
+        if (id && bare(id.values[row]) !== bare(this.only)) continue;
         if (filters.every(([c, level]) => c.values[row] === level) && (!words || this.haystack(row).includes(words))) kept.push(row);
       }
       if (this.sort !== null) {

@@ -1,0 +1,34 @@
+"""Text in CSV files that people open in a spreadsheet, which would run a cell that begins like a formula.
+
+Such a cell gets an apostrophe in front, after OWASP's advice on CSV injection, and so does one that begins with
+apostrophes before that, so that the guard can be taken away again without loss. Numbers stay numbers.
+"""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+_FORMULA = "'*[=+\\-@\t\r\n＝＋－＠]"
+_GUARDED = re.compile(_FORMULA)
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+
+
+def guarded(text: str) -> str:
+    """The text as a cell that no spreadsheet takes for a formula; `unguarded` undoes it."""
+    return f"'{text}" if _GUARDED.match(text) and not _NUMBER.fullmatch(text) else text
+
+
+def unguarded(cell: str) -> str:
+    """The text of a guarded cell. A cell that nobody guarded is unchanged, unless it looks like a guarded one."""
+    return cell[1:] if cell.startswith("'") and _GUARDED.match(cell) else cell
+
+
+def for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table whose texts and column names are guarded."""
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(
+        pl.Series(name, [None if text is None else guarded(text) for text in frame[name]], dtype=pl.String)
+        for name in texts
+    ).rename(guarded)

@@ -1,0 +1,122 @@
+"""Nothing that a file, a model or a name holds acts on a terminal, or makes two lines of one message."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from answers import Answer
+from penchant.cli.console import print_frame, say, write
+from penchant.errors import DataError, one_line, visible
+from penchant.report.tables import Row, Table
+
+Program = Callable[..., Answer]
+HOSTILE = "a\x1b]0;owned\x07\x9b31m\x7f\u202egpj.exe\u2066\u2028b\u2029c\x85d\x0be\x0cf\rg\nh"
+"""A title of the window, a colour, a deletion, changes of direction, and every kind of line break."""
+ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def test_visible_text() -> None:
+    assert visible("a\tb\nc é নদী\u200d") == "a\tb\nc é নদী\u200d"
+    assert visible("\x1b[1m\x9b\u202e\ud800") == "\\u001b[1m\\u009b\\u202e\\ud800"
+    assert one_line("a\tb\r\nc\u2028d\x0be") == "a b c d e"
+
+
+@given(st.text(st.characters()))
+def test_any_message_is_one_visible_line(text: str) -> None:
+    for line in (one_line(text), str(DataError(text, file=text, field=text, hint=text))):
+        assert not ACTING.search(line) and len(line.splitlines()) <= 1
+        line.encode("utf-8")
+    assert visible(visible(text)) == visible(text)
+    plain = all(unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in text)
+    assert not plain or visible(text) == text
+
+
+def test_messages_tables_and_lists(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({HOSTILE: [HOSTILE, "rose"], "n": [1, 2]})
+    say(f"note: {HOSTILE}")
+    write(str(Table("t", HOSTILE, (HOSTILE,), (Row((HOSTILE,)),), HOSTILE)))
+    print_frame(frame, "table")
+    out, err = capsys.readouterr()
+    assert not ACTING.search(out + err)
+    assert err.count("\n") == 1
+    assert out.count("\n") == len(out.splitlines()) == 5 + 4, out
+
+
+def test_data_keeps_its_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    texts = [HOSTILE, "a\tb", 'q"', "\r", "=1+1", "-0.3"]
+    print_frame(pl.DataFrame({"text": texts}), "jsonl")
+    assert [json.loads(line)["text"] for line in capsys.readouterr().out.split("\n") if line] == texts
+    print_frame(pl.DataFrame({"text": texts}), "tsv")
+    assert (
+        pl.read_csv(capsys.readouterr().out.encode(), separator="\t", schema={"text": pl.String})["text"].to_list()
+        == texts
+    )
+
+
+def test_bad_names_in_the_command_line(penchant: Program) -> None:
+    for arguments in (("score", "-m", f"bundled:{HOSTILE}"), ("list", HOSTILE), ("report", HOSTILE), ("init", HOSTILE)):
+        code, out, err = penchant(*arguments, stdin="A cat.\n")
+        assert (code, out) == (2, "")
+        assert err.count("\n") == len(err.splitlines()) == 1
+        assert not ACTING.search(err)
+
+
+def test_words_in_context_on_a_terminal_and_elsewhere() -> None:
+    from penchant.corpus.concordance import concordance
+
+    text = f"{HOSTILE} rose {HOSTILE}"
+    start = text.index("rose")
+    frame = pl.DataFrame({"id": [HOSTILE], "text": [text], "start": [start], "end": [start + 4]})
+    (plain,) = concordance(frame, width=400, bold=False)
+    assert not ACTING.search(plain) and "[rose]" in plain
+    (bold,) = concordance(frame, width=400, bold=True)
+    assert not ACTING.search(bold.replace("\x1b[1mrose\x1b[0m", ""))
+
+
+@pytest.mark.whole
+def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
+    """On a pseudo-terminal, with a label that is markup and data that would act."""
+    script = (
+        "import polars as pl\n"
+        "from penchant.cli.console import bars, print_frame\n"
+        f"hostile = {HOSTILE!r}\n"
+        "with bars() as bar:\n    bar('[/no]' + hostile)(1, 2)\n"
+        "print_frame(pl.DataFrame({'text': [hostile]}), 'jsonl')\n"
+        "print_frame(pl.DataFrame({'text': [hostile]}), 'tsv')\n"
+    )
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-c", script],
+        stdout=theirs,
+        stderr=theirs,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "300"},
+    ) as child:
+        os.close(theirs)
+        shown = b""
+        while True:
+            try:
+                more = os.read(ours, 1 << 16)
+            except OSError:  # the other end is closed
+                break
+            if not more:
+                break
+            shown += more
+    os.close(ours)
+    assert child.returncode == 0, shown
+    text = shown.decode()
+    assert "[/no]a" in text and "owned" in text
+    assert "\x1b]" not in text and "\x07" not in text  # escapes of rich's own move the cursor and set colours
+    assert not re.search("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", text)
