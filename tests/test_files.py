@@ -176,16 +176,22 @@ def test_writes_through_a_link(tmp_path: Path) -> None:
     assert (tmp_path / "link").is_symlink() and (tmp_path / "real").read_text() == "new"
 
 
+def kept(path: Path) -> tuple[int, ...]:
+    """What stays as it is when a path is only looked at."""
+    now = path.lstat()
+    return now.st_mode, now.st_ino, now.st_size, now.st_mtime_ns
+
+
 @every_writer
 def test_what_is_no_file_is_refused_and_left(tmp_path: Path, write: Writer) -> None:
     os.mkfifo(tmp_path / "pipe")
     ours, theirs = os.openpty()  # a device that is the test's own
     (tmp_path / "link").symlink_to(os.ttyname(theirs))
     for name in ("pipe", "link"):
-        before = (tmp_path / name).lstat()
+        before = kept(tmp_path / name)
         with pytest.raises(OutputError, match=f"{name}: is a device, a pipe or a socket — name a file"):
             write(tmp_path / name)
-        assert (tmp_path / name).lstat() == before
+        assert kept(tmp_path / name) == before
     os.close(ours)
     os.close(theirs)
     (tmp_path / "round").symlink_to("round")
@@ -282,7 +288,7 @@ def test_sha256(tmp_path: Path) -> None:
     data = os.urandom(1 << 20) * 3
     write_bytes(data, tmp_path / "large")
     assert sha256_file(str(tmp_path / "large")) == hashlib.sha256(data).hexdigest()
-    with pytest.raises(DataError, match="cannot be read: No such file"):
+    with pytest.raises(DataError, match="no such file"):
         sha256_file(tmp_path / "none")
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="is a directory"):
         sha256_file(tmp_path)

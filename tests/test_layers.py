@@ -16,7 +16,8 @@ from penchant.instruments.registry import instruments
 SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
-    ("errors",),
+    ("errors", "limits"),
+    ("reading",),
     ("files",),
     ("records",),
     ("vectors", "stats", "tables"),
@@ -28,7 +29,7 @@ FLOORS = (
     ("study",),
     ("cli",),
 )
-"""The floors of the house, lowest first; rooms of one floor do not know each other. The first four are the ground."""
+"""The floors of the house, lowest first; rooms of one floor do not know each other. The first five are the ground."""
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())
 PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")

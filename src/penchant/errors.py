@@ -19,6 +19,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+_LONGEST_SHOWN = 80
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
 changes of direction, which can disguise a text; and halves of surrogate pairs, which cannot be encoded."""
@@ -114,8 +115,14 @@ def in_words(error: Mapping[str, Any]) -> str:
     if error["type"] == "value_error":
         return str(error["ctx"]["error"])
     value = error.get("input")
-    shown = f", got {value!r}" if isinstance(value, str | int | float | bool) else ""
+    shown = f", got {shortened(value)}" if isinstance(value, str | int | float | bool) else ""
     return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
+
+
+def shortened(value: object) -> str:
+    """A value as Python writes it, of 80 characters at most."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
 
 def missing_package(package: str, extra: str, error: ImportError | None = None) -> MethodError:

@@ -22,7 +22,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from penchant.errors import DataError, OutputError
+from penchant.errors import OutputError
+from penchant.reading import opened
 
 if TYPE_CHECKING:
     import polars as pl
@@ -244,11 +245,8 @@ def _folded(name: str) -> str:
 
 def sha256_file(path: str | Path) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
-    try:
-        with Path(path).open("rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+    with opened(path) as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def cited(paths: Sequence[Path]) -> str:

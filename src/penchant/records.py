@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from penchant._version import __version__
-from penchant.errors import StudyError, one_line
+from penchant.errors import DataError, StudyError, one_line
+from penchant.reading import read_text, require_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -168,10 +169,12 @@ def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.Data
 
     out = Path(directory)
     try:
-        first, *cautions = (out / "signature.txt").read_text("utf-8").removesuffix("\n").split("\n")
+        first, *cautions = read_text(out / "signature.txt").removesuffix("\n").split("\n")
+        for table in ("items.parquet", "summary.parquet"):
+            require_file(out / table)
         items = pl.read_parquet(out / "items.parquet")
         summary = pl.read_parquet(out / "summary.parquet")
-    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+    except (DataError, OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise StudyError(f"no result here ({error})", where=str(out)) from error
     return Signature.parse(first), items, summary, tuple(cautions)
 

@@ -89,8 +89,8 @@ def test_compressed_text(write: Write) -> None:
 def test_bad_text(write: Write, tmp_path: Path) -> None:
     refused(write("a.txt", b"a rose\n\nb\xff\n"), "is not UTF-8", tmp_path / "a.txt", 3)
     refused(write("empty.txt", "\ufeff\n \n"), "holds no sentence", tmp_path / "empty.txt")
-    refused(tmp_path / "none.txt", "No such file", tmp_path / "none.txt")
-    refused(tmp_path, "cannot be read", tmp_path)
+    refused(tmp_path / "none.txt", "no such file", tmp_path / "none.txt")
+    refused(tmp_path, "is a directory", tmp_path)
     other = write("other/b.txt", "a rose\n")
     refused([write("b.txt.gz", gzip.compress(b"a rose")), other], "has the same name as", other)
 

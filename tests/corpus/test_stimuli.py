@@ -200,7 +200,6 @@ QUOTES = "put a word that YAML reads as something else in quotes"
         ("lists.bad.words", ["war", None], ".1: a text is wanted, got None: " + QUOTES),
         ("lists.bad.words", ["war", " \t"], ".1: the field is blank"),
         ("lists.bad.words", ["war", ["x"]], ".1: a text is wanted, got ['x']"),
-        ("lists.bad.words", ["\ud800"], ".0: holds half of a surrogate pair"),
         ("lists.bad.words", "war", ": input should be a valid list, got 'war'"),
         ("lists.bad.labels", "x", ": unknown key"),
         ("templates.thing", ["Here it is."], ".0: {word} " + ONCE + " 0 times"),
@@ -307,7 +306,7 @@ def test_bad_suffix_files(write: Write, content: str, told: str) -> None:
     file = write("set.yaml", SET.replace("suffixes:", "suffixes:\n  file: s.json"))
     refused(lambda: read_stimuli(file), f"{suffixes}{told}")
     suffixes.unlink()
-    refused(lambda: read_stimuli(file), f"{suffixes}: cannot be read: No such file")
+    refused(lambda: read_stimuli(file), f"{suffixes}: no such file")
 
 
 def test_the_schemas_accept_what_is_read_and_nothing_else() -> None:
@@ -367,7 +366,7 @@ def test_a_seat_file_is_one_object_over_many_lines(write: Write) -> None:
         (json.dumps({**seat(*"abcd"), "targ1": {"category": "x", "examples": [True]}}), ", targ1.examples.0: a text"),
         (json.dumps(seat("\ud83d", *"bcd")), ", targ1.examples.0: holds half of a surrogate pair"),
         ('{"targ1": {}, "targ1": {}}', ", field 'targ1': the key occurs twice in one object"),
-        ('{"targ1": ' + "1" * 5000 + "}", ": is not JSON: Exceeds the limit"),
+        ('{"targ1": ' + "1" * 5000 + "}", ", line 1: is not JSON: a number of 5,000 digits is too long"),
     ],
 )
 def test_bad_seat_files(write: Write, content: str, told: str) -> None:
@@ -378,7 +377,10 @@ def test_bad_seat_files(write: Write, content: str, told: str) -> None:
 def test_bad_bytes(write: Write) -> None:
     file = write("c.json", "")
     file.write_bytes(b'{\n"targ1": "caf\xe9"}')
-    refused(lambda: read_stimuli(file), f"{file}, line 2: is not UTF-8 — save it as UTF-8")
+    refused(
+        lambda: read_stimuli(file),
+        f"{file}, line 2: is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252 — save it as UTF-8",
+    )
 
 
 TABLE = "category,set,word,label,source\n"
@@ -428,7 +430,7 @@ def test_bad_tables(write: Write, rows: str, told: str) -> None:
 
 words = (
     st.one_of(
-        st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12),
+        st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=12),
         st.sampled_from(["no", "null", "1e3", "2024-01-01", "ফুল", "{word}", "a,b", 'say "x"', "# x", "= 1", "~", "-"]),
     )
     .map(lambda text: unicodedata.normalize("NFC", text).strip())
@@ -494,7 +496,7 @@ def test_what_cannot_be_joined_or_read(write: Write, tmp_path: Path) -> None:
 # Contexts ---------------------------------------------------------------------------------------------------------
 
 fillers = st.one_of(
-    st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12),
     st.text(st.sampled_from("{}target attribute"), max_size=20),
     st.sampled_from(["{target}", "{attribute}", "\\1 \\g<0>", "%s {0}", "ক্ষুধা", "é", "{{target}}"]),
 )

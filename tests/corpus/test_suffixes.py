@@ -460,10 +460,10 @@ def test_command_with_words(penchant: Program, stimuli: Path) -> None:
     assert "note: forms that are words of their own (1): মাটি\n" in err
     assert read_words(Path("words.txt")) == {"মাটি", "ভাই"}
     code, out, err = penchant(*call, "none.txt")
-    assert (code, out) == (2, "") and "none.txt: cannot be read" in err
+    assert (code, out) == (2, "") and "none.txt: no such file" in err
     Path("latin.txt").write_bytes(b"\xe9t\xe9\n")
     code, out, err = penchant(*call, "latin.txt")
-    assert (code, out) == (2, "") and "latin.txt: is not UTF-8" in err
+    assert (code, out) == (2, "") and "latin.txt, line 1: is not UTF-8" in err
 
 
 def test_suffixes_in_a_file_of_their_own(penchant: Program, stimuli: Path) -> None:

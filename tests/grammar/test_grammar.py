@@ -268,7 +268,7 @@ def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     for text, message in (
         ("a: [b", f"{place}, line 1: is not YAML"),
         ("x: 1\n\ty: 2\n", f"{place}, line 2: is not YAML"),
-        ("name: 2024-13-45", f"{place}: holds a value that is none"),
+        ("name: 2024-13-45", f"{place}, line 1: holds '2024-13-45'"),
         ("- a\n", f"{place}: the file holds keys such as name"),
         ("", f"{place}: the file holds keys such as name"),
         ("name: a\n", f"{place}, field 'paradigms': is missing"),
@@ -277,7 +277,7 @@ def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
         place.write_text(text, "utf-8")
         refused(lambda: read_grammar(tmp_path), message)
     place.write_bytes(b"name: \xff")
-    refused(lambda: read_grammar(tmp_path), f"{place}: is not YAML")
+    refused(lambda: read_grammar(tmp_path), f"{place}, line 1: is not UTF-8")
 
 
 # What is wrong in a table

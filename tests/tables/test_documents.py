@@ -168,20 +168,16 @@ def test_what_an_alias_repeats_has_the_line_of_the_alias_or_its_anchor(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "line"),
+    ("text", "line"),
     [
-        ("name: &a\n  in: *a\n", ("name", "in"), 2),
-        ("name: &a [x, *a]\n", ("name", "1"), 1),
-        ("&a name: &b\n  one: &c\n    two: *b\n    three: *c\n", ("name", "one", "three"), 4),
+        ("name: &a\n  in: *a\n", 1),
+        ("x: y\nname: &a [x, *a]\n", 2),
+        ("&a name: &b\n  one: &c\n    two: *b\n    three: *c\n", 1),
     ],
 )
-def test_an_alias_inside_what_it_stands_for_does_not_hang(
-    text: str, key: tuple[str, ...], line: int, tmp_path: Path
-) -> None:
-    path = written(tmp_path, text)
-    assert read_yaml(path).line(key) == line
-    error = refusal(lambda: read_document(path, Questionnaire, hint=HINT))
-    assert (error.line, error.field) == (1, "name") and error.message.startswith("a text is wanted")
+def test_an_alias_inside_what_it_stands_for_is_refused(text: str, line: int, tmp_path: Path) -> None:
+    error = refusal(lambda: read_yaml(written(tmp_path, text)))
+    assert (error.line, error.message) == (line, "holds an alias of what it is part of")
 
 
 # Files that are no documents --------------------------------------------------------------------------------------
@@ -194,12 +190,12 @@ def test_an_alias_inside_what_it_stands_for_does_not_hang(
         (b"name: a\nother: b: c\n", 2, "is not YAML: mapping values are not allowed here"),
         (b"name: a\nother: *none\n", 2, "is not YAML: found undefined alias"),
         (b"name: a\n---\nname: b\n", 2, "is not YAML: but found another document"),
-        (b"name: a\n? [x]\n: b\n", 2, "is not YAML: found unhashable key"),
+        (b"name: a\n? [x]\n: b\n", 2, "holds a key that is a list or a mapping"),
         (b"name: !!python/name:os.system\n", 1, "is not YAML: could not determine a constructor"),
-        (b"name: \x01\n", None, "is not YAML: unacceptable character"),
-        (b"name: caf\xe9\n", None, "is not YAML: 'utf-8' codec can't decode byte 0xe9"),
-        ("name: a\n".encode("utf-16"), None, "is not YAML: 'utf-8' codec can't decode byte 0xff"),
-        (b"name: 2024-13-45\n", None, "holds a value that is none: month must be in 1..12"),
+        (b"name: a\nother: \x01\n", 2, "holds the character U+0001, which no YAML may hold"),
+        (b"\nname: caf\xe9\n", 2, "is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252"),
+        ("name: a\n".encode("utf-16"), 1, "is not UTF-8 (byte 0xff): it looks like UTF-16"),
+        (b"a: b\nname: 2024-13-45\n", 2, "holds '2024-13-45', which is not what it looks like: month must be"),
     ],
 )
 def test_what_is_not_yaml(data: bytes, line: int | None, message: str, tmp_path: Path) -> None:
@@ -225,7 +221,11 @@ def test_what_is_no_mapping_is_told_some_keys(text: str, tmp_path: Path) -> None
 def test_files_that_cannot_be_read(read: Callable[[Path], object], tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "none", Path(os.devnull) / "below"):
         error = refusal(lambda path=path: read(path))  # type: ignore[misc]
-        assert error.file == path and error.message.startswith("cannot be read: ")
+        assert error.file == path and error.message in (
+            "no such file",
+            "is a directory",
+            "cannot be read: Not a directory",
+        )
 
 
 # JSON -------------------------------------------------------------------------------------------------------------
@@ -251,8 +251,8 @@ def test_json_is_read_with_keys_and_texts_normalised(tmp_path: Path) -> None:
         (b'{"a": [], " a": []}', ", field 'a'", "the key occurs twice in one object", ""),
         ('{"é": [], "e\u0301": []}'.encode(), ", field 'é'", "the key occurs twice in one object", ""),
         (b'{"a": [\n"\xe9"]}', ", line 2", "is not UTF-8", "save it as UTF-8"),
-        (b'{"a": ' + b"1" * 5_000 + b"}", "", "is not JSON: ", HINT),
-        (b"[" * 200_000, "", "is not JSON: ", HINT),
+        (b'{"a":\n' + b"1" * 5_000 + b"}", ", line 2", "is not JSON: a number of 5,000 digits", HINT),
+        (b"\n" + b"[" * 200_000, ", line 2", "is not JSON: it is nested more than 100 levels deep", HINT),
     ],
 )
 def test_json_that_is_refused(data: bytes, place: str, message: str, hint: str, tmp_path: Path) -> None:
@@ -358,9 +358,40 @@ def test_merged_keys_may_be_overridden(tmp_path: Path) -> None:
 def test_many_aliases_and_deep_nesting_end_soon(tmp_path: Path) -> None:
     path = tmp_path / "d.yaml"
     levels = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
-    levels += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 8)]
-    path.write_text("\n".join(levels) + "\n", "utf-8")
-    assert read_yaml(path).line(("a7",)) == 8
-    path.write_text("[" * 20_000, "utf-8")
-    with pytest.raises(DataError, match=r"is nested too deeply|is not YAML"):
-        read_yaml(path)
+    levels += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 40)]
+    merged = ["a0: &a0 {" + ", ".join(f"k{n}: 1" for n in range(9)) + "}"]
+    merged += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 40)]
+    for text, line, message in (
+        ("\n".join(levels), 6, "holds aliases that stand for too many values"),
+        ("\n".join(merged), 6, "holds aliases that stand for too many values"),
+        ("a:\n" + "[" * 20_000, 2, "is nested more than 100 levels deep"),
+        ("a:\n" + "\n".join(" " * i + "b:" for i in range(1, 3_000)), 102, "is nested more than 100 levels deep"),
+    ):
+        path.write_text(text + "\n", "utf-8")
+        error = refusal(lambda: read_yaml(path))
+        assert (error.line, error.message) == (line, message)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("a: 1\nb: '\\0'\nc: \"\\0\"\n", 3, "holds the character NUL"),
+        ('a:\n- "\\ud800"\n', 2, "holds half of a surrogate pair"),
+        ('a:\n- "\\U00110000"\n', 2, "holds an escape that is no character"),
+        ("a: b\nn: " + "9" * 6_000 + "\n", 2, "holds a number of 6,000 characters"),
+        ("a: b\nn: 0x" + "f" * 6_000 + "\n", 2, "holds a number of 6,002 characters"),
+        ("a: b\nn: !!int ''\n", 2, "holds '', which is not what it looks like"),
+        ("a: b\nn: !!timestamp x\n", 2, "holds 'x', which is not what it looks like"),
+        ("a: b\nn: !!bool x\n", 2, "holds 'x', which is not what it looks like"),
+    ],
+)
+def test_values_that_no_document_holds(text: str, line: int, message: str, tmp_path: Path) -> None:
+    error = refusal(lambda: read_yaml(written(tmp_path, text)))
+    assert (error.line, error.message[: len(message)]) == (line, message)
+
+
+def test_a_document_of_absurd_size_is_not_begun(tmp_path: Path) -> None:
+    path = tmp_path / "d.yaml"
+    with path.open("wb") as stream:
+        stream.truncate(1 << 33)  # eight gigabytes of nothing, which take no place
+    assert refusal(lambda: read_yaml(path)).message == "is larger than 16 MiB"

@@ -14,7 +14,10 @@ from penchant.tables.rows import read_models
 from penchant.tables.spreadsheets import for_spreadsheets, guarded, unguarded
 
 STARTS = ("=", "+", "-", "@", "\t", "\r")
-CELLS = st.text(st.one_of(st.sampled_from("'=+-@\t\r\n0123.eE\",＝"), st.characters(codec="utf-8")), max_size=8)
+CELLS = st.text(
+    st.one_of(st.sampled_from("'=+-@\t\r\n0123.eE\",＝"), st.characters(codec="utf-8", exclude_characters="\0")),
+    max_size=8,
+)
 
 
 class Cell(BaseModel):

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from penchant.errors import DataError
 from penchant.tables.rows import Row, read_rows
 
-TEXT = st.text(st.characters(exclude_categories=["Cs"]))
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 ROWS = st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=5)
 
 
@@ -121,8 +121,11 @@ def test_separators_of_unicode_end_no_line(folder: Path) -> None:
     assert read_rows(write(folder, f"{raw}\n{raw}\n"))[1] == Row(2, {"x": "\x85\u2028\u2029"})
 
 
-def test_white_space_and_nul_are_kept(folder: Path) -> None:
-    assert read_rows(write(folder, "a,b\n x\u00a0, \x00\n"))[0].values == {"a": " x\u00a0", "b": " \x00"}
+def test_white_space_and_control_characters_are_kept_but_for_nul(folder: Path) -> None:
+    assert read_rows(write(folder, "a,b\n x\u00a0, \x01\n"))[0].values == {"a": " x\u00a0", "b": " \x01"}
+    for content, line in (("a,b\n\n1, \x00\n", 3), ('{"a": "x"}\n{"a": "\\u0000"}\n', 2)):
+        error = refused(write(folder, content))
+        assert (error.message, error.line) == ("holds the character NUL", line)
 
 
 # --- line numbers -------------------------------------------------------------------------------------------------
@@ -149,10 +152,10 @@ def test_missing_directory_unreadable(folder: Path, monkeypatch: pytest.MonkeyPa
         read_rows("a\0b")
     path = write(folder, "a\n1\n")
 
-    def denied(self: Path) -> bytes:
+    def denied(self: Path, mode: str) -> bytes:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", denied)
+    monkeypatch.setattr(Path, "open", denied)
     assert refused(path).message == "cannot be read: Permission denied"
 
 
@@ -191,7 +194,8 @@ def test_not_utf8(folder: Path, content: bytes, line: int) -> None:
 def test_utf16(folder: Path, codec: str) -> None:
     mark = b"" if codec == "utf-16" else b"\xfe\xff"
     error = refused(write(folder, mark + "a,b\né,y\n".encode(codec)))
-    assert error.message == "is UTF-16, not UTF-8" and error.hint == "save it as UTF-8"
+    assert error.message.startswith("is not UTF-8") and error.message.endswith("it looks like UTF-16")
+    assert (error.line, error.hint) == (1, "save it as UTF-8")
 
 
 @pytest.mark.parametrize(

@@ -6,15 +6,18 @@ Heavy imports are made inside the commands, so that `penchant --help` stays quic
 
 from __future__ import annotations
 
+import io
+import os
 import sys
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, ratings, report, scoring, study, vectors
-from penchant.cli.console import ReaderGoneError, say, write
-from penchant.errors import PenchantError
+from penchant.cli.console import ReaderGoneError, say, to_stdout, write
+from penchant.errors import OutputError, PenchantError
 
 _INTERRUPTED = 130
 """Exit code after an interrupt."""
@@ -69,8 +72,10 @@ def main() -> NoReturn:
     """Run the program: execute a command and turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
     try:
+        _open_streams()
         code = app(standalone_mode=False)
-        sys.stdout.flush()
+        with to_stdout():
+            pass
         if code == _INTERRUPTED:  # the command parser turns an interrupt into an exit code
             raise KeyboardInterrupt
     except PenchantError as error:
@@ -84,6 +89,17 @@ def main() -> NoReturn:
         code = _unexpected(error, debug)
     _report_unusable_instruments()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _open_streams() -> None:
+    """Prepare the standard streams, which a caller may have closed. Raises OutputError."""
+    if sys.stderr is None:
+        sys.stderr = Path(os.devnull).open("w")  # noqa: SIM115 (as long as the program runs)
+    if sys.stdout is None:
+        raise OutputError("is closed", where="standard output", hint="redirect it to a file or to /dev/null")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a name that is not UTF-8 is shown with its bytes escaped
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _fail(error: PenchantError, debug: bool) -> int:
@@ -102,10 +118,13 @@ def _unexpected(error: Exception, debug: bool) -> int:
         return 2
     if type(error).__name__ in ("Abort", "NoArgsIsHelpError"):
         return 2
-    if isinstance(error, OSError) and sys.stdout.closed:
-        return 2
     if debug:
         raise error
+    if isinstance(error, OSError | MemoryError):  # the machine's doing: a full disk, a name too long, no permission
+        name = os.fsdecode(getattr(error, "filename", None) or "")
+        reason = getattr(error, "strerror", None) or "there is not enough memory for this"
+        say(f"penchant: {PenchantError(reason, where=name)}")
+        return 2
     say(f"penchant: internal error: {type(error).__name__}: {error} — run again with --debug and report it")
     return 1
 

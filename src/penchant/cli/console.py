@@ -60,7 +60,8 @@ def _tsv(frame: pl.DataFrame) -> str:
 
 def write(text: str) -> None:
     """Write lines for people to standard output."""
-    sys.stdout.write(visible(text) + "\n")
+    with _failures_told():
+        sys.stdout.write(visible(text) + "\n")
 
 
 def say(text: str) -> None:
@@ -76,9 +77,15 @@ def emit(text: str) -> None:
 @contextmanager
 def to_stdout() -> Iterator[None]:
     """Write results to standard output; a write that fails (a full disk) becomes an OutputError."""
-    try:
+    with _failures_told():
         yield
         sys.stdout.flush()
+
+
+@contextmanager
+def _failures_told() -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout
+from penchant.limits import COUNT, PROCESSES, SEED
 
 if TYPE_CHECKING:
     from penchant.corpus.stimuli import StimulusSet
@@ -34,13 +35,15 @@ LayoutOption = Annotated[
     str, typer.Option("--layout", help="Layout of the text: paragraphs or sentences (one per line), or wrapped lines.")
 ]
 Field = Annotated[str, typer.Option(help="Field or column with the text, in JSON lines and Parquet.")]
-Workers = Annotated[int | None, typer.Option(min=1, help="Number of processes. Default: one per processor.")]
+Workers = Annotated[
+    int | None, typer.Option(min=1, max=PROCESSES, help="Number of processes. Default: one per processor.")
+]
 Sentences = Annotated[Path, typer.Argument(metavar="SENTENCES", help="A table written by penchant corpus extract.")]
 
 
 TableOut = Annotated[Path, typer.Option("-o", "--out", metavar="FILE", help="The table, in Parquet.")]
-PerWord = Annotated[int, typer.Option(min=1, help="Most occurrences to keep of each word, in each segment.")]
-Minimum = Annotated[int, typer.Option(min=0, help="List words that have fewer occurrences in a segment.")]
+PerWord = Annotated[int, typer.Option(min=1, max=COUNT, help="Most occurrences to keep of each word, in each segment.")]
+Minimum = Annotated[int, typer.Option(min=0, max=COUNT, help="List words that have fewer occurrences in a segment.")]
 Segments = Annotated[
     str, typer.Option(metavar="9,25,>25", help="Bounds of sentence lengths, in words, that are sampled separately.")
 ]
@@ -50,7 +53,7 @@ DuplicatesOption = Annotated[
         "--duplicates", help="Which equal sentences count once: near (nearly equal ones too), exact, or keep (none)."
     ),
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same sample.")]
+Seed = Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same sample.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue where an earlier run stopped.")]
 LintTexts = Annotated[
     list[str] | None,
@@ -149,9 +152,11 @@ def stats(
 def show(
     word: Annotated[str, typer.Argument(help="A stimulus, without suffix.")],
     file: Sentences,
-    n: Annotated[int, typer.Option("-n", min=1, help="Number of occurrences.")] = 20,
+    n: Annotated[int, typer.Option("-n", min=1, max=COUNT, help="Number of occurrences.")] = 20,
     form: Annotated[str | None, typer.Option(help="Only this form of the stimulus.")] = None,
-    width: Annotated[int | None, typer.Option(min=40, help="Width in columns. Default: that of the terminal.")] = None,
+    width: Annotated[
+        int | None, typer.Option(min=40, max=10_000, help="Width in columns. Default: that of the terminal.")
+    ] = None,
 ) -> None:
     """Show a word in context, one occurrence per line."""
     from penchant.corpus.concordance import concordance

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penchant.limits import BATCH_TOKENS
+
 if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
 
@@ -23,7 +25,8 @@ CacheOption = Annotated[
     ),
 ]
 BatchOption = Annotated[
-    int | None, typer.Option("--batch-tokens", min=1, help="Tokens per batch. Does not affect any score.")
+    int | None,
+    typer.Option("--batch-tokens", min=1, max=BATCH_TOKENS, help="Tokens per batch. Does not affect any score."),
 ]
 RehashOption = Annotated[
     bool, typer.Option("--rehash", help="Read a model's files to hash them, even if they were hashed before.")

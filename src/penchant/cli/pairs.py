@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import emit, print_frame, say
+from penchant.limits import RESAMPLES, SEED
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.data import PairSet
@@ -40,12 +41,12 @@ def generate(
     paradigms: Annotated[
         list[str] | None, typer.Argument(metavar="[PARADIGM…]", help="Default: all paradigms of the grammar.")
     ] = None,
-    n: Annotated[int, typer.Option("-n", help="Pairs of each paradigm.")] = 1000,
+    n: Annotated[int, typer.Option("-n", min=1, max=RESAMPLES, help="Pairs of each paradigm.")] = 1000,
     tokenizer: Tokenizers = None,
     out: Out = None,
     grammar: GrammarOption = "en",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same pairs.")] = 0,
-    checks: Annotated[int, typer.Option(help="Unacceptable sentences to try in a context before giving up.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same pairs.")] = 0,
+    checks: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Unacceptable sentences to try in a context.")] = 10,
     trust_remote_code: Remote = False,
 ) -> None:
     """Generate new pairs from a grammar. Without -t their lengths are unrestricted."""
@@ -79,7 +80,7 @@ def repair(
     tokenizer: Tokenizers = None,
     out: Out = None,
     grammar: GrammarOption = "en",
-    seed: Annotated[int, typer.Option(help="The same seed gives the same words.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
     """Replace the word that differs with others of the same features until the lengths agree."""

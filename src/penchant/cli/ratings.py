@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from penchant.cli.console import emit, print_frame, say, to_stdout, write
+from penchant.limits import RESAMPLES, SEED
 
 ratings = typer.Typer(
     help="Human ratings of predicted words: export, import, and agreement between raters.", no_args_is_help=True
@@ -63,9 +64,11 @@ def import_(
 @ratings.command("agreement")
 def agreement(
     files: Annotated[list[Path], typer.Argument(metavar="FILE…", help="Tables of ratings.")],
-    least: Annotated[float, typer.Option(min=0, help="List words whose ratings differ by at least this much.")] = 1.0,
-    seed: Annotated[int, typer.Option(help="Seed of the bootstrap.")] = 0,
-    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples.")] = 1000,
+    least: Annotated[
+        float, typer.Option(min=0, max=2, help="List words whose ratings differ by at least this much.")
+    ] = 1.0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the bootstrap.")] = 0,
+    resamples: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Bootstrap resamples.")] = 1000,
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
 ) -> None:
     """Show Krippendorff's alpha with its interval, and the words on which raters disagree."""

@@ -10,6 +10,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +30,9 @@ from penchant.cli.options import (
     load_language_model,
 )
 from penchant.errors import DataError, MethodError
+from penchant.limits import FILLERS
+from penchant.reading import lines as limited_lines
+from penchant.reading import not_utf8, opened, require_file
 
 if TYPE_CHECKING:
     from penchant.engine.scorer import Scorer, SentenceScore
@@ -55,7 +59,7 @@ def score(
     if format not in WRITERS:
         raise MethodError(f"unknown format '{format}'", hint=f"use one of {', '.join(WRITERS)}")
     if file != "-":
-        readable(file)
+        require_file(file)
     _refuse_own_output(file)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
@@ -79,7 +83,7 @@ def score(
 def fill(
     model: ModelOption,
     text: Annotated[str, typer.Argument(help="A sentence with [MASK] in place of the word.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many fillers.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, max=FILLERS, help="How many fillers.")] = 10,
     format: FormatOption = "table",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
@@ -95,14 +99,6 @@ def fill(
     print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
 
 
-def readable(file: str) -> None:
-    path = Path(file)
-    if not path.exists():
-        raise DataError("no such file", file=file)
-    if path.is_dir():
-        raise DataError("is a directory", file=file, hint="name a file with one sentence per line")
-
-
 def _refuse_own_output(file: str) -> None:
     """Raise DataError if output is appended to the file that is read, which would never end."""
     with contextlib.suppress(OSError, ValueError):  # no such descriptor, such as under a test
@@ -116,19 +112,16 @@ def lines(file: str) -> Iterator[tuple[str, str]]:
     """Yield (sentence, place) for each line, without its line ending and otherwise unchanged."""
     name = "standard input" if file == "-" else file
     number = 0
-    stream = sys.stdin.buffer if file == "-" else Path(file).open("rb")  # noqa: SIM115 (closed below)
-    try:
-        for number, raw in enumerate(stream, start=1):
-            place = f"{name}, line {number}"
+    if file == "-" and sys.stdin is None:
+        raise DataError("is closed", where=name, hint="name a file, or give one sentence per line")
+    with nullcontext(sys.stdin.buffer) if file == "-" else opened(file) as stream:
+        for number, raw in limited_lines(stream, name):
             try:
-                yield raw.decode("utf-8").rstrip("\r\n"), place
+                yield raw.decode("utf-8").rstrip("\r\n"), f"{name}, line {number}"
             except UnicodeDecodeError as error:
-                raise DataError("is not UTF-8", where=place, hint="save the file as UTF-8") from error
-        if not number:
-            raise DataError("is empty", where=name, hint="give one sentence per line")
-    finally:
-        if file != "-":
-            stream.close()
+                raise not_utf8(raw, name, number) from error
+    if not number:
+        raise DataError("is empty", where=name, hint="give one sentence per line")
 
 
 def validate(scorer: Scorer, file: str) -> int:

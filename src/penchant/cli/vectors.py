@@ -9,6 +9,7 @@ import typer
 
 from penchant.cli.console import bars, say, write
 from penchant.cli.corpus import Field, Language, LayoutOption, Texts, Workers
+from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
 
 vectors = typer.Typer(help="Static word vectors, trained on running text.", no_args_is_help=True)
 
@@ -20,14 +21,15 @@ VectorsOut = Annotated[
     ),
 ]
 Method = Annotated[str, typer.Option("--method", help="word2vec (skip-gram) or glove.")]
-Size = Annotated[int | None, typer.Option(min=1, help="Dimensions. Default: 100.")]
-Window = Annotated[int | None, typer.Option(min=1, help="Words on each side. Default: 5, glove 10.")]
-MinCount = Annotated[int | None, typer.Option(min=1, help="Rarer words get no vector. Default: 5.")]
-Epochs = Annotated[int | None, typer.Option(min=1, help="Passes over the text. Default: 5, glove 25.")]
+Size = Annotated[int | None, typer.Option(min=1, max=DIMENSIONS, help="Dimensions. Default: 100.")]
+Window = Annotated[int | None, typer.Option(min=1, max=WINDOW, help="Words on each side. Default: 5, glove 10.")]
+MinCount = Annotated[int | None, typer.Option(min=1, max=COUNT, help="Rarer words get no vector. Default: 5.")]
+Epochs = Annotated[int | None, typer.Option(min=1, max=EPOCHS, help="Passes over the text. Default: 5, glove 25.")]
 XMax = Annotated[
-    float | None, typer.Option(min=0, help="GloVe: the co-occurrence count from which weights are equal. Default: 100.")
+    float | None,
+    typer.Option(min=0, max=COUNT, help="GloVe: the co-occurrence count from which weights are equal. Default: 100."),
 ]
-Seed = Annotated[int, typer.Option(help="The same seed gives the same vectors.")]
+Seed = Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same vectors.")]
 Cased = Annotated[bool, typer.Option("--cased", help="Keep capital letters. Default: lower-case the text.")]
 FormsOf = Annotated[
     list[Path] | None,

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, BinaryIO, Literal, cast
 
 import polars as pl
 from pydantic import BaseModel, Field, StrictStr
@@ -20,6 +20,8 @@ from pydantic import BaseModel, Field, StrictStr
 from penchant.corpus.matching import Matcher, count_words, window
 from penchant.corpus.normalisation import normalise
 from penchant.errors import DataError, MethodError
+from penchant.limits import COUNT
+from penchant.reading import decoded, lines, opened, require_file
 from penchant.tables.documents import Text
 from penchant.tables.rows import read_models
 
@@ -34,6 +36,8 @@ SCHEMA: Mapping[str, Any] = {
     "source": pl.String,
 }
 """Sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and file."""
+Bound = Annotated[int, Field(ge=1, le=COUNT)] | str
+"""A segment of sentence lengths as a study names it; see `segments`."""
 KEY = "penchant"
 """The key of the extraction record in the Parquet metadata of a table."""
 TABLES = (".parquet", ".jsonl", ".json", ".csv", ".tsv")
@@ -93,6 +97,7 @@ def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -
     fault, which reading row by row will report."""
     frames = []
     for file in files:
+        require_file(file)
         try:
             if file.suffix.lower() != ".parquet" or KEY not in pl.read_parquet_metadata(file):
                 return None
@@ -176,17 +181,15 @@ def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
 
 def _sentences(file: Path) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line that is not blank, in NFC and stripped of white space."""
-    number = 0
     try:
-        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
-            for number, line in enumerate(stream, 1):
-                text = normalise(line.decode("utf-8-sig" if number == 1 else "utf-8")).strip()
+        with opened(file) as stored:
+            unpacked = gzip.GzipFile(fileobj=stored) if file.suffix.lower() == ".gz" else stored
+            for number, line in lines(cast(BinaryIO, unpacked), file):
+                text = normalise(decoded(line, file, number)).strip()
                 if text:
                     yield number, text
-    except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8", file=file, line=number, hint="save it as UTF-8") from error
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from error
+    except (EOFError, zlib.error) as error:
+        raise DataError(f"cannot be read: {error}", file=file) from error
 
 
 def _stem(file: Path) -> str:

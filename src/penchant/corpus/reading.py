@@ -17,6 +17,7 @@ import polars as pl
 from penchant.corpus.text_files import Block, Layout, TextFile
 from penchant.errors import DataError, missing_package
 from penchant.files import sha256_file
+from penchant.reading import require_file
 
 BLOCK = 1 << 22
 _LONGEST = 1 << 28
@@ -100,6 +101,7 @@ class _Hashed:
 
 def _open(place: str) -> IO[bytes]:
     if "://" not in place:
+        require_file(place)
         return Path(place).open("rb")
     import fsspec
 
@@ -173,17 +175,19 @@ def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[byt
     """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped."""
     rest = bytearray()
     enough = BLOCK
+    line = 1
     for part in parts:
         rest += part
         if len(rest) < enough:
             continue
         end = _last_blank(rest) if wrapped else rest.rfind(b"\n") + 1
         if end:
+            line += rest.count(b"\n", 0, end)
             yield bytes(rest[:end])
             del rest[:end]
         enough = len(rest) + BLOCK
         if len(rest) > _LONGEST:
-            raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place)
+            raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
     if rest:
         yield bytes(rest)
 

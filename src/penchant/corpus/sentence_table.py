@@ -14,6 +14,7 @@ from penchant.corpus.normalisation import normalise
 from penchant.corpus.occurrences import KEY
 from penchant.corpus.search import LONGEST
 from penchant.errors import DataError, MethodError
+from penchant.reading import require_file
 
 By = Literal["word", "form", "segment"]
 _MOST_NAMED = 10
@@ -22,11 +23,11 @@ _MOST_NAMED = 10
 def read_record(path: str | Path) -> dict[str, Any]:
     """Return the record of an extraction. Raises DataError if the file is not a table of one."""
     file = Path(path)
+    require_file(file)
     try:
         metadata = pl.read_parquet_metadata(file).get(KEY)
     except (OSError, pl.exceptions.PolarsError) as error:
-        message = "no such file" if not file.exists() else "is not a Parquet file"
-        raise DataError(message, file=file, hint="penchant corpus extract makes one") from error
+        raise DataError("is not a Parquet file", file=file, hint="penchant corpus extract makes one") from error
     if metadata is None:
         raise DataError("is not from penchant corpus extract", file=file)
     record: dict[str, Any] = json.loads(metadata)

@@ -30,6 +30,7 @@ from penchant.corpus.stimuli_files import (
 )
 from penchant.errors import DataError
 from penchant.files import sha256_file
+from penchant.reading import exists, is_directory
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.rows import read_models
 
@@ -155,9 +156,9 @@ def read_stimuli(path: str | Path | Sequence[str | Path]) -> StimulusSet:
 
 
 def _read(place: Path) -> StimulusSet:
-    if not place.exists():
+    if not exists(place):
         raise DataError("no such file or directory", file=place)
-    if place.is_dir():
+    if is_directory(place):
         if not (place / SET_FILE).is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=place, hint=_HINT)
         place = place / SET_FILE

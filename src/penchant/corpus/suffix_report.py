@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import polars as pl
-import yaml
 
 from penchant.corpus.suffixes import Usage
 from penchant.errors import MethodError
+from penchant.reading import read_text
+from penchant.tables.documents import read_yaml
 
 By = Literal["word", "form", "suffix"]
 BY: tuple[str, ...] = get_args(By)
@@ -235,10 +236,10 @@ def _from_most(entry: tuple[int, Any, Any]) -> int:
 def _suffixes_written(file: Path) -> list[str]:
     """The suffixes in a file of stimuli, exactly as written."""
     if file.suffix.lower() in (".yaml", ".yml"):
-        lists = ((yaml.safe_load(file.read_text("utf-8")).get("suffixes") or {}).get("groups") or {}).values()
+        lists = ((read_yaml(file).content.get("suffixes") or {}).get("groups") or {}).values()
     else:
         try:
-            content = json.loads(file.read_text("utf-8-sig"))
+            content = json.loads(read_text(file))
         except ValueError:
             return []
         lists = content.values() if isinstance(content, dict) else []

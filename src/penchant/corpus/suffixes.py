@@ -25,7 +25,8 @@ from penchant.corpus.stimuli import Category, StimulusSet, WordList
 from penchant.corpus.text_files import Block, TextFile
 from penchant.corpus.units import refuse_unreadable, units
 from penchant.corpus.workers import in_order
-from penchant.errors import DataError, missing_package
+from penchant.errors import missing_package
+from penchant.reading import read_text
 
 ROOM = 10_000
 """How many different runs that begin with a word and are no form are counted per word."""
@@ -303,9 +304,4 @@ def _tail(text: str, at: int) -> str:
 
 def read_words(path: Path) -> frozenset[str]:
     """Read a list of words, one per line. Raises DataError."""
-    try:
-        return frozenset(word for line in path.read_text("utf-8-sig").splitlines() if (word := normalise(line.strip())))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
-    except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8", file=path, hint="save it as UTF-8") from error
+    return frozenset(word for line in read_text(path).splitlines() if (word := normalise(line.strip())))

@@ -8,8 +8,10 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from penchant.corpus.normalisation import normalise
+from penchant.corpus.reading import Reader
 from penchant.corpus.text_files import Block, Kind, Layout, TextFile
 from penchant.errors import DataError
+from penchant.reading import guessed_encoding, not_utf8
 
 
 class Units(NamedTuple):
@@ -54,14 +56,15 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
 def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:
     """Raise DataError if the beginning of a file cannot be read: the first line of plain text, or every JSON line of
     the first block. `first` is the first record of the block; unreadable records further on are skipped and counted."""
-    if first != 1 or not skipped:
+    nothing = file.kind == "jsonl" and skipped == records
+    if first != 1 or not skipped or not (nothing or (file.kind == "text" and bad == 1)):
         return
-    if file.kind == "text" and bad == 1:
-        raise DataError("is not UTF-8", file=file.place, line=1, hint="save it as UTF-8")
-    if file.kind == "jsonl" and skipped == records:
-        raise DataError(
-            f"there is no text called '{field}'", file=file.place, line=1, hint="name what holds the text with --field"
-        )
+    start = next(Reader(file, 0, layout="paragraphs", field=field).blocks()).data
+    if isinstance(start, bytes) and (file.kind == "text" or guessed_encoding(start)):
+        raise not_utf8(start, file.place)
+    raise DataError(
+        f"there is no text called '{field}'", file=file.place, line=1, hint="name what holds the text with --field"
+    )
 
 
 def _decoded(data: bytes) -> tuple[str, list[int]]:

@@ -26,10 +26,12 @@ from penchant.errors import StudyError
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
+from penchant.limits import RESAMPLES, SEED
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Overview, Section
+from penchant.tables.documents import SETTINGS
 from penchant.tables.places import find_data
 from penchant.vectors.static import StaticVectors
 
@@ -82,9 +84,7 @@ class Probe(BaseModel, ABC, Generic[M]):
     depend on the model), `recipe` (its part of the signature) and `cautions`. Everything else is done here, once.
     """
 
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, json_schema_extra=lambda schema: _shorten(schema)
-    )
+    model_config = ConfigDict(**SETTINGS, json_schema_extra=lambda schema: _shorten(schema))
     name: ClassVar[str]
     """What a study calls it."""
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
@@ -97,9 +97,9 @@ class Probe(BaseModel, ABC, Generic[M]):
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """Confidence level of the intervals."""
-    resamples: Annotated[int, Field(ge=100)] = 10_000
+    resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
     """Bootstrap resamples, and draws of randomisation tests."""
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
 
     @classmethod

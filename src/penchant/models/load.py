@@ -18,12 +18,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from penchant.errors import ModelError
+from penchant.errors import ModelError, PenchantError
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
+from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
 ModelKind = Literal["masked", "causal", "encoder"]
@@ -72,12 +73,12 @@ def load(
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=f"use one of {', '.join(DTYPES)}")
     path = Path(spec)
-    if path.is_file() and path.suffix != ".gguf":
+    if is_file(path) and path.suffix != ".gguf":
         if looks_like_vectors(path):
             return load_vectors(path)
         raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
     source, memory = resolve(str(spec)), digests or Digests(None)
-    with _quiet():
+    with _quiet(), _told(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = _config(source, options)
@@ -88,7 +89,8 @@ def load(
         _check_embeddings(source, model, hf_tokenizer)
         model = _on_device(model, device)
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
-    begin = _begin(hf_tokenizer) if kind == "causal" else None
+        begin = _begin(hf_tokenizer) if kind == "causal" else None
+        longest = _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
         kind=kind,
@@ -96,7 +98,7 @@ def load(
         network=network,
         fingerprint=fingerprint,
         dtype=dtype,
-        max_tokens=_max_tokens(model, hf_tokenizer),
+        max_tokens=longest,
         begin=begin,
         no_scores=reason,
         unused=unused,
@@ -283,9 +285,25 @@ def _on_device(model: Any, device: str | None) -> Any:
 
     name = device or ("cuda" if torch.cuda.is_available() else "cpu")
     try:
+        torch.ones(1, device=name).item()  # `meta`, and devices without their library, take a model and compute nothing
         return model.to(name)
-    except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"device '{name}' cannot be used: {str(error).splitlines()[0]}", hint="use cpu") from error
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error
+
+
+@contextlib.contextmanager
+def _told(source: Source) -> Iterator[None]:
+    """Turn whatever a checkpoint's settings make its code raise into a ModelError: a size that is negative or a text,
+    a probability that is none. What is wrong with a model shows in its first steps, and all of these are taken here."""
+    try:
+        yield
+    except (PenchantError, MemoryError):
+        raise
+    except Exception as error:
+        lines = str(error).strip().splitlines() or [type(error).__name__]
+        hint = "look at its config.json and tokenizer_config.json"
+        raise ModelError(f"the model cannot be used: {lines[0]}", where=source.given, hint=hint) from error
 
 
 @contextlib.contextmanager

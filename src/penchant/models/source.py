@@ -10,6 +10,7 @@ from penchant.errors import ModelError
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted, fetch
 from penchant.models.identity import local_fingerprint
+from penchant.reading import is_directory, is_file, refused_character
 from penchant.tables.places import PACKAGE, bundled
 
 _BUNDLED = PACKAGE / "bundled"
@@ -67,15 +68,17 @@ def resolve(spec: str) -> Source:
                 "no bundled model of that name", where=spec, hint=f"bundled: {', '.join(known) or 'none yet'}"
             )
         return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
+    if not spec.strip() or refused_character(spec):
+        raise ModelError("this is no name of a model", where=repr(spec), hint="name a model of the hub or a directory")
     path = Path(spec)
-    if path.is_dir():
-        if (path / "adapter_config.json").is_file():
+    if is_directory(path):
+        if is_file(path / "adapter_config.json"):
             raise ModelError(
                 "is an adapter, whose base model is not part of it",
                 where=spec,
                 hint="merge the two (merge_and_unload), save the result and name that",
             )
-        if not (path / "config.json").is_file():
+        if not is_file(path / "config.json"):
             raise ModelError(
                 "the directory holds no config.json",
                 where=spec,
@@ -83,13 +86,13 @@ def resolve(spec: str) -> Source:
             )
         return Source(spec, str(path), {}, path.resolve().name, path)
     if path.suffix == ".gguf":
-        if not path.is_file():
+        if not is_file(path):
             raise ModelError("no such file", where=spec)
         _need_gguf(spec)
         return Source(spec, str(path.parent), {"gguf_file": path.name}, path.stem, path)
     name, at, revision = spec.partition("@")
     if path.is_absolute() or spec.startswith((".", "~")) or name.count("/") > 1 or not name:
-        raise ModelError("no such file or directory", where=spec or "model")
+        raise ModelError("no such file or directory", where=spec)
     if at and not revision:
         raise ModelError("no revision follows the @", where=spec, hint="add a branch, a tag or a commit")
     return Source(spec, name, {"revision": revision} if revision else {}, name, None)

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from penchant.errors import DataError, ModelError
+from penchant.reading import refused_character
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,11 @@ class Tokenizer:
         self._special_ids = frozenset(hf.all_special_ids)
 
     def encode(self, texts: Sequence[str]) -> list[Encoding]:
-        """Tokenize texts; the encoding of each does not depend on the others."""
+        """Tokenize texts; the encoding of each does not depend on the others. Raises DataError for a text that no
+        tokenizer takes."""
+        for text in texts:
+            if not text.isascii() and (wrong := refused_character(text)):
+                raise DataError(f"the text {wrong}", where=repr(text[:40]), hint="change or remove the text")
         batch = self.hf(
             list(texts),
             add_special_tokens=self.special,

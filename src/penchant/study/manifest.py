@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from penchant._version import __version__
-from penchant.errors import StudyError, in_words
+from penchant.errors import DataError, StudyError, in_words
 from penchant.files import write_json
 from penchant.models.load import LanguageModel
+from penchant.reading import read_text
 from penchant.report.sections import RunFacts, UnitFacts
 
 FILE = "manifest.json"
@@ -169,6 +170,14 @@ class AskedRecord(_Record):
     study: dict[str, Any]
     probes: list[dict[str, dict[str, Any]]]
 
+    @model_validator(mode="after")
+    def _names_a_study(self) -> AskedRecord:
+        models = self.study.get("models")
+        named = isinstance(self.study.get("study"), str) and isinstance(models, list)
+        if not named or not all(isinstance(model, str) for model in models or []):
+            raise ValueError("the study's name and models are missing")
+        return self
+
     @property
     def name(self) -> str:
         """The name of the study."""
@@ -306,18 +315,18 @@ def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
     """The manifest in a file, of this format or as version 0.1 wrote it. Raises StudyError, also for one that was
     edited unless that is trusted."""
     try:
-        content = json.loads(path.read_text("utf-8"))
+        content = json.loads(read_text(path))
         stated = content.pop(_CHECKSUM, None)
         if stated is not None and stated != _checksum(content) and not trust_edited:
             raise StudyError("was edited or damaged", where=str(path), hint=TRUST)
         return Manifest.model_validate(_from_0_1(content) if "format" not in content else content)
-    except OSError as error:
-        raise StudyError(f"cannot be read ({error})", where=str(path), hint="name another directory") from error
+    except DataError as error:
+        raise StudyError(error.message, where=error.where, hint=error.hint or "name another directory") from error
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise StudyError(f"is not the record of a study ({place}: {in_words(first)})", where=str(path)) from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise StudyError(f"is not the record of a study ({error!r})", where=str(path)) from error
 
 

@@ -11,10 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from penchant._version import __version__
 from penchant.corpus.extraction import extract
+from penchant.corpus.occurrences import Bound
 from penchant.corpus.search import Duplicates, Extraction, extraction
 from penchant.corpus.sentence_table import notes, read_record
 from penchant.corpus.text_files import Layout, TextFile, find_texts
@@ -23,7 +24,9 @@ from penchant.corpus.training_text import tokens
 from penchant.corpus.workers import worthwhile
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
+from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
 from penchant.study.manifest import PreparedRecord
+from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
 
 TRAINED = "trained:"
@@ -34,7 +37,7 @@ Progress = Callable[[str], Callable[[float, float], None]]
 class Corpus(BaseModel):
     """Running text, and how sentences are drawn from it for probes that name none."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = SETTINGS
 
     text: str | list[str]
     """Files, patterns, directories, URLs; plain text, JSON lines, Parquet, compressed or not."""
@@ -44,15 +47,15 @@ class Corpus(BaseModel):
     """What a line of plain text is: a paragraph, a sentence, or part of a wrapped paragraph that a blank line ends."""
     field: str = "text"
     """The field that holds the text, in JSON lines and Parquet."""
-    per_word: Annotated[int, Field(ge=1)] = 10_000
+    per_word: Annotated[int, Field(ge=1, le=COUNT)] = 10_000
     """The most occurrences of a word that are kept, in each segment."""
-    minimum: Annotated[int, Field(ge=0)] = 1
+    minimum: Annotated[int, Field(ge=0, le=COUNT)] = 1
     """Words with fewer occurrences in a segment are named in a note."""
-    segments: list[int | str] | None = None
+    segments: list[Bound] | None = None
     """Lengths of sentences that are sampled apart. Default: the bounds of the probe's own segments."""
     duplicates: Duplicates = "near"
     """Which equal sentences count once: near (also nearly equal ones), exact, or keep (none)."""
-    seed: Annotated[int, Field(ge=0)] | None = None
+    seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
     """Default: the study's."""
 
     def files(self, base: Sequence[Path]) -> list[TextFile]:
@@ -63,21 +66,21 @@ class Corpus(BaseModel):
 class Vectors(BaseModel):
     """Word vectors trained on the study's text."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = SETTINGS
 
     method: Literal["word2vec", "glove"]
     """word2vec (skip-gram with negative sampling) or glove."""
-    size: Annotated[int, Field(ge=1)] = 100
+    size: Annotated[int, Field(ge=1, le=DIMENSIONS)] = 100
     """Dimensions."""
-    window: Annotated[int, Field(ge=1)] | None = None
+    window: Annotated[int, Field(ge=1, le=WINDOW)] | None = None
     """Words on each side that count as context. Default: 5, glove 10."""
-    min_count: Annotated[int, Field(ge=1)] | None = None
+    min_count: Annotated[int, Field(ge=1, le=COUNT)] | None = None
     """Rarer words have no vector. Default: 5."""
-    epochs: Annotated[int, Field(ge=1)] | None = None
+    epochs: Annotated[int, Field(ge=1, le=EPOCHS)] | None = None
     """Passes over the text. Default: 5, glove 25."""
-    x_max: Annotated[float, Field(gt=0)] | None = None
+    x_max: Annotated[float, Field(gt=0, le=COUNT)] | None = None
     """GloVe: co-occurrences from which on all weigh alike. Default: 100; some 10 for less than ten million words."""
-    seed: Annotated[int, Field(ge=0)] | None = None
+    seed: Annotated[int, Field(ge=0, le=SEED)] | None = None
     """Default: the study's."""
     lower: bool = True
     """Whether letters are made small."""

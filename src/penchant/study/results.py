@@ -12,6 +12,7 @@ from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
 from penchant.instruments.registry import compare, instruments, placed, unknown
 from penchant.instruments.result import Result
+from penchant.reading import exists, is_directory, is_file
 from penchant.records import Estimate
 from penchant.report.sections import Document
 from penchant.study.changes import edited
@@ -54,9 +55,9 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
     were edited since; with `trust_edited` they are read and named."""
     folder = Path(directory)
     path = folder / FILE
-    if not path.is_file():
-        hint = "penchant run STUDY.yaml -o DIR makes one" if folder.is_dir() else "name a result directory"
-        what = "holds no study" if folder.is_dir() else "is a file" if folder.exists() else "no such directory"
+    if not is_file(path):
+        hint = "penchant run STUDY.yaml -o DIR makes one" if is_directory(folder) else "name a result directory"
+        what = "holds no study" if is_directory(folder) else "is a file" if exists(folder) else "no such directory"
         raise StudyError(what, where=str(folder), hint=hint)
     manifest = read_manifest(path, trust_edited=trust_edited)
     outcome = Outcome([manifest], _edited(manifest, folder, trusted=trust_edited), notes=list(manifest.notes))

@@ -29,6 +29,7 @@ from penchant.instruments.registry import compare
 from penchant.instruments.result import Result
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.reading import exists
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.manifest import (
@@ -270,10 +271,10 @@ class _Running:
 
     def _place(self, spec: str) -> str:
         """A model as it is loaded: a file or directory may be beside the study, like its data."""
-        if not spec or spec.startswith("bundled:") or Path(spec).exists():
+        if spec.startswith("bundled:") or exists(spec):
             return spec
         beside = (base / spec for base in self.options.base)
-        return next((str(path) for path in beside if path.exists()), spec)
+        return next((str(path) for path in beside if exists(path)), spec)
 
     def _measure(self, number: int, spec: str, model: Model) -> None:
         probe, place, options = self.prepared.probes[number], self.places[number], self.options

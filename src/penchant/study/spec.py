@@ -5,35 +5,30 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from penchant.errors import DataError, StudyError, in_words
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
+from penchant.limits import SEED
+from penchant.reading import exists
 from penchant.study.preparation import Corpus, Vectors, problem
-from penchant.tables.documents import Document, read_yaml
+from penchant.tables.documents import SETTINGS, Document, distinct, read_yaml
 
 DEMO = Path(__file__).with_name("demo.yaml")
 """The bundled study."""
 
 
-def _once(names: list[str]) -> list[str]:
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"'{name}' is named twice")
-    return names
-
-
 class Study(BaseModel):
     """A study: which models are asked what. `seed` holds for every probe that does not set its own."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = SETTINGS
 
     study: Annotated[str, Field(min_length=1)]
     """A short name for the study."""
     question: str = ""
     """What the study asks, in a line; shown at the head of the report."""
-    models: Annotated[list[str], Field(min_length=1), AfterValidator(_once)]
+    models: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(distinct)]
     """Hub names[@revision], directories, GGUF files, bundled: names, files of word vectors. Each is read by the probes
     that fit its kind."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
@@ -42,7 +37,7 @@ class Study(BaseModel):
     """Running text from which sentences are drawn for probes that name none, and on which vectors are trained."""
     vectors: dict[str, Vectors] = {}
     """Word vectors to train on the corpus, by name; the models list them as trained:NAME."""
-    seed: int = 0
+    seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """The seed of every probe that sets none of its own."""
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     """The number format of models. The smaller ones are faster and deviate."""
@@ -91,7 +86,7 @@ def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[St
     Raises StudyError naming file, line and key.
     """
     file = Path(path)
-    if not file.is_file():
+    if not exists(file):
         raise StudyError("no such study file", where=str(path), hint="penchant init minimal-pairs makes one")
     try:
         document = read_yaml(file)

@@ -3,31 +3,53 @@
 from __future__ import annotations
 
 import json
+import math
 import unicodedata
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
 
-from penchant.errors import DataError, in_words
+from penchant.errors import DataError, in_words, shortened
+from penchant.reading import LARGEST_DOCUMENT, read_text
+from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
+from penchant.tables.yaml_file import Loader, RefusedError, measured
+
+SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
+"""How settings are read that users write: a value is what it says. `true` is no number, "3" is a text, `.inf` is
+nothing. A field that takes a tuple takes a list too if it says `Field(strict=False)`."""
 
 Model = TypeVar("Model", bound=BaseModel)
 Value = TypeVar("Value")
+Several = TypeVar("Several", bound=Sequence[object])
 
 
 def as_text(value: object) -> str:
     """Text in NFC, stripped and not blank; a number becomes its text."""
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"a text is wanted, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_not_finite(value):
+        raise ValueError(f"a text is wanted, got {shortened(value)}")
     text = unicodedata.normalize("NFC", str(value)).strip()
     if not text:
         raise ValueError("the field is blank")
     return text
 
 
+def _is_not_finite(value: str | int | float) -> bool:
+    return isinstance(value, float) and not math.isfinite(value)
+
+
 Text = Annotated[str, BeforeValidator(as_text)]
 """A field of a table that holds text."""
+
+
+def distinct(values: Several) -> Several:
+    """The values of a field, which are all different. Raises ValueError."""
+    for value in values:
+        if list(values).count(value) > 1:
+            raise ValueError(f"{value} is named twice")
+    return values
 
 
 def key_name(name: object) -> str:
@@ -41,12 +63,13 @@ def key_name(name: object) -> str:
 class Document:
     """A YAML file: its content and the lines of its keys. Raises DataError for a key repeated within a mapping."""
 
-    def __init__(self, path: Path, loader: yaml.SafeLoader) -> None:
+    def __init__(self, path: Path, loader: Loader) -> None:
         self.path = path
         self.content: Any = None
         self._lines: dict[tuple[str, ...], int] = {}
         root = loader.get_single_node()
         if root is not None:
+            measured(root)
             self._walk(root, (), set())  # before the loader puts merged keys in their places
             self.content = loader.construct_document(root)
 
@@ -91,18 +114,16 @@ class Document:
 
 def read_yaml(path: Path) -> Document:
     """Read a YAML file. Raises DataError naming file and line."""
+    text = read_text(path, largest=LARGEST_DOCUMENT)
     try:
-        return Document(path, yaml.SafeLoader(path.read_text("utf-8")))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        line = mark.line + 1 if mark else None
-        raise DataError(f"is not YAML: {getattr(error, 'problem', None) or error}", file=path, line=line) from error
+        return Document(path, Loader(text))
+    except yaml.MarkedYAMLError as error:
+        line = error.problem_mark.line + 1 if error.problem_mark else None
+        if isinstance(error, RefusedError):
+            raise DataError(str(error.problem), file=path, line=line, hint=error.note or "") from error
+        raise DataError(f"is not YAML: {error.problem or error}", file=path, line=line) from error
     except RecursionError as error:
         raise DataError("is nested too deeply", file=path) from error
-    except ValueError as error:  # such as the date 2024-13-45
-        raise DataError(f"holds a value that is none: {error}", file=path, hint="put it in quotes") from error
 
 
 def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
@@ -116,33 +137,31 @@ def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
 # JSON ---------------------------------------------------------------------------------------------------------------
 
 
-class _RepeatedKeyError(ValueError):
-    """An object names a key twice; the message is that key."""
-
-
-def _without_repeats(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    names = [key_name(name) for name, _ in pairs]
-    if len(set(names)) < len(names):
-        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
-    return dict(zip(names, (value for _, value in pairs), strict=True))
-
-
 def read_json(file: Path, adapter: TypeAdapter[Value], *, hint: str) -> Value:
     """Read a file of one JSON value and validate it with `adapter`. Raises DataError naming file, line or key."""
+    text = read_text(file, largest=LARGEST_DOCUMENT)
     try:
-        return adapter.validate_python(json.loads(file.read_text("utf-8-sig"), object_pairs_hook=_without_repeats))
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=file) from error
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise DataError("is not UTF-8", file=file, line=line, hint="save it as UTF-8") from error
+        return adapter.validate_python(_parsed(text, file, hint))
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
         raise DataError(in_words(first), where=f"{file}, {field}" if field else str(file), hint=hint) from error
+
+
+def _parsed(text: str, file: Path, hint: str) -> object:
+    problem, at = excess(text) if may_be_excessive(text) else ("", 0)
+    try:
+        value = None if problem else json.loads(text, object_pairs_hook=without_repeats(key_name))
     except json.JSONDecodeError as error:
         raise DataError(f"is not one JSON object: {error.msg}", file=file, line=error.lineno, hint=hint) from error
-    except _RepeatedKeyError as error:
+    except RepeatedKeyError as error:
         raise DataError("the key occurs twice in one object", file=file, field=str(error)) from error
-    except (ValueError, RecursionError) as error:  # such as thousands of digits or of brackets
-        raise DataError(f"is not JSON: {error}", file=file, hint=hint) from error
+    except (ValueError, RecursionError) as error:  # such as thousands of digits
+        problem, at = excess(text)
+        problem = problem or str(error)
+    if problem:
+        raise DataError(f"is not JSON: {problem}", file=file, line=text.count("\n", 0, at) + 1, hint=hint)
+    key, wrong = unsound(value)
+    if wrong:
+        raise DataError(wrong, where=f"{file}, {'.'.join(key)}", hint=hint)
+    return value

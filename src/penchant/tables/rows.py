@@ -19,6 +19,8 @@ import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from penchant.errors import DataError, in_words
+from penchant.reading import decoded, lines, opened
+from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
 from penchant.tables.spreadsheets import unguarded
 
 _PARQUET = b"PAR1"
@@ -79,34 +81,23 @@ def columns(path: str | Path) -> list[str] | None:
 
 
 def _bytes(file: Path) -> bytes:
-    try:
-        data = file.read_bytes()
-    except FileNotFoundError as error:
-        raise DataError("no such file", file=file) from error
-    except IsADirectoryError as error:
-        raise DataError("is a directory", file=file, hint="name a file") from error
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=file) from error
+    """The content: all of a Parquet file, text line by line. Raises DataError, also for a line that is too long."""
+    with opened(file) as stream:
+        start = stream.read(len(_PARQUET))
+        stream.seek(0)
+        data = stream.read() if start == _PARQUET else b"".join(line for _, line in lines(stream, file))
     if not data:
         raise DataError("the file is empty", file=file)
     return data
 
 
 def _text(data: bytes, file: Path) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        # The byte-order mark is removed before decoding; it contains no newline, so the count is right either way.
-        start = error.start + (len(data) - len(error.object))
-        sixteen = data.startswith((b"\xff\xfe", b"\xfe\xff"))
-        raise DataError(
-            "is UTF-16, not UTF-8" if sixteen else f"is not UTF-8 (byte 0x{data[start]:02x})",
-            file=file,
-            line=data.count(b"\n", 0, start) + 1,
-            hint="save it as UTF-8",
-        ) from error
+    text = decoded(data, file)
     if not text.strip():
         raise DataError("the file is empty", file=file, hint="it holds white space only")
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise DataError("holds the character NUL", file=file, line=line, hint="check that the file is text")
     return text
 
 
@@ -134,19 +125,7 @@ def _end_of_space(text: str, start: int) -> int:
 # --- JSON ---------------------------------------------------------------------------------------------------------
 
 
-class _RepeatedKeyError(ValueError):
-    """A JSON object repeats a name; the message is that name."""
-
-
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    values = dict(pairs)
-    if len(values) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise _RepeatedKeyError(next(name for name in names if names.count(name) > 1))
-    return values
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_DECODER = json.JSONDecoder(object_pairs_hook=without_repeats())
 _LINE_HINT = "write one object a line, or one array of objects"
 
 
@@ -193,7 +172,7 @@ def _decode(text: str, start: int, line: int, file: Path) -> tuple[object, int]:
     """The JSON value at `start`, which is on `line`, and its end."""
     try:
         value, end = _DECODER.raw_decode(text, start)
-    except _RepeatedKeyError as error:
+    except RepeatedKeyError as error:
         raise DataError("the name occurs twice in one object", file=file, line=line, field=str(error)) from error
     except json.JSONDecodeError as error:
         place = line + text.count("\n", start, error.pos)
@@ -211,19 +190,15 @@ def _json_row(value: object, source: str, line: int, file: Path) -> Row:
             line=line,
             hint=_LINE_HINT,
         )
-    if "\\ud" in source or "\\uD" in source:
-        _refuse_surrogates(value, line, file)
+    problem, at = excess(source) if may_be_excessive(source) else ("", 0)
+    if problem:
+        place = line + source.count("\n", 0, at)
+        raise DataError(f"invalid JSON: {problem}", file=file, line=place)
+    if "\\ud" in source or "\\uD" in source or "\\u0000" in source:
+        key, wrong = unsound(value)
+        if wrong:
+            raise DataError(wrong, file=file, line=line, field=key[0])
     return Row(line, value)
-
-
-def _refuse_surrogates(values: dict[str, object], line: int, file: Path) -> None:
-    """Raise DataError for half of a surrogate pair: JSON can spell it, but it is no character and cannot be encoded."""
-    for name, value in values.items():
-        try:
-            json.dumps([name, value], ensure_ascii=False).encode("utf-8")
-        except UnicodeEncodeError as error:
-            shown = name.encode("utf-8", "backslashreplace").decode()
-            raise DataError("holds half of a surrogate pair", file=file, line=line, field=shown) from error
 
 
 def _kind(value: object) -> str:

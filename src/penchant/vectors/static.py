@@ -21,7 +21,8 @@ from typing import BinaryIO, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.errors import ModelError
+from penchant.errors import DataError, ModelError
+from penchant.reading import is_file, opened
 
 Matrix = NDArray[np.float32]
 Positions = NDArray[np.intp]
@@ -76,7 +77,7 @@ class StaticVectors:
 def looks_like_vectors(path: str | Path) -> bool:
     """Whether the path is a file with a suffix of word vectors."""
     file = Path(path)
-    return file.suffix.lower() in SUFFIXES and file.is_file()
+    return file.suffix.lower() in SUFFIXES and is_file(file)
 
 
 def load_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> StaticVectors:
@@ -87,7 +88,7 @@ def load_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> S
     """
     file = Path(path)
     try:
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             digest = hashlib.file_digest(stream, "sha256").hexdigest()
             stream.seek(0)
             start = stream.read(6)
@@ -96,12 +97,12 @@ def load_vectors(path: str | Path, *, vocabulary: str | Path | None = None) -> S
                 collected, digest = _numpy(stream, file, vocabulary, digest)
             else:
                 collected = _word2vec_or_glove(stream, file, start, vocabulary)
-    except IsADirectoryError as error:
-        raise ModelError("is a directory, not a file of word vectors", where=str(file)) from error
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+    except (EOFError, zlib.error) as error:
         raise ModelError(f"the gzip file is damaged or cut short: {error}", where=str(file)) from error
-    except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror or error}", where=str(file)) from error
+    except DataError as error:
+        damaged = isinstance(error.__cause__, gzip.BadGzipFile)
+        message = f"the gzip file is damaged or cut short: {error.__cause__}" if damaged else error.message
+        raise ModelError(message, where=error.where, hint=error.hint) from error
     return collected.vectors(_cited(file, digest), digest)
 
 
@@ -169,7 +170,8 @@ def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: 
     if matrix.ndim != 2 or not matrix.shape[1] or matrix.dtype.kind not in "fiu":
         shape = "×".join(map(str, matrix.shape)) or "none"
         raise ModelError(f"expected a table of numbers, found shape {shape} of {matrix.dtype}", where=str(file))
-    raw = vocabulary_path.read_bytes()
+    with opened(vocabulary_path) as words_stream:
+        raw = words_stream.read()
     lines = raw.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     words = [line.removesuffix(b"\r") for line in (lines[:-1] if lines[-1] == b"" else lines)]
     if len(words) != len(matrix):

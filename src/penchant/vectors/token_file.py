@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, MethodError
+from penchant.reading import decoded, opened
 
 Integers = NDArray[np.int32]
 
 _MORE = "give more text or a lower min_count"
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,17 +70,12 @@ def read_tokens(path: str | Path, min_count: int = 1) -> Corpus:
     numbers: defaultdict[str, int] = defaultdict()
     numbers.default_factory = numbers.__len__  # each new token gets the next number
     ids, lengths = array("i"), array("i")
-    try:
-        with file.open("rb") as stream:
-            for line, raw in enumerate(stream, start=1):
-                tokens = (raw.removeprefix(_BOM) if line == 1 else raw).decode("utf-8").split()
-                if tokens:
-                    ids.extend(map(numbers.__getitem__, tokens))
-                    lengths.append(len(tokens))
-    except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8", file=file, line=line, hint="save the file as UTF-8") from error
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=file) from error
+    with opened(file) as stream:
+        for line, raw in enumerate(stream, start=1):  # a sentence may be of any length
+            tokens = decoded(raw, file, line).split()
+            if tokens:
+                ids.extend(map(numbers.__getitem__, tokens))
+                lengths.append(len(tokens))
     return _corpus(file, list(numbers), np.frombuffer(ids, np.int32), np.frombuffer(lengths, np.int32), min_count)
 
 

@@ -240,7 +240,7 @@ def test_each_probe_of_a_study_reads_the_models_that_fit(
     units = {(unit["probe"], unit["spec"]): unit for unit in manifest["units"]}
     assert set(units) == set(found.results)
     assert len(manifest["skipped"]) == 4 * 4 - len(FITS)
-    assert {Path(file).name for file in manifest["data"]} == {"set.yaml", "text.txt"}
+    assert {Path(record["path"]).name for record in manifest["data"]} == {"set.yaml", "text.txt"}
     for name, spec in found.results:
         unit = units[name, spec]
         result = pc.Result.load(tmp_path / "out" / unit["directory"])
@@ -347,7 +347,7 @@ BAD: list[tuple[str, str, str, str]] = [
     ("ceat", "sentences: text.txt, segments: [nine]", "ceat", "'nine' is no segment by window"),
     ("ceat", "sentences: text.txt, samples: 100", "samples", "valid tuple"),
     ("ceat", "segments: [9]", "sentences", "is missing"),
-    ("logprob-bias", "ddof: 2", "ddof", "0 or 1"),
+    ("logprob-bias", "ddof: 2", "ddof", "less than or equal to 1"),
     ("logprob-bias", "exact: -1", "exact", "greater than or equal to 0"),
 ]
 

@@ -805,7 +805,7 @@ def test_the_probe_names_its_texts_and_files(tmp_path: Path) -> None:
     probe = cloze(Path("set"), lexicon="mine.jsonl")
     texts = [text for text, _ in probe.texts([tmp_path])]
     assert texts[:3] == ["The old", "saw the dog.", "is never late!"]
-    names = ("sentences.csv", "lexicon.jsonl", "candidates.csv")
+    names = ("set.yaml", "sentences.csv", "lexicon.jsonl", "candidates.csv")
     assert probe.files([tmp_path]) == [*(place / name for name in names), mine]
     with pytest.raises(DataError, match=r"^early-modern-06: .*did you mean early-modern-60"):
         cloze(Path("early-modern-06")).texts([tmp_path])

@@ -209,7 +209,7 @@ def test_repair_replaces_one_word_by_another_of_its_kind(
         (["pairs", "filter", "mine.jsonl"], "no tokenizer is named"),
         (["pairs", "generate", "--grammar", "klingon"], "klingon"),
         (["pairs", "generate", "passed", "--grammar", "toy"], "no paradigm 'passed'"),
-        (["pairs", "generate", "-n", "0", "--grammar", "toy"], "n is a number from 1 on"),
+        (["pairs", "generate", "-n", "0", "--grammar", "toy"], "greater than or equal to 1"),
         (["pairs", "generate", "-n", "20000", "--grammar", "toy"], "distinct pairs"),
         (["pairs", "filter", "none.jsonl", "-t", "no-such-model"], "no-such-model"),
     ],

@@ -173,7 +173,11 @@ def test_every_format_gives_the_same_pairs(tmp_path: Path) -> None:
         ]
 
 
-@given(st.lists(st.tuples(st.text(), st.text()).filter(lambda pair: all(t.strip() for t in pair)), min_size=1))
+@given(
+    st.lists(
+        st.tuples(st.text(), st.text()).filter(lambda pair: all(t.strip() and "\0" not in t for t in pair)), min_size=1
+    )
+)
 def test_texts_come_back_unaltered(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
     path = tmp_path_factory.mktemp("pairs") / "pairs.jsonl"
     path.write_text("\n".join(json.dumps({"good": good, "bad": bad}) for good, bad in pairs))

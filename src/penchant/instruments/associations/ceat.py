@@ -20,7 +20,7 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PrivateAttr, model_validator
 
-from penchant.corpus.occurrences import Segment, read_occurrences, segments
+from penchant.corpus.occurrences import Bound, Segment, read_occurrences, segments
 from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
@@ -29,10 +29,11 @@ from penchant.instruments.associations import probe
 from penchant.instruments.associations.combination import COMBINED, PUBLISHED, Combination
 from penchant.instruments.associations.drawn import Cut
 from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, over_categories
-from penchant.instruments.associations.probe import Association, Filled, Several, items_table, require_vectors
+from penchant.instruments.associations.probe import Association, Filled, Layers, Several, items_table, require_vectors
 from penchant.instruments.base import Measured, Model, TextNeeds
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, written
+from penchant.limits import COUNT, RESAMPLES
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import KEPT, Pool, Sides, contextual_effects
@@ -70,25 +71,25 @@ class CEAT(Association[Combined]):
     """Files of sentences: a table with id, word, text, start and end (see `penchant schema occurrences`), or plain text
     with one sentence per line, which is searched for the words with their suffixes. Default: the sentences that a study
     draws from its corpus."""
-    segments: Annotated[tuple[int | str, ...], Field(min_length=1)] = (9, 25, 75, ">75")
+    segments: Annotated[tuple[Bound, ...], Field(min_length=1, strict=False)] = (9, 25, 75, ">75")
     """Context lengths, in words. L: a window of L words around the word; ">L": whole sentences of more than L words;
     "all": whole sentences of any length. Default: 9, 25, 75 and ">75"."""
     mode: Literal["window", "bin"] = "window"
     """How a length L is applied. `window` (default) cuts L words around the word; `bin` takes whole sentences of at
     most L words and more than the next smaller length."""
-    samples: Several[Annotated[int, Field(ge=2)]] = (1_000,)
+    samples: Several[Annotated[int, Field(ge=2, le=RESAMPLES)]] = (1_000,)
     """Number of samples to combine. With several numbers, each gives its own results. Default: 1000."""
     sampling: Several[Literal["fixed", "random"]] = ("fixed",)
     """`fixed` (default): the same sentences for every model and number of samples; `random`: sentences drawn anew for
     each."""
-    layers: Several[int] = (-1,)
+    layers: Layers = (-1,)
     """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
     pieces: Literal["mean", "first", "last", "root"] = "mean"
     """Which vector represents a word of several pieces: the `mean` over them (default), the `first`, the `last`, or the
     mean over the pieces of its `root`, without suffixes."""
-    minimum: Annotated[int, Field(ge=1)] = 1
+    minimum: Annotated[int, Field(ge=1, le=COUNT)] = 1
     """Fewest usable sentences a word must have in a segment; with fewer it counts as missing there. Default: 1."""
-    resamples: Annotated[int, Field(ge=100)] = 1_000
+    resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 1_000
     """Number of bootstrap resamples. Default: 1000."""
 
     _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)

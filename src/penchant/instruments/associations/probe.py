@@ -31,24 +31,19 @@ from penchant.instruments.associations.estimates import (
 )
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
 from penchant.instruments.settings import CITED, Written, written
+from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.association import unit
 from penchant.stats.sampled_effects import Sides
+from penchant.tables.documents import distinct
 from penchant.tables.places import listed
-
-
-def _distinct(values: tuple[T, ...]) -> tuple[T, ...]:
-    for value in values:
-        if values.count(value) > 1:
-            raise ValueError(f"{value} is named twice")
-    return values
-
 
 T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, lt=1)]
-Several = Annotated[tuple[T, ...], Field(min_length=1), AfterValidator(_distinct)]
+Several = Annotated[tuple[T, ...], Field(min_length=1, strict=False), AfterValidator(distinct)]
 """One or more values, without repetition."""
+Layers = Several[Annotated[int, Field(ge=-LAYERS, le=LAYERS)]]
 FAMILY = ("context", "layer")
 """The factors whose equal levels make a family for Holm's adjustment over categories."""
 ITEM = ("category", "label", "layer", "context")
@@ -81,20 +76,18 @@ class Association(Probe[M]):
     test: Literal["permutation", "normal"] = "permutation"
     """`permutation` (default), or `normal`, which approximates the distribution over partitions by a normal one with
     the same mean and variance."""
-    ddof: Literal[0, 1] = 1
+    ddof: Annotated[int, Field(ge=0, le=1)] = 1
     """Delta degrees of freedom of the standard deviation that effect sizes are divided by. Default: 1."""
-    exact: Annotated[int, Field(ge=0)] = 200_000
+    exact: Annotated[int, Field(ge=0, le=PARTITIONS)] = 200_000
     """Largest number of partitions for which the permutation test goes through all of them; beyond, it draws random
     ones. Default: 200000."""
-    draws: Annotated[int, Field(ge=100)] = 10_000
+    draws: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
     """Number of random partitions where there are more than `exact`. Default: 10000."""
     max_missing: Share = 0.2
     """Largest share of a list of words that may be missing; beyond, the category has no effect size. Default: 0.2."""
     duplicates: Literal["error", "allow"] = "error"
     """Whether a word may occur twice among the targets, or among the attributes, of a category (`allow`) or is an
     `error` (default)."""
-    seed: Annotated[int, Field(ge=0)] = 0
-    """Seed of every random step. Default: 0."""
 
     _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
 

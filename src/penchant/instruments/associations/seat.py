@@ -13,8 +13,8 @@ from penchant.instruments.associations.probe import (
     FAMILY,
     Association,
     Filled,
+    Layers,
     Sentence,
-    Several,
     Tables,
     cell_of,
     effect_sizes,
@@ -42,7 +42,7 @@ class SEAT(Association[Tables]):
         "paper": {**WEAT.presets["paper"], "pooling": "cls", "unit": "sentence"},
     }
 
-    layers: Several[int] = (-1,)
+    layers: Layers = (-1,)
     """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
     pooling: Literal["mean", "mean-special", "cls", "last"] = "mean"
     """Which vector represents a sentence: the `mean` over its tokens without special ones (default), `mean-special`

@@ -21,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.errors import DataError
 from penchant.files import sha256_file
+from penchant.reading import is_directory
 from penchant.records import Item
 from penchant.tables.documents import Text, as_text, read_document
 from penchant.tables.rows import read_models
@@ -217,7 +218,7 @@ def read_cloze(path: str | Path) -> ClozeSet:
     Raises DataError naming file, line and field.
     """
     place = Path(path)
-    if place.is_dir():
+    if is_directory(place):
         place = place / SET_FILE
         if not place.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")

@@ -19,7 +19,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, PrivateAttr
+from pydantic import BaseModel, Field, PrivateAttr
 
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import Filler, Scorer, language_model
@@ -39,9 +39,11 @@ from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, clo
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, written
+from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
+from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
 
 FILL = "fill"
@@ -52,14 +54,14 @@ SUMS = ("lp", "pll", "pll-word-l2r")
 class Corpora(BaseModel):
     """Two texts to estimate valences from: words typical of `low` have valences below 0."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = SETTINGS
     low: str
     """A text in the variety at −1."""
     high: str
     """A text in the variety at 1."""
-    minimum: Annotated[int, Field(ge=1)] = 10
+    minimum: Annotated[int, Field(ge=1, le=COUNT)] = 10
     """Words that occur fewer times than this in both texts together stay unrated. Default: 10."""
-    prior_size: Annotated[float, Field(gt=0)] = 10_000
+    prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 10_000
     """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
     significant: Annotated[float, Field(ge=0)] = SIGNIFICANT
     """|z| below which the valence of a word is 0. Default: 1.96."""
@@ -85,7 +87,7 @@ class Cloze(Probe):
     """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
     sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
     the softmax of the scores of the filled sentences as their probabilities."""
-    k: Annotated[int, Field(ge=1)] = 10
+    k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
     """Number of most probable words that count. Default: 10."""
     candidates: Annotated[str | None, CITED] = None
     """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
@@ -100,9 +102,9 @@ class Cloze(Probe):
     """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
     renormalise: bool = False
     """Whether to divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
-    moves: Annotated[int, Field(ge=1)] = 50
+    moves: Annotated[int, Field(ge=1, le=RESAMPLES)] = 50
     """Sensitivity analysis: number of ratings moved by half a point in each draw. Default: 50."""
-    draws: Annotated[int, Field(ge=1)] = 1000
+    draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 1000
     """Sensitivity analysis: number of draws. Default: 1000."""
 
     _read: dict[Path, ClozeSet] = PrivateAttr(default_factory=dict)

@@ -12,6 +12,7 @@ from typing import Literal
 
 from penchant.errors import DataError, MethodError
 from penchant.files import sha256_file
+from penchant.reading import is_directory
 from penchant.records import Item
 from penchant.tables.rows import Row, read_rows
 
@@ -161,7 +162,7 @@ def read_many(
 
 
 def _expand(path: Path) -> list[Path]:
-    if not path.is_dir():
+    if not is_directory(path):
         return [path]
     try:
         inside = sorted(

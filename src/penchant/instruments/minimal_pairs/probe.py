@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import Field, PrivateAttr
+from pydantic import AfterValidator, Field, PrivateAttr
 
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
@@ -23,10 +23,18 @@ from penchant.instruments.minimal_pairs.estimates import pair_cautions, pair_est
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Written, written
 from penchant.records import Estimate, Item, Signature
+from penchant.tables.documents import distinct
 from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
+
+
+Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
+
+
+def _each_once(names: Normalisations) -> Normalisations:
+    return distinct(names) if isinstance(names, list) else names
 
 
 class PairProbe(Probe):
@@ -34,7 +42,7 @@ class PairProbe(Probe):
 
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[Normalisation | list[Normalisation] | None, Written(separator=",")] = None
+    normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
     """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
     method."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"

@@ -21,6 +21,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSche
 
 from penchant.errors import DataError
 from penchant.files import sha256_file
+from penchant.reading import is_directory
 from penchant.tables.documents import Text, read_document
 from penchant.tables.rows import read_models
 
@@ -178,7 +179,7 @@ class ValuesSet:
 def read_values(path: str | Path) -> ValuesSet:
     """Read the set in a directory with `set.yaml`, or of such a file. Raises DataError naming file, line and field."""
     place = Path(path)
-    if place.is_dir():
+    if is_directory(place):
         place = place / SET_FILE
         if not place.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema values")

@@ -1,0 +1,155 @@
+"""Opening the files that users name, and their text: the one door through which all of it comes in.
+
+Only regular files are read: a device, a pipe or a socket may never end. Text is UTF-8, with or without a byte-order
+mark, and no line is longer than `LONGEST_LINE`, so that a line is refused before it fills the memory.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import re
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO
+
+from penchant.errors import DataError
+
+LONGEST_LINE = 1 << 24
+"""The most bytes in a line of text: 16 MiB, the size of a large book."""
+LARGEST_DOCUMENT = 1 << 24
+"""The most bytes in a document that is read as a whole, such as a study file: parsing YAML takes seconds a megabyte."""
+_KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a device", stat.S_IFBLK: "a device"}
+_SAMPLE = 1 << 12
+_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+_LONE_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Opening ------------------------------------------------------------------------------------------------------------
+
+
+def require_file(path: str | Path) -> None:
+    """Raise DataError unless the path is a regular file, or a link to one."""
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 (also for a path of bytes that no Path can have)
+    except FileNotFoundError as error:
+        raise DataError("no such file", file=path) from error
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise DataError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from error
+    if stat.S_ISDIR(mode):
+        raise DataError("is a directory", file=path, hint="name a file")
+    if not stat.S_ISREG(mode):
+        kind = _KINDS.get(stat.S_IFMT(mode), "no regular file")
+        raise DataError(f"cannot be read: it is {kind}", file=path, hint="copy what it holds to a file, and name that")
+
+
+@contextmanager
+def opened(path: str | Path) -> Iterator[BufferedReader]:
+    """Open a regular file for reading. Raises DataError, also for what fails while it is read."""
+    require_file(path)
+    try:
+        with Path(path).open("rb") as stream:
+            yield stream
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+
+
+def is_file(path: str | Path) -> bool:
+    """Whether there is a regular file. False, not an error, for a name that no file can have."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
+def is_directory(path: str | Path) -> bool:
+    """Whether there is a directory; see `is_file`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
+def exists(path: str | Path) -> bool:
+    """Whether there is anything; see `is_file`."""
+    return os.path.exists(path)  # noqa: PTH110
+
+
+# Lines --------------------------------------------------------------------------------------------------------------
+
+
+def lines(stream: BinaryIO, file: str | Path) -> Iterator[tuple[int, bytes]]:
+    """Yield number and bytes of each line, with its ending. Raises DataError for a line longer than `LONGEST_LINE`,
+    without reading the rest of it, and for text in UTF-16."""
+    number = 0
+    while raw := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if number == 1 and guessed_encoding(raw[:_SAMPLE]).startswith("UTF-"):
+            raise not_utf8(raw, file)
+        if len(raw) > LONGEST_LINE:
+            raise DataError(
+                f"the line is longer than {LONGEST_LINE >> 20} MiB",
+                file=file,
+                line=number,
+                hint="break it into lines, or check that the file is text",
+            )
+        yield number, raw
+
+
+def read_text(path: str | Path, *, largest: int | None = None) -> str:
+    """The text of a file, without byte-order mark. Raises DataError naming the line; `largest` bounds its bytes."""
+    with opened(path) as stream:
+        if largest is not None and os.fstat(stream.fileno()).st_size > largest:
+            raise DataError(f"is larger than {largest >> 20} MiB", file=path, hint="check that it is the file you mean")
+        return decoded(b"".join(raw for _, raw in lines(stream, path)), path)
+
+
+# Encoding -----------------------------------------------------------------------------------------------------------
+
+
+def decoded(data: bytes, file: str | Path, line: int = 1) -> str:
+    """UTF-8 as text, without a byte-order mark; `line` is the line of the file on which the data begin.
+
+    Raises DataError naming the line and the encoding that the data seem to have.
+    """
+    if line == 1 and guessed_encoding(data[:_SAMPLE]).startswith("UTF-"):
+        raise not_utf8(data, file)
+    try:
+        return data.decode("utf-8-sig" if line == 1 else "utf-8")
+    except UnicodeDecodeError as error:
+        raise not_utf8(data, file, line) from error
+
+
+def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
+    """The error for data that are not UTF-8: the line of the first wrong byte, and what the encoding may be."""
+    start, shown = 0, ""
+    try:
+        data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        start, shown = error.start, f" (byte 0x{data[error.start]:02x})"
+    guess = guessed_encoding(data)
+    likely = f": it looks like {guess}" if guess else ""
+    place = line + data.count(b"\n", 0, start)
+    return DataError(f"is not UTF-8{shown}{likely}", file=file, line=place, hint="save it as UTF-8")
+
+
+def guessed_encoding(data: bytes) -> str:
+    """The encoding that text seems to have if it is not UTF-8: "UTF-16" and the like, a Western one of one byte a
+    character, or "" for UTF-8 and where nothing can be said."""
+    start = data[:_SAMPLE]
+    if start.startswith(_UTF_32):
+        return "UTF-32"
+    if start.startswith(_UTF_16):
+        return "UTF-16"
+    even, odd = start[::2].count(0), start[1::2].count(0)
+    if len(start) > 3 and max(even, odd) * 3 > len(start) and min(even, odd) * 8 < max(even, odd):
+        return "UTF-16"
+    lone = len(_LONE_BYTE.findall(data))
+    if not lone or lone < sum(not character.isascii() for character in data.decode("utf-8", "ignore")):
+        return ""
+    return "Windows-1252" if re.search(rb"[\x80-\x9f]", data) else "Latin-1 or Windows-1252"
+
+
+def refused_character(text: str) -> str:
+    """What is wrong with text that holds a character no text has, such as NUL or half of a surrogate pair, or ""."""
+    if "\0" in text:
+        return "holds the character NUL"
+    return "holds half of a surrogate pair" if _SURROGATE.search(text) else ""
