@@ -113,6 +113,14 @@ def test_quantized_weights_and_adapters_are_refused(zoo: Zoo, tmp_path: Path) ->
         load(tmp_path / "a")
 
 
+def test_code_of_another_repository_is_refused(zoo: Zoo, tmp_path: Path) -> None:
+    shutil.copytree(zoo("bert"), tmp_path / "m")
+    rewritten(tmp_path / "m", auto_map={"AutoModelForMaskedLM": "somebody/else--modeling.Model"})
+    load(tmp_path / "m")  # no code is run
+    with pytest.raises(ModelError, match="another repository, somebody/else"):
+        load(tmp_path / "m", trust_remote_code=True)
+
+
 class TestDigests:
     @pytest.fixture
     def file(self, tmp_path: Path) -> Path:

@@ -50,7 +50,6 @@ def test_two_commits_of_one_model_in_one_study(penchant: Penchant, hub: Hub, ber
     refused(penchant("run", study, "-o", "again", "-m", f"{NAME}@{other}", "-m", NAME), "both", other[:7])
 
 
-@pytest.mark.xfail(strict=False, reason="--resume does not compare the fingerprints of models yet")
 @pytest.mark.whole
 def test_resume_notices_that_a_branch_has_moved(penchant: Penchant, hub: Hub, bert: str, zoo: Zoo, study: Path) -> None:
     assert penchant("run", study, "-o", "out")[0] == 0

@@ -27,10 +27,12 @@ def export(
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, unrated
+    from penchant.study.results import require_unedited
     from penchant.tables.spreadsheets import for_spreadsheets
 
     if out and occupied(out):  # it may hold somebody's ratings
         raise OutputError("is already there", where=str(out), hint="remove it or name another file")
+    require_unedited(directory)
     table = unrated(cloze_results(directory), estimated=estimated)
     if out is None:
         with to_stdout():
@@ -52,7 +54,9 @@ def import_(
 ) -> None:
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
+    from penchant.study.results import require_unedited
 
+    require_unedited(directory)
     merged = merge(cloze_results(directory), files, into, rater=rater, replace=replace)
     write_ratings(merged.ratings, into)
     say(

@@ -44,6 +44,17 @@ def model_files(local: Path) -> Iterator[Path]:
     yield from _parts(local)
 
 
+def code_elsewhere(folder: Path) -> str:
+    """The repository that a checkpoint takes its code from, if that is another one: "" if not."""
+    for name in ("config.json", "tokenizer_config.json"):
+        named = _read(folder / name).get("auto_map")
+        entries = list(named.values()) if isinstance(named, dict) else [named]
+        for entry in (one for part in entries for one in (part if isinstance(part, list) else [part])):
+            if isinstance(entry, str) and "--" in entry:
+                return entry.partition("--")[0]
+    return ""
+
+
 def _parts(local: Path) -> Iterator[Path]:
     """The weights that an index names, or the configuration (`transformers_weights`). Raises ModelError for one that is
     not there or that lies outside."""

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from penchant.errors import ModelError, PenchantError
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
+from penchant.models.identity import code_elsewhere
 from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
@@ -128,10 +129,23 @@ def _unloadable(source: Source, error: Exception) -> ModelError:
     return ModelError(f"cannot be loaded: {first}", where=source.given)
 
 
+def _own_code(source: Source) -> None:
+    """Raise ModelError for a checkpoint whose code is not its own."""
+    elsewhere = code_elsewhere(Path(source.target))
+    if elsewhere:
+        raise ModelError(
+            f"its code comes from another repository, {elsewhere}, whose version nothing here pins",
+            where=source.given,
+            hint="copy that code into the model's directory and correct auto_map",
+        )
+
+
 def _config(source: Source, options: dict[str, Any]) -> Any:
     """The configuration of the checkpoint. Raises ModelError for an encoder-decoder."""
     from transformers import AutoConfig
 
+    if options["trust_remote_code"]:
+        _own_code(source)
     try:
         config = AutoConfig.from_pretrained(source.target, **options)
     except Exception as error:

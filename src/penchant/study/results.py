@@ -95,6 +95,15 @@ def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:
     return []
 
 
+def require_unedited(directory: str | Path) -> None:
+    """Raise StudyError for results in a directory, of a study or of one of its probes, that were edited since."""
+    folder = Path(directory).absolute()
+    for study in (folder, folder.parent, folder.parent.parent):
+        if (study / FILE).is_file():
+            _edited(read_manifest(study / FILE), study, trusted=False)
+            return
+
+
 _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
