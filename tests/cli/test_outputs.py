@@ -18,6 +18,7 @@ import yaml
 
 import zoo as tiny
 from answers import Answer, refused
+from manifests import rewritten
 from penchant.errors import OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp
 from penchant.instruments.cloze.data import Rating
@@ -256,11 +257,7 @@ def test_an_export_replaces_only_what_it_wrote(penchant: Program, mine: Path, tm
 
 def test_an_export_stays_in_its_folder(penchant: Program, mine: Path, tmp_path: Path) -> None:
     """A result directory may come from somebody else, with any names in its manifest."""
-    manifest = json.loads((mine / "manifest.json").read_text("utf-8"))
-    for unit in manifest["units"]:
-        unit["probe"] = "../../escaped/x"
-    del manifest["sha256"]  # whoever means harm can make another
-    (mine / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    rewritten(mine, lambda manifest: [unit.update(probe="../../escaped/x") for unit in manifest["units"]])
     for form in ("csv", "latex"):
         code, out, err = penchant("export", mine, "--to", form, "-o", tmp_path / "deep" / "er" / form)
         assert code == 0, err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import random
 import subprocess
@@ -826,6 +827,20 @@ class TestCollect:
         with pytest.raises(ModelError, match=told):
             collect(Scorer(lm), store, [("The dog.", (4, 7), "corpus, line 9")], layers=(0, 1))
         assert len(store) == 0
+
+    @pytest.mark.parametrize("name", ["{digest}-{begin}", "{digest}-{huge}", "{digest}-x", "{other}-0"])
+    def test_a_part_with_another_name_is_refused(self, zoo: Zoo, tmp_path: Path, name: str) -> None:
+        lm = load(zoo("bert"))
+        collect(Scorer(lm), open_store(tmp_path, lm), [("The dog.", (4, 7), "")])
+        (part,) = tmp_path.rglob("*.arrow")
+        digest, begin = part.stem.split("-")
+        if "other" in name:  # a sound file with other columns
+            pl.DataFrame({"a": [1]}).write_ipc(part)
+            digest = hashlib.sha256(part.read_bytes()).hexdigest()[:32]
+        stem = name.format(digest=digest, begin=int(begin) - 2, huge=10**30, other=digest)
+        part.rename(part.with_name(f"{stem}.arrow"))
+        with pytest.raises(CacheError, match="store of vectors"):
+            open_store(tmp_path, lm)
 
     def test_the_largest_number_of_float16_is_kept(
         self, zoo: Zoo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
-from penchant.errors import ModelError
+from penchant.errors import CacheError, ModelError
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.study.check import check
@@ -66,9 +67,15 @@ def test_a_part_that_is_not_there_or_lies_outside(sharded: Path, tmp_path: Path)
         fingerprint(str(sharded), Digests(None))
 
 
-@pytest.mark.parametrize("name", ["tokenizer.json", "config.json", "tokenizer_config.json"])
+@pytest.mark.parametrize(
+    "name",
+    ["tokenizer.json", "config.json", "tokenizer_config.json", "bpe.codes", "source.spm", "vocab.pkl", "code/model.py"],
+)
 def test_every_setting_counts(zoo: Zoo, tmp_path: Path, name: str) -> None:
     shutil.copytree(zoo("bert"), tmp_path / "m")
+    (tmp_path / "m" / "code").mkdir()
+    with (tmp_path / "m" / name).open("a", encoding="utf-8") as stream:
+        stream.write(" ")
     before = fingerprint(str(tmp_path / "m"), Digests(None))
     with (tmp_path / "m" / name).open("a", encoding="utf-8") as stream:
         stream.write(" ")
@@ -113,6 +120,13 @@ def test_quantized_weights_and_adapters_are_refused(zoo: Zoo, tmp_path: Path) ->
         load(tmp_path / "a")
 
 
+def test_a_numpy_matrix_of_any_name_has_one_fingerprint(tmp_path: Path) -> None:
+    with (tmp_path / "v.bin").open("wb") as stream:
+        np.save(stream, np.eye(2, dtype=np.float32))
+    (tmp_path / "v.vocab").write_text("a\nb\n", "utf-8")
+    assert load(tmp_path / "v.bin").fingerprint == fingerprint(str(tmp_path / "v.bin"), Digests(None))
+
+
 def test_code_of_another_repository_is_refused(zoo: Zoo, tmp_path: Path) -> None:
     shutil.copytree(zoo("bert"), tmp_path / "m")
     rewritten(tmp_path / "m", auto_map={"AutoModelForMaskedLM": "somebody/else--modeling.Model"})
@@ -154,6 +168,16 @@ class TestDigests:
         with sqlite3.connect(tmp_path / "c.sqlite") as db:
             db.execute("UPDATE files SET sha256 = 'f' || substr(sha256, 2)")
         assert memory.sha256(file) == digest
+
+    @pytest.mark.parametrize("name", ["answers", "files"])
+    def test_a_view_that_never_ends_is_no_table(self, file: Path, tmp_path: Path, name: str) -> None:
+        import sqlite3
+
+        with sqlite3.connect(tmp_path / "c.sqlite") as db:
+            endless = "WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) SELECT x FROM c"
+            db.execute(f"CREATE VIEW {name} AS {endless}")
+        with pytest.raises(CacheError, match="other tables"):
+            Digests(tmp_path / "c.sqlite").sha256(file)
 
     def test_it_shares_the_file_of_answers(self, file: Path, tmp_path: Path) -> None:
         from penchant.engine.cache import Cache

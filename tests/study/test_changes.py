@@ -7,12 +7,14 @@ import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from safetensors.torch import load_file, save_file
 
 from answers import Answer, refused
+from manifests import rewritten
 from penchant.study.manifest import read_manifest
 from penchant.study.results import read_outcome
 
@@ -145,6 +147,81 @@ def test_a_comparison_and_the_manifest(penchant: Program, done: Path) -> None:
     content["units"][0]["counts"]["forward"] += 1
     manifest.write_text(json.dumps(content), "utf-8")
     refused(penchant("report", done), "manifest.json: was edited or damaged")
+
+
+@pytest.mark.parametrize("name", ["../../../foreign.txt", "/etc/foreign.txt", ".."])
+@pytest.mark.parametrize("where", ["files", "directory", "tables", "prepared"])
+def test_a_manifest_names_nothing_outside_its_directory(
+    penchant: Program, study: Path, done: Path, where: str, name: str
+) -> None:
+    (study.parent.parent / "foreign.txt").write_text("precious", "utf-8")
+
+    def change(content: dict[str, Any]) -> None:
+        match where:
+            case "files":
+                content["units"][0]["files"][name] = "0" * 64
+            case "directory":
+                content["units"][0]["directory"] = name
+            case "tables":
+                content["tables"][name] = "0" * 64
+            case _:
+                content["prepared"][name] = {"version": "0", "texts": [], "sha256": "0" * 64}
+
+    rewritten(done, change)
+    for command in (("report", done), ("run", study, "-o", done, "--rerun"), ("report", done, "--trust-edited")):
+        refused(penchant(*command), "does not lie in the directory")
+    assert (study.parent.parent / "foreign.txt").read_text("utf-8") == "precious"
+
+
+def test_a_manifest_without_its_checksum_was_edited(penchant: Program, done: Path) -> None:
+    content = json.loads((done / "manifest.json").read_text("utf-8"))
+    del content["sha256"]
+    (done / "manifest.json").write_text(json.dumps(content), "utf-8")
+    refused(penchant("report", done), "manifest.json: was edited or damaged")
+
+
+@pytest.mark.parametrize("cache", ["a directory", "a table"])
+def test_a_cache_that_cannot_be_used_hides_no_change(
+    penchant: Program, study: Path, done: Path, tmp_path: Path, cache: str
+) -> None:
+    other_weights(study.parent / "bert")
+    (tmp_path / "a directory").mkdir()
+    (tmp_path / "a table").write_text("a,b\n", "utf-8")
+    refused(penchant("run", study, "-o", done, "--resume", "--cache", tmp_path / cache), "cache")
+
+
+def test_a_model_that_is_damaged_now(penchant: Program, study: Path, done: Path) -> None:
+    (study.parent / "bert" / "adapter_config.json").write_text("{}", "utf-8")
+    refused(penchant("run", study, "-o", done, "--resume"), "adapter")
+    shutil.rmtree(study.parent / "bert")
+    code, _, err = penchant("run", study, "-o", done, "--resume")  # all of it was measured
+    assert code == 0, err
+
+
+def test_a_setting_that_an_earlier_version_did_not_have(penchant: Program, study: Path, done: Path) -> None:
+    def change(content: dict[str, Any]) -> None:
+        del content["asked"]["probes"][0]["minimal-pairs"]["equivalence"]
+        del content["asked"]["study"]["question"]
+
+    rewritten(done, change)
+    code, _, err = penchant("run", study, "-o", done, "--resume")
+    assert code == 0, err
+    rewritten(done, lambda content: content["asked"]["probes"][0]["minimal-pairs"].update(seed=1))
+    refused(penchant("run", study, "-o", done, "--resume"), "a different study")
+
+
+def test_data_that_change_while_the_study_runs(penchant: Program, study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from penchant.instruments.minimal_pairs.probe import MinimalPairs
+
+    measure = MinimalPairs.measure
+
+    def changing(self: Any, session: Any) -> Any:
+        (study.parent / "pairs.tsv").write_text(PAIRS + MORE, "utf-8")
+        return measure(self, session)
+
+    monkeypatch.setattr(MinimalPairs, "measure", changing)
+    refused(penchant("run", study, "-o", study.parent / "out"), "pairs.tsv: changed while the study ran")
+    assert not list((study.parent / "out").rglob("*.parquet"))
 
 
 def test_a_study_that_failed_before_its_first_result_does_not_occupy_its_directory(

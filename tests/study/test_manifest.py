@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from answers import Answer, refused
+from manifests import rewritten
 from penchant.errors import StudyError
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.results import read_outcome
@@ -118,7 +119,7 @@ def test_what_0_1_skipped_stays_skipped(finished: Path) -> None:
     ],
 )
 def test_a_damaged_one_is_one_line(penchant: Program, finished: Path, change: dict[str, object], told: str) -> None:
-    (finished / "manifest.json").write_text(json.dumps(content(finished) | change), "utf-8")
+    rewritten(finished, lambda written: written.update(change))
     for command in (
         ("report", finished),
         ("export", finished, "--to", "csv"),

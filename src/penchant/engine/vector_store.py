@@ -168,9 +168,14 @@ def _part(path: Path) -> tuple[NDArray[np.bytes_], NDArray[np.float16]]:
         frame = pl.read_ipc(data)
         # Copied, so that the keys do not hold the rest of the part in memory.
         keys = frame["key"].to_numpy().view("S16").ravel().copy()
-        shape = (len(frame), *frame.schema["vector"].shape)  # type: ignore[attr-defined]
-        return keys, np.memmap(path, np.float16, "r", int(begin), shape)
-    except (OSError, ValueError) as error:
+        vectors = frame["vector"].to_numpy()
+        if vectors.dtype != np.float16 or vectors.ndim != 3:
+            raise ValueError("its vectors are of another type or shape")
+        mapped = np.memmap(path, np.float16, "r", int(begin), vectors.shape)
+        if mapped.tobytes() != vectors.tobytes():
+            raise ValueError("its name says that its vectors begin elsewhere")
+        return keys, mapped
+    except (OSError, ValueError, TypeError, OverflowError, pl.exceptions.PolarsError) as error:
         raise _broken(path, error) from error
 
 

@@ -101,6 +101,9 @@ class Probe(BaseModel, ABC, Generic[M]):
     """Bootstrap resamples, and draws of randomisation tests."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
+    equivalence: Annotated[float, Field(gt=0)] | None = None
+    """Two models whose difference is shown to be smaller than this, in the units of the table of differences, count as
+    equal (two one-sided tests). To be chosen before looking."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
@@ -179,6 +182,8 @@ class Probe(BaseModel, ABC, Generic[M]):
         recipe.setdefault("dtype", model.dtype if isinstance(model, LanguageModel) else "float32")
         for name in ("level", "resamples", "seed"):
             recipe.setdefault(name, written(self, name))
+        if self.equivalence is not None:
+            recipe["equivalence"] = written(self, "equivalence")
         return Signature.of(self.name, model=model.name, **{key.replace("-", "_"): v for key, v in recipe.items()})
 
     def lacks_text(self) -> bool:

@@ -7,7 +7,9 @@ cannot be loaded is left out and named in `left_out`; it never stops the others.
 from __future__ import annotations
 
 import importlib.metadata
+import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from penchant.instruments.base import Instrument, Probe
 from penchant.records import Result
 from penchant.report.references import Reference, common_references, read_references
 from penchant.report.sections import Placed
+from penchant.stats.equivalence import detectable, narrower
 from penchant.tables.places import SET_FILE, bundled
 
 GROUP = "penchant.instruments"
@@ -120,13 +123,36 @@ def bundled_sets(described: Instrument) -> list[str]:
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
 
-    How is each instrument's own matter: see the `compare` module in its folder. Raises StudyError when the two are not
-    comparable, naming the part of the signature that differs.
+    How is each instrument's own matter: see the `compare` module in its folder. The columns `detectable` (the smallest
+    difference that would have been found four times of five), `bound`, `low_bound` and `high_bound` (an interval of the
+    level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises
+    StudyError when the two are not comparable, naming the part of the signature that differs.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
         raise StudyError(f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}")
-    return instrument(probe).compare(a, b)
+    compared = instrument(probe).compare(a, b)
+    rows = compared.select("low", "high", "level").iter_rows()
+    bound = float(a.signature.get("equivalence", math.nan))
+    if math.isnan(bound):
+        bounds = pl.DataFrame({name: [math.nan] * len(compared) for name in ("low", "high")}, _BOUNDS)
+    else:
+        bounds = instrument(probe).compare(_narrower(a), _narrower(b)).select("low", "high")
+    return compared.with_columns(
+        pl.Series("detectable", [detectable(*row) for row in rows], pl.Float64),
+        pl.Series("bound", [bound] * len(compared), pl.Float64),
+        bounds["low"].alias("low_bound"),
+        bounds["high"].alias("high_bound"),
+    )
+
+
+_BOUNDS = {"low": pl.Float64, "high": pl.Float64}
+
+
+def _narrower(result: Result) -> Result:
+    """The same result, to be compared at the level of two one-sided tests."""
+    level = narrower(float(result.signature["level"]))
+    return replace(result, signature=result.signature.with_(level=f"{level:.12g}"))
 
 
 def placed(results: Mapping[tuple[str, str], Result], comparisons: Mapping[str, pl.DataFrame]) -> Iterator[Placed]:

@@ -8,6 +8,7 @@ of its clock.
 from __future__ import annotations
 
 import hashlib
+import re
 import sqlite3
 import stat
 import time
@@ -57,7 +58,7 @@ class Digests:
             raise self._broken(error) from error
         if row is None or row[0] != stamp or row[2] != _checksum(name, stamp, row[1]):
             return None
-        return str(row[1])
+        return str(row[1]) if re.fullmatch("[0-9a-f]{64}", str(row[1])) else None
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
         assert self.path is not None
@@ -109,11 +110,13 @@ def foreign(path: Path) -> str:
         return "it is a file of another kind"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=120)) as db:
-            names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-            tables = {name: [row[1] for row in db.execute(f'PRAGMA table_info("{name}")')] for name in names}
+            kinds = dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
+            if any(kind != "table" or name not in _TABLES for name, kind in kinds.items()):
+                return "it holds other tables"
+            tables = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in kinds}
     except sqlite3.Error as error:
         return str(error)
-    ours = all(columns in _TABLES.get(name, ()) for name, columns in tables.items())
+    ours = all(columns in _TABLES[name] for name, columns in tables.items())
     return "" if ours else "it holds other tables"
 
 

@@ -20,10 +20,9 @@ from typing import Any
 from penchant.errors import ModelError
 from penchant.models.digests import Digests
 from penchant.models.hub_errors import explained, is_transient, is_unreachable
+from penchant.models.identity import SETTINGS
 
 _CONFIG = "config.json"
-_SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer")
-"""The endings of what `save_pretrained` writes beside weights, and of the vocabularies of all tokenizers."""
 _SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
 _COMMIT = re.compile("[0-9a-f]{40}")
@@ -56,7 +55,7 @@ class Wanted:
         return sorted(
             name
             for name in names
-            if ("/" not in name and name.endswith(_SETTINGS)) or (self.code and name.endswith(".py"))
+            if ("/" not in name and name.endswith(SETTINGS)) or (self.code and name.endswith(".py"))
         )
 
 

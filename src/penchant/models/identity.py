@@ -10,7 +10,8 @@ from pathlib import Path
 from penchant.errors import DataError, ModelError
 from penchant.models.digests import Digests
 
-_SETTINGS = (".json", ".txt", ".model", ".py", ".jinja", ".tiktoken", ".vocab", ".bpe")
+SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer", ".vocab", ".bpe", ".spm", ".pkl")
+"""The endings of what `save_pretrained` writes beside weights, and of the vocabularies of all tokenizers."""
 _INDICES = ("model.safetensors.index.json", "pytorch_model.bin.index.json")
 
 
@@ -39,8 +40,9 @@ def model_files(local: Path) -> Iterator[Path]:
     safe = [file for file in weights if file.suffix == ".safetensors"]
     yield from safe or weights
     for file in local.iterdir():
-        if file.suffix in _SETTINGS and file.is_file() and not file.name.startswith("README"):
+        if file.suffix in SETTINGS and file.is_file() and not file.name.startswith("README"):
             yield file
+    yield from (file for file in local.rglob("*.py") if file.is_file())
     yield from _parts(local)
 
 

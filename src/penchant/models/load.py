@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from penchant.errors import ModelError, PenchantError
+from penchant.files import head
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import code_elsewhere
@@ -110,7 +111,8 @@ def fingerprint(spec: str, digests: Digests) -> str:
     """The fingerprint that `load` gives a model, without reading its weights where they are remembered or on the hub.
     Raises ModelError for one that is not there."""
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
-        return load_vectors(spec).fingerprint if Path(spec).suffix == ".npy" else digests.sha256(Path(spec))
+        numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
+        return load_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
     with _quiet():
         return resolve(spec).fetched(Wanted(weights=False, digests=digests)).fingerprint(digests)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from penchant.records import Result
+from penchant.report import no_difference
 from penchant.report.references import POINT, Reference
 from penchant.report.tables import literal
 
@@ -37,6 +38,13 @@ _SOURCES = (
 """The works on statistics that a method is cited with, by a word of its name."""
 
 
+_NO_DIFFERENCE = (
+    "Where no difference was found, the smallest detectable one is that of a normal estimate with an interval of the "
+    "same width, at a power of 80%. Where the study names a bound, two one-sided tests [@schuirmann1987] ask whether "
+    "the difference is smaller."
+)
+
+
 def methods(
     results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
@@ -44,6 +52,8 @@ def methods(
     paragraphs = list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
         paragraphs += _paragraphs(" of differences between models", [comparison], references)
+        if no_difference.tables(comparison):
+            paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
 
 

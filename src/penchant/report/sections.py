@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from penchant.records import Result
-from penchant.report import made
+from penchant.report import made, no_difference
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.references import Reference
@@ -81,7 +81,9 @@ class Placed:
 
     def compared(self) -> list[Table]:
         """The tables of differences between models."""
-        tables = [] if self.comparison is None else self.section.compared(self.comparison)
+        if self.comparison is None:
+            return []
+        tables = [*self.section.compared(self.comparison), *no_difference.tables(self.comparison)]
         return [self._remarked(table) for table in tables]
 
 

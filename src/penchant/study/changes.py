@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from penchant._version import __version__
 from penchant.corpus.text_files import TextFile
-from penchant.errors import DataError, PenchantError, StudyError
+from penchant.errors import DataError, StudyError
 from penchant.files import sha256_file
 from penchant.instruments.base import Probe
 from penchant.study.manifest import DataRecord, Manifest, PreparedRecord, UnitRecord
@@ -36,7 +35,7 @@ class Change:
 @dataclass(frozen=True, slots=True)
 class Now:
     """The study as it would be measured now. `drawn` are the probe directories and models that rest on the study's own
-    text; `fingerprint` gives that of a model by its name in the study."""
+    text; `fingerprint` gives that of a model by its name in the study, "" for one that is not to be had."""
 
     data: Sequence[DataRecord]
     texts: Sequence[TextFile]
@@ -143,10 +142,8 @@ def _other_text(record: PreparedRecord, texts: Sequence[TextFile]) -> str:
 
 def _models(units: Sequence[UnitRecord], fingerprint: Fingerprint) -> Iterator[Change]:
     for spec, before in {unit.spec: unit.model.fingerprint for unit in units}.items():
-        now = before
-        with suppress(PenchantError):  # a model that is gone is told where it is needed
-            now = fingerprint(spec)
-        if now != before:
+        now = fingerprint(spec)
+        if now not in ("", before):
             yield Change(f"the model {spec} changed ({_short(before)} is now {_short(now)})", specs=[spec])
 
 

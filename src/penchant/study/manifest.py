@@ -14,10 +14,10 @@ import platform
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from penchant._version import __version__
 from penchant.errors import DataError, StudyError, in_words
@@ -34,8 +34,18 @@ _MOST_FILES = 6
 """More data files than these are not listed in the report one by one."""
 
 
+def _inside(path: str) -> str:
+    if not path or Path(path).is_absolute() or {"..", "."} & set(Path(path).parts) or "\\" in path:
+        raise ValueError(f"'{path}' does not lie in the directory of the study")
+    return path
+
+
+Inside: TypeAlias = Annotated[str, AfterValidator(_inside)]
+"""A path relative to the manifest, of something beside it."""
+
+
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class ModelRecord(_Record):
@@ -101,12 +111,12 @@ class UnitRecord(_Record):
     """The probe directory."""
     spec: str
     """The model as the study names it."""
-    directory: str
+    directory: Inside
     """Where the result is, relative to the manifest."""
     model: ModelRecord
     counts: CountsRecord
     seconds: float
-    files: dict[str, str] = {}
+    files: dict[Inside, str] = {}
     """The SHA-256 of each file of the result, by name."""
 
 
@@ -206,12 +216,12 @@ class Manifest(_Record):
     hardware: HardwareRecord
     data: Annotated[list[DataRecord], BeforeValidator(_listed)] = []
     """The data files of each probe, in the order in which it names them."""
-    prepared: dict[str, PreparedRecord] = {}
+    prepared: dict[Inside, PreparedRecord] = {}
     units: list[UnitRecord] = []
     skipped: list[SkipRecord] = []
     attempts: list[AttemptRecord] = Field(min_length=1)
     notes: list[str] = []
-    tables: dict[str, str] = {}
+    tables: dict[Inside, str] = {}
     """The SHA-256 of each table of differences, by its path relative to the manifest."""
 
     @classmethod
@@ -317,7 +327,8 @@ def read_manifest(path: Path, *, trust_edited: bool = False) -> Manifest:
     try:
         content = json.loads(read_text(path))
         stated = content.pop(_CHECKSUM, None)
-        if stated is not None and stated != _checksum(content) and not trust_edited:
+        sound = stated == _checksum(content) if "format" in content else stated is None  # 0.1 wrote neither
+        if not sound and not trust_edited:
             raise StudyError("was edited or damaged", where=str(path), hint=TRUST)
         return Manifest.model_validate(_from_0_1(content) if "format" not in content else content)
     except DataError as error:

@@ -18,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+from pydantic import BaseModel
 
 from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
 from penchant.engine.scorer import language_model
-from penchant.errors import StudyError
+from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, holding, occupied, sha256_file, write_parquet
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare
@@ -137,7 +138,7 @@ def _begun(folder: Path, study: Study, probes: Probes, options: Options) -> Mani
             raise StudyError("already holds a study", where=str(folder), hint=hint)
         return Manifest.new(asked)
     manifest = read_manifest(path)
-    if manifest.asked != asked:
+    if _completed(manifest.asked, study, probes) != asked:
         if not manifest.units:
             return Manifest.new(asked)
         raise StudyError(
@@ -148,6 +149,23 @@ def _begun(folder: Path, study: Study, probes: Probes, options: Options) -> Mani
     manifest.attempts.append(AttemptRecord(started=now()))
     manifest.status = "running"
     return manifest
+
+
+def _completed(asked: AskedRecord, study: Study, probes: Probes) -> AskedRecord:
+    """What an earlier version was asked, with the defaults of settings that it did not have."""
+
+    def defaults(model: BaseModel) -> dict[str, Any]:
+        return type(model).model_construct().model_dump(mode="json", warnings=False)
+
+    if [list(entry) for entry in asked.probes] != [[probe.name] for probe in probes]:
+        return asked
+    return AskedRecord(
+        study={**defaults(study), **asked.study},
+        probes=[
+            {probe.name: {**defaults(probe), **entry[probe.name]}}
+            for probe, entry in zip(probes, asked.probes, strict=True)
+        ],
+    )
 
 
 def _occupied(path: Path) -> bool:
@@ -205,10 +223,18 @@ class _Running:
             file.unlink(missing_ok=True)
 
     def _fingerprint(self, spec: str) -> str:
-        """The fingerprint of a model as it is now; of one that the study trains, as its vectors are."""
+        """The fingerprint of a model as it is now, of one that the study trains as its vectors are; "" for a model that
+        is gone or cannot be fetched, which is told where it is needed. Raises ModelError for one that is damaged."""
         if spec.startswith(TRAINED):
-            return sha256_file(self.folder / "vectors" / f"{spec.removeprefix(TRAINED)}.txt")
-        return fingerprint(self._place(spec), self.digests)
+            vectors = self.folder / "vectors" / f"{spec.removeprefix(TRAINED)}.txt"
+            return sha256_file(vectors) if vectors.exists() else ""
+        place = self._place(spec)
+        try:
+            return fingerprint(place, self.digests)
+        except ModelError:
+            if place.startswith("bundled:") or exists(place):
+                raise
+            return ""
 
     def prepare(self) -> None:
         """Make what the study makes of its text."""
@@ -284,6 +310,7 @@ class _Running:
         run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
         began = time.perf_counter()
         result = probe.run(model, run)
+        self._require_same_data(place, self.probes[number])
         directory = f"{place}/{self._free(place, model.name)}"
         files = result.save(self.folder / directory)
         seconds = round(time.perf_counter() - began, 3)
@@ -303,6 +330,13 @@ class _Running:
         self.manifest.attempts[-1].units.append(took)
         self._write()
         self.outcome.results[place, spec] = result
+
+    def _require_same_data(self, place: str, probe: Probe[Any]) -> None:
+        """Raise StudyError if a file that a probe reads changed while it was measured."""
+        before = [record for record in self.manifest.data if record.probe == place]
+        for record, known in zip(data_records([(place, probe)], self.options.base), before, strict=True):
+            if record.sha256 != known.sha256:
+                raise StudyError("changed while the study ran", where=record.path, hint="run it again with --resume")
 
     def _free(self, place: str, model: str) -> str:
         """A directory for a model's result, beside those of models whose names differ in what no file name shows."""

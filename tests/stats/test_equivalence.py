@@ -1,0 +1,64 @@
+"""Smallest detectable differences and two one-sided tests, against scipy's t test and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from penchant.stats.equivalence import detectable, equivalent, narrower
+from penchant.stats.intervals import paired_difference
+
+
+def t_interval(values: np.ndarray, level: float) -> tuple[float, float]:
+    low, high = stats.t.interval(level, len(values) - 1, values.mean(), stats.sem(values))
+    return float(low), float(high)
+
+
+@pytest.mark.parametrize("bound", [0.1, 0.3, 0.5])
+def test_the_interval_decides_as_two_one_sided_t_tests_do(bound: float) -> None:
+    rng = np.random.default_rng(1)
+    decided = []
+    for _ in range(300):
+        values = rng.normal(rng.uniform(-0.4, 0.4), 1, 40)
+        greater = stats.ttest_1samp(values, -bound, alternative="greater").pvalue
+        less = stats.ttest_1samp(values, bound, alternative="less").pvalue
+        ours = equivalent(*t_interval(values, narrower(0.95)), bound)
+        assert ours == (max(greater, less) < 0.05)
+        decided.append(ours)
+    assert any(decided) == (bound > 0.1)  # 40 values with an sd of 1 cannot show a tenth
+
+
+def test_a_true_difference_at_the_bound_is_called_equal_one_time_in_twenty() -> None:
+    rng = np.random.default_rng(2)
+    values = rng.normal(0.4, 1, (4000, 60))
+    half = stats.t.ppf(0.95, 59) * values.std(1, ddof=1) / math.sqrt(60)
+    called = [equivalent(m - h, m + h, 0.4) for m, h in zip(values.mean(1), half, strict=True)]
+    assert sum(map(bool, called)) / len(called) == pytest.approx(0.05, abs=0.01)
+
+
+def test_the_smallest_detectable_difference_is_found_four_times_of_five() -> None:
+    rng = np.random.default_rng(3)
+    noise = rng.normal(0, 1, (4000, 60))
+    size = np.mean([detectable(*t_interval(values, 0.95), 0.95) for values in noise[:500]])
+    found = np.asarray(stats.ttest_1samp(noise + size, 0, axis=1).pvalue) < 0.05
+    assert np.mean(found) == pytest.approx(0.8, abs=0.02)
+
+
+def test_it_grows_with_the_interval_of_pairs() -> None:
+    rng = np.random.default_rng(4)
+    a, b = rng.integers(0, 2, (2, 400)).astype(float)
+    few, many = (paired_difference(a[:n], b[:n]) for n in (50, 400))
+    assert detectable(few.low, few.high, 0.95) > 2 * detectable(many.low, many.high, 0.95)
+
+
+@given(st.floats(0.01, 1), st.floats(-2, 2), st.floats(0.01, 3))
+def test_a_wider_bound_never_takes_a_yes_back(half: float, value: float, bound: float) -> None:
+    if equivalent(value - half, value + half, bound):
+        assert equivalent(value - half, value + half, 2 * bound)
+    assert equivalent(math.nan, math.nan, bound) is None
+    assert math.isnan(detectable(math.nan, math.nan, 0.95))
