@@ -119,6 +119,7 @@ def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: 
 
 VOCABULARY = (
     "BCa",
+    "bootstrap-t",
     "percentile",
     "expanded",
     "widened",

@@ -35,12 +35,18 @@ class Number:
     star: str = ""
 
     def __str__(self) -> str:
-        parts = [] if math.isnan(self.value) else [f"{self.value:{self.form}}{self.star}"]
+        parts = [] if math.isnan(self.value) else [f"{shown(self.value, self.form)}{self.star}"]
         if not math.isnan(self.low):
-            parts.append(f"[{self.low:{self.form}}, {self.high:{self.form}}]")
+            parts.append(f"[{shown(self.low, self.form)}, {shown(self.high, self.form)}]")
         if self.n is not None:
             parts.append(f"({self.n})")
         return " ".join(parts or "–")
+
+
+def shown(value: float, form: str) -> str:
+    """A number in a format such as "+.2f"; one that rounds to 0 has no minus sign."""
+    text = f"{value:{form}}"
+    return f"{0.0:{form}}" if text.startswith("-") and not text.strip("-0.") else text
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,8 +123,13 @@ def bca(value: float, draws: Array, left_out: Array, level: float) -> tuple[floa
 
 def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters", *, kind: str = "percentile") -> str:
     """Describe a bootstrap interval, for `Estimate.how`."""
+    return resampling_name(f"{kind} bootstrap", units, resamples, seed, noun)
+
+
+def resampling_name(method: str, units: int, resamples: int, seed: Seed, noun: str) -> str:
+    """Describe an interval by any method that resamples, for `Estimate.how`."""
     source = "caller's generator" if isinstance(seed, np.random.Generator) else f"seed {seed}"
-    return f"{kind} bootstrap over {units} {noun}, {resamples} resamples, {source}"
+    return f"{method} over {units} {noun}, {resamples} resamples, {source}"
 
 
 def few_clusters(clusters: int, noun: str = "clusters") -> str:

@@ -5,15 +5,15 @@ Credits are per-item scores: 1 for the right choice, 0 for the wrong one, ½ for
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import CHUNK, bootstrap_name, few_clusters, percentile, resampled_ratio
+from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled_ratio, resampling_name
 from penchant.stats.inputs import (
     Array,
     Seed,
@@ -25,7 +25,9 @@ from penchant.stats.inputs import (
     cluster_codes,
     group_sums,
     has_ties,
+    joined,
 )
+from penchant.stats.studentised import skew_caution, studentised
 
 # Shares -----------------------------------------------------------------------------------------------------
 
@@ -104,14 +106,17 @@ def bootstrap_mean(
     resamples: int = 10_000,
     level: float = 0.95,
     noun: str = "sentences",
+    bounds: tuple[float, float] = (-np.inf, np.inf),
+    against: float | None = None,
 ) -> Estimate:
-    """Mean over independent items with its BCa bootstrap interval (Efron 1987, J. Am. Stat. Assoc. 82:171–185).
+    """Mean over independent items with an interval that allows for skew values, and a test of the same distribution.
 
-    `strata`: one label per item; items are then resampled within their stratum, as in a design that fixes the size of
-    each (Davison & Hinkley 1997, §3.2). A stratum of one item has no spread to resample; if there is one, the strata
-    are ignored. `noun`: what the items are, for `how` and `note`. For items that come in groups see `clustered_mean`.
-    The jackknife of BCa takes time quadratic in the number of items: seconds for twenty thousand. Raises DataError
-    for NaN.
+    Each end of the interval is the wider of the t and the bootstrap-t interval; see `studentised`. `strata`: one label
+    per item; items are then resampled within their stratum, as in a design that fixes the size of each (Davison &
+    Hinkley 1997, §3.2). A stratum of one item has no spread to resample; if there is one, the strata are ignored.
+    `noun`: what the items are, for `how` and `note`. `bounds`: the scale, beyond which no mean can be; the interval
+    ends there. `against`: test the mean against this number; p is below 1 − `level` exactly where the interval leaves
+    the number out. For items that come in groups see `clustered_mean`. Raises DataError for NaN.
     """
     check_level(level)
     check_resamples(resamples)
@@ -120,55 +125,40 @@ def bootstrap_mean(
     items = len(array)
     if not items:
         return Estimate("mean", np.nan, 0, level=level, note="no items")
-    value, spread = float(np.sort(array).mean()), float(np.ptp(array))
+    value = float(np.sort(array).mean())
     if items == 1:
         note = "one item: there is no spread between items to make an interval from"
         return Estimate("mean", value, items, level=level, note=note)
     if np.bincount(codes).min() < 2:
         codes = np.zeros_like(codes)
-    # Sorted, so that the order of items does not change a bit of the result.
-    parts = sorted((np.sort(array[codes == code]) for code in range(codes.max() + 1)), key=lambda part: part.tolist())
+    parts = [array[codes == code] for code in range(codes.max() + 1)]
     if all(np.ptp(part) <= 1e-12 * np.abs(array).max() for part in parts):
         each = f"all {items} {noun} have" if len(parts) == 1 else f"within each of {len(parts)} groups all {noun} have"
-        note = f"{each} the same value: resampling them gives no interval"
+        note = f"{each} the same value: resampling them gives no interval and no test"
         return Estimate("mean", value, items, level=level, note=note)
-    low, high = _bca([(part - value) / spread for part in parts], seed, resamples, level)
-    if not low <= high:
-        note = f"no interval: {resamples} resamples are too few or too one-sided for BCa"
-        return Estimate("mean", value, items, level=level, note=note)
+    distribution = studentised(parts, seed=seed, resamples=resamples)
+    estimate = Estimate("mean", value, items, level=level)
+    if against is not None:
+        estimate = replace(estimate, p=distribution.p(against), test=f"larger p of t and bootstrap-t over {noun}")
+    low, high, note = _within(*distribution.interval(level), bounds, float(np.ptp(array)))
+    if np.isnan(low):
+        return replace(estimate, note=note or f"no interval: {resamples} resamples are too few for its level")
     within = f"{noun} within {len(parts)} groups" if len(parts) > 1 else noun
-    how = bootstrap_name(items, resamples, seed, within, kind="BCa")
-    note = few_clusters(items, noun)
-    return Estimate("mean", value, items, value + spread * low, value + spread * high, level, how=how, note=note)
+    how = resampling_name("wider of t and bootstrap-t", items, resamples, seed, within)
+    note = joined(few_clusters(items, noun), skew_caution(parts, noun), note)
+    return replace(estimate, low=low, high=high, how=how, note=note)
 
 
-def _bca(parts: list[Array], seed: Seed, resamples: int, level: float) -> tuple[float, float]:
-    """BCa interval of the mean over all parts, which are resampled separately and together have mean 0 and range 1; NaN
-    where it cannot be computed.
-
-    BCa counts the resamples below, at and above the mean, so means are rounded: those that differ by rounding tie.
-    """
-    items = sum(map(len, parts))
-    shares = [len(part) / items for part in parts]
-
-    def mean(*samples: Array, axis: int) -> Array:
-        weighed = (share * sample.mean(axis=axis) for share, sample in zip(shares, samples, strict=True))
-        return np.asarray(np.round(sum(weighed), 9))
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # on resamples all on one side of the mean; the interval is then NaN
-        interval = stats.bootstrap(
-            parts,
-            mean,
-            n_resamples=resamples,
-            batch=max(1, CHUNK // items),
-            vectorized=True,
-            paired=False,
-            confidence_level=level,
-            method="BCa",
-            rng=np.random.default_rng(seed),
-        ).confidence_interval
-    return float(interval.low), float(interval.high)
+def _within(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, str]:
+    """An interval cut at the ends of the scale, with a note; NaN where it has no end."""
+    if low < bounds[0] or high > bounds[1]:
+        low, high = max(low, bounds[0]), min(high, bounds[1])
+    if np.isinf([low, high]).any():
+        return np.nan, np.nan, "no interval: too many resamples have no spread"
+    # What is 0 but for rounding is 0, never −1e-17 or −0.0.
+    low, high = (0.0 if abs(bound) <= 1e-12 * spread else bound for bound in (low, high))
+    ends = low in bounds or high in bounds
+    return low, high, "the interval ends at the end of the scale" if ends else ""
 
 
 # Differences ------------------------------------------------------------------------------------------------

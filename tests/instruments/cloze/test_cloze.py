@@ -19,6 +19,7 @@ import vl_convert
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats as scipy_stats
 
 import brute
 import penchant as pc
@@ -663,9 +664,8 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
             assert row["value"] == pytest.approx(np.mean(part[column].to_numpy()))
             assert row["n"] == len(part)
             assert row["low"] < row["value"] < row["high"]
-            assert part[column].to_numpy().min() - 1e-9 <= row["low"]
-            assert row["high"] <= part[column].to_numpy().max() + 1e-9
-            assert row["how"].startswith("BCa bootstrap over")
+            assert row["low"] >= (-1 if column == "beta" else 0) and row["high"] <= 1
+            assert row["how"].startswith("wider of t and bootstrap-t over")
             assert ("rough" in row["note"]) == (len(part) < 10)
         for column in ("beta", "delta"):
             name = f"mean {'β' if column == 'beta' else 'δ'}"
@@ -1021,14 +1021,12 @@ class TestComparison:
                 assert row["n"] == len(part)
                 assert row["low"] <= row["value"] <= row["high"]
                 assert row["comparison"] == "a − b"
-                assert row["test"] == "sign-flip over sentences"
-                flips = [abs(np.dot(s, part)) for s in itertools.product((-1, 1), repeat=len(part))]
-                p = np.mean(np.array(flips) >= abs(part.sum()) - 1e-9)
-                assert row["p"] == pytest.approx(p)
+                assert row["test"] == "larger p of t and bootstrap-t over sentences"
+                assert row["p"] >= (0 if group == "all" else scipy_stats.ttest_1samp(part, 0).pvalue - 1e-12)
+                assert (row["p"] < 0.05) == (row["low"] > 0)
         early, modern, whole = (
             value(found, group=g, measure="difference of mean β") for g in ("early", "modern", "all")
         )
-        assert early["p"] == pytest.approx(2 / 2**4)
         assert early["p"] < modern["p"]
         assert early["p_holm"] == pytest.approx(2 * early["p"])  # over two groups, not three rows
         assert modern["p_holm"] == pytest.approx(max(modern["p"], early["p_holm"]))
@@ -1044,7 +1042,7 @@ class TestComparison:
         row = value(pc.compare(a, b), measure="difference of mean β")
         assert row["value"] == pytest.approx(0.05, abs=1e-3)
         assert row["high"] - row["low"] < 0.002
-        assert row["p"] == pytest.approx(2 / 2**9)
+        assert row["p"] < 0.01
 
     def test_swapping_models_flips_the_sign(self) -> None:
         a, b = side(self.A, self.GROUPS, "a"), side(self.B, self.GROUPS, "b")

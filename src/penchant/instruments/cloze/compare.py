@@ -7,10 +7,10 @@ from dataclasses import replace
 import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
-from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED, Moves, groups, mean
+from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED, SCALES, Moves, groups, mean
 from penchant.instruments.cloze.probe import Cloze
 from penchant.records import Estimate, Result, summary_table
-from penchant.stats.hypothesis_tests import sign_flip, with_holm
+from penchant.stats.hypothesis_tests import with_holm
 
 
 def difference(measure: str) -> str:
@@ -21,8 +21,9 @@ def difference(measure: str) -> str:
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Mean β and δ of a minus those of b on the same sentences, by group and overall.
 
-    With BCa bootstrap intervals over sentences, sign-flip tests, Holm's adjustment over the groups, and the sensitivity
-    of the difference to moved ratings. Raises StudyError for results that cannot be compared, naming what differs.
+    With an interval and a test from the studentised distribution over sentences, Holm's adjustment over the groups, and
+    the sensitivity of the difference to moved ratings. Raises StudyError for results that cannot be
+    compared, naming what differs.
     """
     require_comparable(a, b, free={"model", "bos", "dtype"}, items=["id", "text", "expected"])
     settings = Cloze.of(a.signature)
@@ -31,14 +32,14 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     moved = Moves.of([a.items, b.items], settings)
     rows: list[Estimate] = []
     for column in ("beta", "delta"):
+        width = SCALES[column][1] - SCALES[column][0]
         by_group = []
         for group, inside in groups(a.items):
             gains = (a.items[column] - b.items[column]).filter(pl.Series(inside))
-            gain = mean(gains, a.items["group"].filter(pl.Series(inside)), settings)
-            p = sign_flip(gains.drop_nulls().to_numpy(), seed=settings.seed, draws=settings.resamples)
+            gain = mean(gains, a.items["group"].filter(pl.Series(inside)), settings, (-width, width), against=0)
             measure = difference(MEASURES[column])
             by = {"comparison": pair, "group": group}
-            by_group.append(replace(gain, measure=measure, p=p, test="sign-flip over sentences", by=by))
+            by_group.append(replace(gain, measure=measure, by=by))
             moves = moved.estimate(column, inside, settings)
             rows.append(replace(moves, measure=MOVED.format(measure), by=by))
         rows += with_holm(by_group, lambda estimate: None if estimate.by["group"] == EVERYTHING else "groups")

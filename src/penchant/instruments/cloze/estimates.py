@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
+SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
+"""Least and greatest value of each measure."""
 MOVED = "{}, ratings moved"
 """The name of a measure as it would be if some ratings had been different."""
 EVERYTHING = "all"
@@ -66,13 +68,23 @@ def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
     for group, inside in groups(items):
         part = items.filter(inside)
         for column, measure in MEASURES.items():
-            yield replace(mean(part[column], part["group"], settings), measure=measure, by={"group": group})
+            average = mean(part[column], part["group"], settings, SCALES[column])
+            yield replace(average, measure=measure, by={"group": group})
         for column in ("beta", "delta"):
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
 
 
-def mean(values: pl.Series, groups: pl.Series, settings: Cloze) -> Estimate:
-    """The mean over sentences, resampled within groups, whose sizes the set fixes. Nulls are left out and counted."""
+def mean(
+    values: pl.Series,
+    groups: pl.Series,
+    settings: Cloze,
+    bounds: tuple[float, float],
+    against: float | None = None,
+) -> Estimate:
+    """The mean over sentences, resampled within groups, whose sizes the set fixes. Nulls are left out and counted.
+
+    `bounds`: least and greatest value; `against`: the mean to test, if any.
+    """
     known = values.is_not_null()
     estimate = bootstrap_mean(
         values.filter(known).to_numpy(),
@@ -80,6 +92,8 @@ def mean(values: pl.Series, groups: pl.Series, settings: Cloze) -> Estimate:
         seed=settings.seed,
         resamples=settings.resamples,
         level=settings.level,
+        bounds=bounds,
+        against=against,
     )
     lost = len(values) - estimate.n
     note = f"{lost} sentences with nothing rated left out" if lost else ""

@@ -12,7 +12,7 @@ from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
-from penchant.report.tables import Number, P, Row, Table, estimate, models
+from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
@@ -120,4 +120,4 @@ def items(results: Sequence[Result]) -> ItemTable:
 
 
 def _shown(value: float | None, form: str) -> str:
-    return "–" if value is None else f"{value:{form}}"
+    return "–" if value is None else shown(value, form)

@@ -25,7 +25,7 @@ from penchant.records import Result, Signature
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.pieces import readable
-from penchant.report.tables import Number, P, Row, Table, estimate, models
+from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
 T = TypeVar("T")
 Key: TypeAlias = tuple[str, ...]
@@ -252,7 +252,7 @@ def items(results: Sequence[Result]) -> ItemTable:
 
 
 def _signed(value: float) -> str:
-    return f"{value:.3f}".replace("-", "−")
+    return shown(value, ".3f").replace("-", "−")
 
 
 def roles(result: Result) -> tuple[str, str]:
