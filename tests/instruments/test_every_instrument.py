@@ -149,6 +149,8 @@ VOCABULARY = (
     "normal approximation",
     "jackknife",
     "Bonferroni",
+    "cluster-robust t",
+    "exact binomial",
 )
 """Words that name an interval or a test. The same one may be spelled in several ways."""
 SAME = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -13,8 +12,8 @@ from scipy import stats as scipy_stats
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats import bootstrap, hypothesis_tests
-from penchant.stats.hypothesis_tests import holm, mcnemar, sign_flip
+from penchant.stats import hypothesis_tests
+from penchant.stats.hypothesis_tests import binomial, holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
@@ -76,92 +75,68 @@ class TestClusteredMean:
     values = (1.0, 0, 1, 1, 0, 0, 1, 0.5, 1, 1)
     clusters = ("a", "a", "a", "b", "b", "c", "c", "c", "d", "d")
 
-    def test_against_all_possible_resamples(self) -> None:
-        # Four clusters have 4⁴ = 256 equally likely resamples.
-        sums, sizes = [2.0, 1.0, 1.5, 2.0], [3, 2, 3, 2]
-        picks = list(itertools.product(range(4), repeat=4))
-        means = sorted(sum(sums[i] for i in pick) / sum(sizes[i] for i in pick) for pick in picks)
-        found = clustered_mean(self.values, self.clusters, seed=3, resamples=40_000, level=0.8)
-        assert found.value == pytest.approx(0.65)
-        # The share of resamples up to each bound is a tail of 10 %, within the sampling error of 40,000 draws
-        # (√(.1·.9/40000) = .0015) and the jumps of so coarse a distribution.
-        assert np.mean(np.array(means) < found.low - 1e-9) <= 0.106
-        assert np.mean(np.array(means) <= found.low + 1e-9) >= 0.094
-        assert np.mean(np.array(means) > found.high + 1e-9) <= 0.106
-        assert np.mean(np.array(means) >= found.high - 1e-9) >= 0.094
+    @pytest.mark.parametrize("groups", [2, 5, 12])
+    def test_equal_clusters_give_the_t_interval_of_their_means(self, groups: int) -> None:
+        values = np.random.default_rng(groups).normal(size=(groups, 7))
+        found = clustered_mean(values.ravel(), np.repeat(np.arange(groups), 7), against=0.1)
+        theirs = scipy_stats.ttest_1samp(values.mean(axis=1), 0.1)
+        assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()), rel=1e-12)
+        assert found.p == pytest.approx(theirs.pvalue, rel=1e-10) and found.test == "cluster-robust t over clusters"
+        assert found.how == f"cluster-robust t over {groups} clusters, {groups - 1} df"
 
-    def test_against_a_plain_bootstrap(self) -> None:
-        rng = np.random.default_rng(5)
-        sizes = rng.integers(1, 30, size=40)
+    def test_unequal_clusters_against_the_jackknife(self) -> None:
+        # Each cluster left out in turn; a linear statistic apart, so the two agree to the square of the moves.
+        rng = np.random.default_rng(3)
+        sizes = rng.integers(5, 30, size=40)
         codes = np.repeat(np.arange(40), sizes)
         values = rng.normal(size=40)[codes] + rng.normal(size=len(codes))
-        found = clustered_mean(values, codes, seed=0, resamples=20_000)
-        blocks = [values[codes == code] for code in range(40)]
-        plain = [np.concatenate([blocks[i] for i in rng.integers(0, 40, size=40)]).mean() for _ in range(4_000)]
-        width = found.high - found.low
-        low, high = np.quantile(plain, [0.025, 0.975])
-        assert found.low == pytest.approx(low, abs=0.05 * width)
-        assert found.high == pytest.approx(high, abs=0.05 * width)
-        # … and far from what independent items would give, so that a bootstrap over items fails here.
-        assert width > 2 * 2 * Z * values.std() / math.sqrt(len(values))
+        left_out = np.array([values[codes != code].mean() for code in range(40)])
+        error = math.sqrt(39 / 40 * float(((left_out - values.mean()) ** 2).sum()))
+        found = clustered_mean(values, codes)
+        reach = scipy_stats.t.ppf(0.975, 39)
+        assert found.high - found.value == pytest.approx(reach * error, rel=1e-9)
+        assert found.value - found.low == pytest.approx(reach * error, rel=1e-9)
 
-    def test_singleton_clusters_match_scipy(self) -> None:
-        values = np.random.default_rng(1).normal(size=60)
-        found = clustered_mean(values, range(60), seed=0, resamples=20_000)
-        theirs = scipy_stats.bootstrap(
-            (values,), np.mean, method="percentile", n_resamples=20_000, rng=np.random.default_rng(2)
-        ).confidence_interval
-        assert found.low == pytest.approx(theirs.low, abs=0.02)
-        assert found.high == pytest.approx(theirs.high, abs=0.02)
+    def test_proportions_stay_within_their_bounds(self) -> None:
+        # Shares 1, 1 and .8 of ten pairs: on the logit scale, by hand. Mean 28/30, residuals 2/3, 2/3, −4/3 of 30
+        # pairs, each over 1 − 1/3.
+        credit = share(8, 10)[::-1] + share(20, 20)
+        found = clustered_mean(credit, np.repeat([0, 1, 2], 10), proportion=True, against=0.5, noun="paradigms")
+        error = math.sqrt(2 / 3 * (2 * (2 / 3) ** 2 + (4 / 3) ** 2)) / 30 * 1.5
+        centre, scaled = math.log(28 / 2), error / (28 / 30 * 2 / 30)
+        reach = scipy_stats.t.ppf(0.975, 2) * scaled
+        expected = tuple(1 / (1 + math.exp(-(centre + side * reach))) for side in (-1, 1))
+        assert (found.low, found.high) == pytest.approx(expected, rel=1e-12)
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(centre / scaled, 2), rel=1e-10)
+        assert (found.p < 0.05) == (found.low > 0.5) and found.how.endswith("3 paradigms, 2 df, logit scale")
 
-    def test_equal_clusters_keep_their_weight(self) -> None:
-        # 60 clusters of one item, 48 right: the bootstrap mean is Binomial(60, .8)/60.
-        found = clustered_mean(share(48, 60), range(60), seed=0, resamples=20_000)
-        low, high = (float(scipy_stats.binom.ppf(tail, 60, 0.8)) / 60 for tail in (0.025, 0.975))
-        assert (found.low, found.high) == pytest.approx((low, high), rel=1e-12)
-
-    def test_says_how(self) -> None:
-        found = clustered_mean(self.values, self.clusters, seed=7, resamples=50)
-        assert found.how == "percentile bootstrap over 4 clusters, 50 resamples, seed 7"
-        assert "4 clusters" in found.note and "rough" in found.note
-        own = clustered_mean(self.values, self.clusters, seed=np.random.default_rng(7), resamples=50)
-        assert "caller's generator" in own.how and (own.low, own.high) == (found.low, found.high)
-        assert clustered_mean(np.arange(10.0), range(10), seed=0, resamples=50).note == ""
-
-    def test_same_seed_same_bits_in_any_order_and_in_any_chunks(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_order_does_not_matter_to_the_bit(self) -> None:
         rng = np.random.default_rng(0)
         values, labels = rng.random(90), rng.integers(0, 12, size=90)
-        first = clustered_mean(values, labels, seed=4, resamples=500)
+        first = clustered_mean(values, labels)
         order = rng.permutation(90)
-        assert clustered_mean(values[order], labels[order], seed=4, resamples=500) == first
-        assert clustered_mean(values, [("cluster", int(i)) for i in labels], seed=4, resamples=500) == first
-        assert clustered_mean(values, labels, seed=5, resamples=500).low != first.low
-        # .1 + .2 + .3 and .3 + .2 + .1 differ in the last bit, and must not count as two kinds of cluster.
-        sums = [(0.1, 0.2, 0.3)] * 40 + [(0.5, 0.1, 0.4)] * 5
-        groups = np.repeat(np.arange(45), 3)
-        turned = [items[:: 1 - i % 2 * 2] for i, items in enumerate(sums)]
-        one = clustered_mean(np.concatenate(sums), groups, seed=4, resamples=500)
-        assert clustered_mean(np.concatenate(turned), groups, seed=4, resamples=500) == one
-        monkeypatch.setattr(bootstrap, "CHUNK", 100)
-        assert clustered_mean(values, labels, seed=4, resamples=500).low == pytest.approx(first.low, rel=1e-12)
+        again = clustered_mean(values[order], [("cluster", int(i)) for i in labels[order]])
+        assert (again.value, again.low, again.high) == pytest.approx((first.value, first.low, first.high), rel=1e-14)
 
     def test_without_spread_there_is_no_interval(self) -> None:
-        one = clustered_mean([1, 0, 0.5], ["a"] * 3, seed=0)
-        assert one.value == 0.5 and one.n == 3 and uncomputed(one) and "one cluster" in one.note
-        equal = clustered_mean([0.1, 0.3, 0.2, 0.2, 0.2], ["a", "a", "b", "b", "b"], seed=0)
-        assert equal.value == pytest.approx(0.2) and uncomputed(equal)
-        empty = clustered_mean([], [], seed=0)
+        one = clustered_mean([1, 0, 0.5], ["a"] * 3)
+        assert one.value == 0.5 and one.n == 3 and uncomputed(one) and "one of the clusters" in one.note
+        equal = clustered_mean([0.1, 0.3, 0.2, 0.2, 0.2], ["a", "a", "b", "b", "b"], against=0)
+        assert equal.value == pytest.approx(0.2) and uncomputed(equal) and math.isnan(equal.p)
+        empty = clustered_mean([], [])
         assert math.isnan(empty.value) and uncomputed(empty) and empty.n == 0
+        full = clustered_mean([1.0] * 6, [0, 0, 1, 1, 2, 2], proportion=True)
+        plain = accuracy([1.0] * 6)
+        assert (full.low, full.high, full.how) == (plain.low, plain.high, plain.how)
+        assert "taken as independent" in full.note
 
     def test_refusals(self) -> None:
         with pytest.raises(DataError, match="2 labels for 3 items"):
-            clustered_mean([1, 2, 3], ["a", "b"], seed=0)
+            clustered_mean([1, 2, 3], ["a", "b"])
         with pytest.raises(DataError, match="1 of 2 numbers"):
-            clustered_mean([1, math.nan], ["a", "b"], seed=0)
+            clustered_mean([1, math.nan], ["a", "b"])
         with pytest.raises(DataError, match="NaN"):
-            clustered_mean([1, 2], ["a", math.nan], seed=0)
-        with pytest.raises(MethodError):
-            clustered_mean([1, 2], ["a", "b"], seed=0, resamples=0)
+            clustered_mean([1, 2], ["a", math.nan])
 
 
 class TestPairedDifference:
@@ -258,6 +233,14 @@ class TestMcNemar:
         assert math.isnan(mcnemar([], []))
         with pytest.raises(DataError):
             mcnemar([1], [1, 0])
+
+
+class TestBinomial:
+    def test_by_hand(self) -> None:
+        # 1 of 6 heads: 2·(1 + 6)/64. A share of ¼: as improbable or more so are 5 and 6 of 6.
+        assert binomial(share(1, 6), 0.5) == pytest.approx(14 / 64)
+        assert binomial(share(5, 6), 0.25) == pytest.approx((6 * 3 + 1) / 4**6)
+        assert math.isnan(binomial([], 0.5)) and math.isnan(binomial([1, 0.5], 0.5))
 
 
 class TestSignFlip:
@@ -384,56 +367,49 @@ def unfold(tables: list[Table]) -> tuple[list[float], list[bool], list[int]]:
 
 class TestMantelHaenszel:
     def test_berkeley(self) -> None:
-        # CMH without continuity correction: 1.5246066604, p .2169236971 (statsmodels 0.15.0, StratifiedTable;
-        # with correction it gives the 1.4269 and .2323 of R's mantelhaen.test). Difference: in fractions.
-        found = mantel_haenszel_difference(*unfold(BERKELEY), seed=0)
+        found = mantel_haenszel_difference(*unfold(BERKELEY))
         assert found.value == pytest.approx(-0.018425196190852512, rel=1e-12)
-        assert found.p == pytest.approx(0.21692369705551817, rel=1e-10)
-        assert found.test.startswith("Cochran-Mantel-Haenszel") and found.n == 4526
-        assert found.how == "percentile bootstrap over 6 strata, 10000 resamples, seed 0"
-        assert "only 6 strata" in found.note
+        assert found.test == "cluster-robust t over strata" and found.n == 4526
+        assert found.how == "cluster-robust t over 6 strata, 5 df"
+        # The regression of the differences on a constant, weighted with n₁n₀/n, and its HC3 errors: written as the
+        # sum of squared residuals over 1 − leverage.
+        ones, others = (np.array([sum(table[side]) for table in BERKELEY], dtype=float) for side in (0, 1))
+        gaps = np.array([a[0] / sum(a) - b[0] / sum(b) for a, b in BERKELEY])
+        weights = ones * others / (ones + others)
+        shares = weights / weights.sum()
+        error = math.sqrt(5 / 6 * float(((shares * (gaps - found.value) / (1 - shares)) ** 2).sum()))
+        reach = scipy_stats.t.ppf(0.975, 5) * error
+        assert (found.low, found.high) == pytest.approx((found.value - reach, found.value + reach), rel=1e-10)
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(abs(found.value) / error, 5), rel=1e-10)
         crude = independent_difference(share(1198, 2691), share(557, 1835))
         assert crude.value > 0.14  # pooled without strata the sign turns (Bickel et al. 1975)
 
     def test_vaccine_trials(self) -> None:
-        # metafor's rma.mh(measure="RD") and Stata's metan give −0.0033; CMH statistic by statsmodels 0.15.0.
-        found = mantel_haenszel_difference(*unfold(VACCINE), seed=0, resamples=100)
+        # metafor's rma.mh(measure="RD") and Stata's metan give −0.0033.
+        found = mantel_haenszel_difference(*unfold(VACCINE))
         assert found.value == pytest.approx(-0.0033, abs=5e-5)
-        assert found.p == pytest.approx(scipy_stats.chi2.sf(136.16297674463524, 1), rel=1e-8)
-        assert "rough" not in found.note
+        assert (found.p < 0.05) == (found.high < 0)
 
     def test_by_hand(self) -> None:
         # Weights 2·2/4 = 1 and 2·4/6 = 4/3; differences 1 − ½ = ½ and ½ − ¼ = ¼: (½ + ⅓)/(7/3) = 5/14.
         tables: list[Table] = [((2, 0), (1, 1)), ((1, 1), (1, 3))]
-        found = mantel_haenszel_difference(*unfold(tables), seed=0)
+        found = mantel_haenszel_difference(*unfold(tables))
         assert found.value == pytest.approx(5 / 14, rel=1e-12)
-        # Surplus 2 − 3·2/4 + 1 − 2·2/6 = 5/6; variance 2·2·3·1/(16·3) + 2·4·2·4/(36·5) = 1/4 + 16/45.
-        statistic = (5 / 6) ** 2 / (1 / 4 + 16 / 45)
-        assert found.p == pytest.approx(scipy_stats.chi2.sf(statistic, 1), rel=1e-12)
-        # Resamples of two strata: ¼ of them twice the first, ¼ twice the second.
-        assert (found.low, found.high) == pytest.approx((1 / 4, 1 / 2), rel=1e-12)
+        # Shares 3/7 and 4/7; moves 3/7·(1/7)/(4/7) = 3/28 and 4/7·(−3/28)/(3/7) = −1/7; error √(½(9 + 16)/784).
+        t = (5 / 14) / math.sqrt(0.5 * 25 / 784)
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(t, 1), rel=1e-12)
+        assert (found.low, found.high) == (-1, 1)  # 5/14 ± 12.7·.126, cut where no difference can be
 
-    def test_variance_with_ties_is_that_of_all_assignments(self) -> None:
-        credit = [[1, 0.5, 0, 0.5, 1], [0, 0.5, 1, 1, 1, 0.5]]
-        exposed = [2, 3]
-        sums = [
-            [sum(pick) for pick in itertools.combinations(items, k)] for items, k in zip(credit, exposed, strict=True)
-        ]
-        totals = np.array([first + second for first, second in itertools.product(*sums)])
-        surplus = credit[0][0] + credit[0][1] + sum(credit[1][:3]) - totals.mean()
-        p = scipy_stats.chi2.sf(surplus**2 / totals.var(), 1)
-        found = mantel_haenszel_difference(
-            [*credit[0], *credit[1]],
-            [True, True, False, False, False, True, True, True, False, False, False],
-            ["x"] * 5 + ["y"] * 6,
-            seed=0,
-        )
-        assert 0.01 < p < 0.99 and found.p == pytest.approx(p, rel=1e-12)
+    def test_strata_with_one_exposed_item_have_a_spread(self) -> None:
+        """Greenland and Robins' variance within strata is 0 for n₁ = 1, and made an interval of no width."""
+        tables: list[Table] = [((1, 0), (3, 0)), ((1, 0), (2, 1)), ((0, 1), (0, 4))]
+        found = mantel_haenszel_difference(*unfold(tables))
+        assert found.low < -0.1 < found.value < 0.5 < found.high
 
     def test_one_sided_strata_are_left_out_and_counted(self) -> None:
         credit, exposed, strata = unfold([*BERKELEY[:3], ((4, 1), (0, 0)), ((0, 0), (0, 9))])
-        found = mantel_haenszel_difference(credit, exposed, strata, seed=0, resamples=200)
-        alone = mantel_haenszel_difference(*unfold(BERKELEY[:3]), seed=0, resamples=200)
+        found = mantel_haenszel_difference(credit, exposed, strata)
+        alone = mantel_haenszel_difference(*unfold(BERKELEY[:3]))
         assert (found.value, found.low, found.high, found.p, found.n) == (
             alone.value,
             alone.low,
@@ -444,26 +420,26 @@ class TestMantelHaenszel:
         assert "2 of 5 strata lack a side (14 items left out)" in found.note
 
     def test_one_stratum_is_the_plain_comparison(self) -> None:
-        found = mantel_haenszel_difference(*unfold([((56, 14), (48, 32)), ((3, 0), (0, 0))]), seed=0)
+        found = mantel_haenszel_difference(*unfold([((56, 14), (48, 32)), ((3, 0), (0, 0))]))
         plain = independent_difference(share(56, 70), share(48, 80))
         assert (found.value, found.low, found.high, found.p) == (plain.value, plain.low, plain.high, plain.p)
         assert (found.how, found.test, found.n) == ("Newcombe hybrid score", "Fisher exact", 150)
         assert "1 of 2 strata" in found.note and found.measure == "stratified accuracy difference"
 
     def test_what_cannot_be_computed(self) -> None:
-        none = mantel_haenszel_difference([1, 0, 1], [True, True, False], ["a", "a", "b"], seed=0)
+        none = mantel_haenszel_difference([1, 0, 1], [True, True, False], ["a", "a", "b"])
         assert math.isnan(none.value) and uncomputed(none) and none.n == 0 and "2 of 2 strata" in none.note
-        assert uncomputed(mantel_haenszel_difference([], [], [], seed=0))
-        flat = mantel_haenszel_difference([1, 1, 1, 1], [True, False] * 2, ["a", "a", "b", "b"], seed=0)
+        assert uncomputed(mantel_haenszel_difference([], [], []))
+        flat = mantel_haenszel_difference([1, 1, 1, 1], [True, False] * 2, ["a", "a", "b", "b"])
         assert flat.value == 0 and uncomputed(flat) and math.isnan(flat.p) and "no test" in flat.note
 
     def test_refusals(self) -> None:
         with pytest.raises(DataError):
-            mantel_haenszel_difference([1, 0], [True], ["a", "a"], seed=0)
+            mantel_haenszel_difference([1, 0], [True], ["a", "a"])
         with pytest.raises(DataError):
-            mantel_haenszel_difference([1, 0], [0.5, 1], ["a", "a"], seed=0)
+            mantel_haenszel_difference([1, 0], [0.5, 1], ["a", "a"])
         with pytest.raises(DataError):
-            mantel_haenszel_difference([1, 0], [True, False], ["a"], seed=0)
+            mantel_haenszel_difference([1, 0], [True, False], ["a"])
 
 
 # Six clusters of four items; within a cluster the credits are much alike.
@@ -639,18 +615,41 @@ class TestCoverage:
 
     runs = 1_000
 
-    def test_clustered_mean(self) -> None:
-        # 60 clusters of 20 items, cluster accuracies Beta(8, 2): mean .8, correlated within clusters.
-        rng, hits, naive = np.random.default_rng(0), 0, 0
-        labels = np.repeat(np.arange(60), 20)
+    @pytest.mark.parametrize("groups", [2, 3, 5, 12, 67])
+    @pytest.mark.parametrize(("mean", "sd"), [(0.8, 0.05), (0.8, 0.1), (0.8, 0.2), (0.6, 0.15)])
+    @pytest.mark.parametrize("equal", [True, False])
+    def test_clustered_mean(self, groups: int, mean: float, sd: float, equal: bool) -> None:
+        # Paradigms of 100, or 20 to 200, pairs, whose accuracies follow a beta distribution.
+        rng, hits, made, rejected, naive = np.random.default_rng(groups), 0, 0, 0, 0
+        size = mean * (1 - mean) / sd**2 - 1
         for _ in range(self.runs):
-            credits = (rng.random(1200) < rng.beta(8, 2, size=60)[labels]).astype(float)
-            found = clustered_mean(credits, labels, seed=rng, resamples=1_000)
-            hits += found.low <= 0.8 <= found.high
+            sizes = np.full(groups, 100) if equal else rng.integers(20, 200, size=groups)
+            labels = np.repeat(np.arange(groups), sizes)
+            accuracies = rng.beta(mean * size, (1 - mean) * size, size=groups)
+            credits = (rng.random(len(labels)) < accuracies[labels]).astype(float)
+            found = clustered_mean(credits, labels, proportion=True, against=mean)
+            made += found.how.startswith("cluster")
+            hits += found.how.startswith("cluster") and found.low <= mean <= found.high
+            rejected += found.p < 0.05
             plain = accuracy(credits)
-            naive += plain.low <= 0.8 <= plain.high
-        assert 0.92 <= hits / self.runs <= 0.975
-        assert naive / self.runs < 0.85  # what ignoring the clusters costs
+            naive += plain.low <= mean <= plain.high
+        assert made > (0.9 if groups == 2 else 0.98) * self.runs
+        assert 0.92 <= hits / made <= (0.995 if groups == 2 else 0.97) and rejected == made - hits
+        assert naive / self.runs < (0.9 if sd == 0.05 else 0.75)  # what ignoring the clusters costs
+
+    @pytest.mark.parametrize("groups", [2, 5, 12])
+    def test_size_of_the_gap_over_paradigms(self, groups: int) -> None:
+        """Gaps of sd .15 that average 0: the Cochran–Mantel–Haenszel test rejects in half of such data."""
+        rng, rejected, missed = np.random.default_rng(groups), 0, 0
+        for _ in range(self.runs):
+            labels = np.repeat(np.arange(groups), 200)
+            side = np.tile(np.arange(200) % 2 == 1, groups)
+            gaps = rng.normal(0, 0.15, size=groups)[labels]
+            credits = (rng.random(len(labels)) < np.clip(0.7 + gaps * (side - 0.5), 0, 1)).astype(float)
+            found = mantel_haenszel_difference(credits, side, labels)
+            rejected += found.p < 0.05
+            missed += not found.low <= 0 <= found.high
+        assert 0.03 <= rejected / self.runs <= 0.067 and rejected == missed
 
     def test_adjusted_accuracy(self) -> None:
         # logit = 1 − .3·difference + a cluster effect of sd .5; the truth is that of a fit to very much data.

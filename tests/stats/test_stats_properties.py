@@ -87,16 +87,15 @@ def test_paired_difference_and_mcnemar(items: list[tuple[float, float]], level: 
 @given(clustered)
 def test_clustered_mean(items: list[tuple[float, int]]) -> None:
     values, labels = (list(side) for side in zip(*items, strict=True))
-    found = clustered_mean(values, labels, seed=0, resamples=200)
+    found = clustered_mean(values, labels)
     assert found.value == pytest.approx(float(np.mean(values)), abs=1e-9)
     if math.isnan(found.low):
         assert found.note
     else:
-        means = [np.mean([v for v, g in items if g == label]) for label in set(labels)]
-        assert min(means) - 1e-9 <= found.low <= found.high <= max(means) + 1e-9
+        assert found.low <= found.value <= found.high
     values, labels = (list(side) for side in zip(*sorted(items), strict=True))
-    again = clustered_mean(values, [f"group {label}" for label in labels], seed=0, resamples=200)
-    assert (again.low, again.high) == pytest.approx((found.low, found.high), abs=1e-9, nan_ok=True)
+    again = clustered_mean(values, [f"group {label}" for label in labels])
+    assert (again.low, again.high) == pytest.approx((found.low, found.high), rel=1e-6, abs=1e-9, nan_ok=True)
 
 
 @quick
@@ -129,8 +128,6 @@ def test_mantel_haenszel(items: list[tuple[float, bool, int]]) -> None:
             [row[0] for row in rows],
             [row[1] != turn for row in rows],
             [row[2] for row in rows],
-            seed=0,
-            resamples=200,
         )
 
     found = run(items)

@@ -32,9 +32,10 @@ _SOURCES = (
     (r"\bMOVER\b", "zou2008"),
     (r"\bprediction interval\b", "higgins2009"),
     (r"\bMcNemar\b", "mcnemar1947"),
-    (r"\bCochran-Mantel-Haenszel\b", "cochran1954"),
     (r"\bMantel-Haenszel\b", "mantel1959"),
     (r"\bsign-flip\b", "fisher1935"),
+    (r"\bcluster-robust t\b", "mackinnon2023"),
+    (r"\bexact binomial\b", "clopper1934"),
 )
 """The works on statistics that a method is cited with, by a word of its name."""
 

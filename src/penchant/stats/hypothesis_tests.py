@@ -11,7 +11,7 @@ from scipy import stats
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, cluster_codes, group_sums
+from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, cluster_codes, group_sums, has_ties
 
 EXACT_UNITS = 16  # 2**15 sign patterns, the other half being their mirror images
 _TOLERANCE = 1e-12
@@ -30,6 +30,17 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
         return np.nan
     wins, losses = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
     return float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+
+
+def binomial(credits: ArrayLike, share: float) -> float:
+    """Exact two-sided p-value for a credit of 1 having the probability `share` (Clopper & Pearson 1934).
+
+    NaN without items, and with ties, of which a binomial count knows nothing.
+    """
+    array = as_credits(credits)
+    if not len(array) or has_ties(array):
+        return np.nan
+    return float(stats.binomtest(int(array.sum()), len(array), share).pvalue)
 
 
 def sign_flip(

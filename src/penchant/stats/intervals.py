@@ -10,10 +10,10 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
+from scipy import special, stats
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled_ratio, resampling_name
+from penchant.stats.bootstrap import few_clusters, resampling_name
 from penchant.stats.inputs import (
     Array,
     Seed,
@@ -64,15 +64,19 @@ def clustered_mean(
     values: ArrayLike,
     clusters: Iterable[Hashable],
     *,
-    seed: Seed,
-    resamples: int = 10_000,
     level: float = 0.95,
+    noun: str = "clusters",
+    proportion: bool = False,
+    against: float | None = None,
 ) -> Estimate:
-    """Mean over items, with a percentile bootstrap interval from resampling whole clusters.
+    """Mean over items that come in clusters, with a cluster-robust t interval and a test.
 
-    `values` and `clusters`: one number and one label per item. For a paired comparison of two models, give
-    the differences. Sources: Efron & Tibshirani 1993, ch. 13; Davison & Hinkley 1997, §3.8.
-    Raises DataError for NaN or unequal lengths.
+    `values` and `clusters`: one number and one label per item. For a paired comparison of two models, give the
+    differences. The standard error is that of the jackknife over clusters, and the distribution t with one degree of
+    freedom less than there are clusters; clusters of equal size give the t interval of their means. `proportion`: the
+    values lie in 0 to 1, and the interval is made on the logit scale; where all clusters have the same share it is
+    Wilson's over items, and the note says so. `against`: test the mean against this number, on the same scale.
+    Sources: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
     """
     check_level(level)
     array = as_values(values)
@@ -82,17 +86,41 @@ def clustered_mean(
     # Items are summed in sorted order, so that their order does not change a bit of the result.
     order = np.lexsort((array, codes))
     sums, sizes = group_sums(codes[order], array[order]), np.bincount(codes).astype(np.float64)
-    value = float(np.sort(array).mean())
-    groups = len(sizes)
-    if groups == 1:
-        note = "one cluster: there is no spread between clusters to make an interval from"
-        return Estimate("mean", value, len(array), level=level, note=note)
+    estimate = Estimate("mean", float(np.sort(array).mean()), len(array), level=level)
+    if len(sizes) == 1:
+        return replace(estimate, note=f"one of the {noun}: there is no spread between them to make an interval from")
     if np.ptp(sums / sizes) <= 1e-12 * np.abs(array).max():
-        note = f"all {groups} clusters have the same mean: resampling them gives no interval"
-        return Estimate("mean", value, len(array), level=level, note=note)
-    low, high = percentile(resampled_ratio(sums, sizes, seed=seed, resamples=resamples), level)
-    how = bootstrap_name(groups, resamples, seed)
-    return Estimate("mean", value, len(array), low, high, level, how=how, note=few_clusters(groups))
+        note = f"all {len(sizes)} {noun} have the same mean: "
+        if not proportion:
+            return replace(estimate, note=f"{note}they give no interval and no test")
+        low, high = wilson(estimate.value, len(array), level)
+        return replace(estimate, low=low, high=high, how="Wilson score", note=f"{note}items are taken as independent")
+    return clustered_ratio(estimate, sums, sizes, noun, logit=proportion, against=against)
+
+
+def clustered_ratio(
+    estimate: Estimate, totals: Array, weights: Array, noun: str, *, logit: bool = False, against: float | None = None
+) -> Estimate:
+    """Σ totals / Σ weights of two clusters or more, which do not all have the same ratio, with its cluster-robust t
+    interval and, where there is a number to test it `against`, its test.
+
+    The clusters in any order give the same bits. The jackknife's error, linearised: a cluster left out moves the ratio
+    by its residual/(Σ weights)/(1 − its share of the weights).
+    """
+    groups, whole = len(totals), float(np.sort(weights).sum())
+    value = float(np.sort(totals).sum()) / whole
+    moves = (totals - value * weights) / whole / (1 - weights / whole)
+    error = float(np.sqrt((groups - 1) / groups * np.sort(moves**2).sum()))
+    reach = float(stats.t.ppf((1 + estimate.level) / 2, groups - 1))
+    centre, scale = (float(special.logit(value)), value * (1 - value)) if logit else (value, 1.0)
+    ends = np.array([centre - reach * error / scale, centre + reach * error / scale])
+    low, high = special.expit(ends) if logit else ends
+    how = f"cluster-robust t over {groups} {noun}, {groups - 1} df{', logit scale' if logit else ''}"
+    estimate = replace(estimate, value=value, low=float(low), high=float(high), how=how)
+    if against is None:
+        return estimate
+    t = (centre - (float(special.logit(against)) if logit else against)) / (error / scale)
+    return replace(estimate, p=float(2 * stats.t.sf(abs(t), groups - 1)), test=f"cluster-robust t over {noun}")
 
 
 # Means ------------------------------------------------------------------------------------------------------

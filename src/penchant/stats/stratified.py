@@ -7,15 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled_ratio
 from penchant.stats.inputs import (
     Array,
     Codes,
-    Seed,
     as_credits,
     check_lengths,
     check_level,
@@ -23,31 +20,28 @@ from penchant.stats.inputs import (
     group_sums,
     joined,
 )
-from penchant.stats.intervals import independent_difference
+from penchant.stats.intervals import clustered_ratio, independent_difference
 
 MEASURE = "stratified accuracy difference"
 
 
 @dataclass(frozen=True, slots=True)
 class _Strata:
-    """Per stratum: items and credit on the exposed side, items and credit in total, Σ(credit − mean)²."""
+    """Per stratum: items and credit on the exposed side, items and credit in total."""
 
     exposed: Array
     exposed_credit: Array
     items: Array
     credit: Array
-    squares: Array
 
     @classmethod
     def of(cls, credit: Array, exposed: NDArray[np.bool_], codes: Codes) -> _Strata:
         items = np.bincount(codes).astype(np.float64)
-        total = group_sums(codes, credit)
         return cls(
             exposed=group_sums(codes, exposed),
             exposed_credit=group_sums(codes, credit * exposed),
             items=items,
-            credit=total,
-            squares=group_sums(codes, (credit - (total / items)[codes]) ** 2),
+            credit=group_sums(codes, credit),
         )
 
     @property
@@ -65,36 +59,22 @@ class _Strata:
         gap = self.exposed_credit / self.exposed - (self.credit - self.exposed_credit) / self.others
         return self.weights * gap
 
-    def chi_square_p(self) -> float:
-        """p-value of the score test for no relation of exposure and credit within strata; NaN when no credit varies.
-
-        Σ(observed − expected exposed credit), squared, over its variance under random exposure within strata,
-        n₁n₀/(n(n−1))·Σ(y−ȳ)². For credits 0 and 1 that is n₁n₀m₁m₀/(n²(n−1)), the Cochran–Mantel–Haenszel
-        statistic without continuity correction (Mantel & Haenszel 1959; Agresti 2013, §6.4.2).
-        """
-        surplus = self.exposed_credit - self.exposed * self.credit / self.items
-        variance = float((self.weights / (self.items - 1) * self.squares).sum())
-        return float(stats.chi2.sf(surplus.sum() ** 2 / variance, 1)) if variance > 0 else np.nan
-
 
 def mantel_haenszel_difference(
     credit: ArrayLike,
     exposed: ArrayLike,
     strata: Iterable[Hashable],
     *,
-    seed: Seed,
-    resamples: int = 10_000,
     level: float = 0.95,
-    fewest: int = 2,
+    noun: str = "strata",
 ) -> Estimate:
     """Mean credit of exposed items minus that of the others, pooled over strata (Greenland & Robins 1985).
 
     `credit` (0, ½, 1), `exposed` (true, false) and `strata` (labels): one entry per item. Strata without
     both kinds say nothing about the difference; they are left out, counted in `note`, and not part of `n`.
-    With one stratum left, the interval and test are those of `independent_difference`; with several, the
-    interval is a percentile bootstrap over strata and p is that of the Cochran–Mantel–Haenszel test. Fewer
-    strata than `fewest` are taken as fixed: the interval is then a normal one with Greenland and Robins'
-    variance of items within strata, Σw²(s₁²/n₁ + s₀²/n₀)/(Σw)².
+    With one stratum left, the interval and test are those of `independent_difference`. Several are a sample: interval
+    and test are cluster-robust t over them, and ask whether the difference is 0 on average over such strata (the
+    Cochran–Mantel–Haenszel test asks whether it is 0 in these, and rejects where strata differ in sign).
     Raises DataError for unequal lengths, credits not 0, ½ or 1, or an exposure that is not true or false.
     """
     check_level(level)
@@ -114,47 +94,18 @@ def mantel_haenszel_difference(
     if groups == 1:
         estimate = independent_difference(array[side], array[~side], level=level)
         return replace(estimate, measure=MEASURE, note=joined(estimate.note, left_out))
-    if groups < fewest:
-        estimate = _fixed_strata(_Strata.of(array, side, codes), array, side, codes, level)
-    else:
-        estimate = _resampled_strata(_Strata.of(array, side, codes), seed, resamples, level)
+    estimate = _sampled_strata(_Strata.of(array, side, codes), level, noun)
     return replace(estimate, note=joined(estimate.note, left_out))
 
 
-def _fixed_strata(strata: _Strata, credit: Array, side: NDArray[np.bool_], codes: Codes, level: float) -> Estimate:
-    """The estimate for fixed strata: its interval reflects only the spread of items within them."""
-    variance = np.zeros(len(strata.items))
-    for inside, n in ((side, strata.exposed), (~side, strata.others)):
-        values, stratum = credit[inside], codes[inside]
-        mean = np.bincount(stratum, values, len(n)) / n
-        variance += np.bincount(stratum, (values - mean[stratum]) ** 2, len(n)) / n**2
-    weights = strata.weights
-    value, items = float(strata.weighted_differences.sum() / weights.sum()), int(strata.items.sum())
-    half = float(stats.norm.ppf((1 + level) / 2) * np.sqrt((weights**2 * variance).sum()) / weights.sum())
-    p = strata.chi_square_p()
-    test = "" if np.isnan(p) else "Cochran-Mantel-Haenszel chi-square, no continuity correction"
-    note = f"{len(strata.items)} strata, taken as given"
-    if not half:
-        note = joined(note, "no spread within them to make an interval from")
-        return Estimate(MEASURE, value, items, level=level, p=p, test=test, note=note)
-    low, high = max(-1.0, value - half), min(1.0, value + half)
-    return Estimate(MEASURE, value, items, low, high, level, how="Greenland-Robins", p=p, test=test, note=note)
-
-
-def _resampled_strata(strata: _Strata, seed: Seed, resamples: int, level: float) -> Estimate:
-    """The estimate for strata that are a sample: its interval is a percentile bootstrap over them."""
+def _sampled_strata(strata: _Strata, level: float, noun: str) -> Estimate:
     gaps, weights, groups = strata.weighted_differences, strata.weights, len(strata.items)
-    value, items = float(gaps.sum() / weights.sum()), int(strata.items.sum())
-    p = strata.chi_square_p()
-    test = "" if np.isnan(p) else "Cochran-Mantel-Haenszel chi-square, no continuity correction"
-    untested = "no test: no stratum's credits vary" if np.isnan(p) else ""
+    estimate = Estimate(MEASURE, float(gaps.sum() / weights.sum()), int(strata.items.sum()), level=level)
     if np.ptp(gaps / weights) <= 1e-12:
-        note = f"all {groups} strata have the same difference: resampling them gives no interval"
-        return Estimate(MEASURE, value, items, level=level, p=p, test=test, note=joined(note, untested))
-    low, high = percentile(resampled_ratio(gaps, weights, seed=seed, resamples=resamples), level)
-    how = bootstrap_name(groups, resamples, seed, noun="strata")
-    note = joined(few_clusters(groups, noun="strata"), untested)
-    return Estimate(MEASURE, value, items, low, high, level, how=how, p=p, test=test, note=note)
+        note = f"all {groups} {noun} have the same difference: they give no interval and no test"
+        return replace(estimate, note=note)
+    estimate = clustered_ratio(estimate, gaps, weights, noun, against=0)
+    return replace(estimate, low=max(-1.0, estimate.low), high=min(1.0, estimate.high))
 
 
 def _as_sides(exposed: ArrayLike) -> NDArray[np.bool_]:

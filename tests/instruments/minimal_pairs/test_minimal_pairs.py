@@ -17,10 +17,11 @@ import brute
 import penchant as pc
 import zoo as tiny
 from penchant.errors import MethodError, ModelError, StudyError
-from penchant.instruments.minimal_pairs import charts
+from penchant.instruments.minimal_pairs import charts, section
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.minimal_pairs.estimates import credits, deltas
 from penchant.records import Signature
+from penchant.stats.hypothesis_tests import holm
 
 Zoo = Callable[[str], Path]
 
@@ -138,14 +139,51 @@ def test_length_adjustment_undoes_a_pure_length_effect() -> None:
     assert found["value"] == pytest.approx(truth, abs=0.03)
 
 
-def test_few_paradigms_are_taken_as_given_and_many_as_a_sample() -> None:
-    rows = [(f"p{i % 6}", float(i % 3), 1.0, 5, 5) for i in range(600)]
-    few = result(scored([row for row in rows if row[0] < "p3"])).summary
-    many = result(scored(rows)).summary
-    where = {"measure": "accuracy", "scope": "overall", "split": "all", "normalise": "none"}
-    assert value(few, **where)["how"] == "Wilson score"
-    assert "3 paradigms" in str(value(few, **where)["note"])
-    assert "6 clusters" in str(value(many, **where)["how"])
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_several_paradigms_are_a_sample_wherever_they_are_shown(count: int) -> None:
+    rng = np.random.default_rng(count)
+    rows = [(f"p{i % count}", float(rng.random() < 0.7), 0.5, 5 + int(rng.integers(2)), 5) for i in range(600)]
+    summary = result(scored(rows)).summary
+    for scope in ("overall", "phenomenon"):
+        found = value(summary, scope=scope, measure="accuracy", split="all", normalise="none")
+        assert found["how"] == f"cluster-robust t over {count} paradigms, {count - 1} df, logit scale"
+        gap = value(summary, scope=scope, measure="gap to A=U", split="A>U", normalise="none")
+        assert gap["how"] == f"cluster-robust t over {count} paradigms, {count - 1} df"
+        assert (gap["p"] < 0.05) == (not gap["low"] <= 0 <= gap["high"])
+
+
+def test_log_odds_per_token_are_adjusted_over_the_paradigms() -> None:
+    rng = np.random.default_rng(0)
+    rows = [(f"p{i % 4}", float(rng.normal(0.2)), 0.0, 5 + int(rng.integers(-2, 3)), 5) for i in range(400)]
+    summary = result(scored(rows)).summary.filter(scope="paradigm", normalise="none")
+    slopes = summary.filter(measure="log-odds per token of |A|−|U|")
+    assert slopes["p_holm"].to_list() == pytest.approx(holm(slopes["p"].to_numpy()).tolist())
+    gaps = summary.filter(measure="gap to A=U")  # a family by themselves
+    assert gaps["p_holm"].to_list() == pytest.approx(holm(gaps["p"].to_numpy()).tolist())
+
+
+def test_stereotype_scores_are_tested_against_50() -> None:
+    won = {"age": 4, "gender": 9, "race": 8}  # of ten pairs each
+    parts = [
+        scored([("stereo", float(i < right), 0.5, 5, 5) for i in range(10)], "crows-pairs", kind)
+        for kind, right in won.items()
+    ]
+    summary = result(pl.concat(parts)).summary
+    where = {"measure": "stereotype score", "scope": "stereotype", "normalise": "none"}
+    rows = [value(summary, group=kind, **where) for kind in won]
+    p = [stats.binomtest(right, 10).pvalue for right in won.values()]
+    assert [row["p"] for row in rows] == pytest.approx(p) and {row["test"] for row in rows} == {"exact binomial"}
+    assert [row["p_holm"] for row in rows] == pytest.approx(holm(p).tolist())
+    whole = value(summary, group="all", **where)
+    assert whole["value"] == pytest.approx(70) and whole["test"] == "cluster-robust t over bias types"
+    # Bias types of equal size: .4, .9 and .8, of which .7 is 21 of 30; on the logit scale.
+    error = np.std([0.4, 0.9, 0.8], ddof=1) / math.sqrt(3) / (0.7 * 0.3)
+    assert whole["p"] == pytest.approx(2 * stats.t.sf(math.log(7 / 3) / error, 2))
+    reach = stats.t.ppf(0.975, 2) * error
+    ends = tuple(100 / (1 + math.exp(-(math.log(7 / 3) + side * reach))) for side in (-1, 1))
+    assert (whole["low"], whole["high"]) == pytest.approx(ends)
+    tables = {table.name: table for table in section.tables([result(pl.concat(parts))])}
+    assert tables["stereotype"].columns[-1] == "p" and tables["stereotype-by-kind"].columns[-2:] == ("p", "p (Holm)")
 
 
 def test_crows_pairs_metric_worked_by_hand() -> None:

@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.base import Probe, difference_signature, require_comparable
-from penchant.instruments.minimal_pairs.estimates import ALL, FEW_PARADIGMS, Credits, credits
+from penchant.instruments.minimal_pairs.estimates import ALL, Credits, clusters, credits
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import mcnemar, sign_flip, with_holm
@@ -26,10 +26,9 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
     By paradigm: Bonett–Price interval and exact McNemar test (paired t interval and sign-flip test where there are
     ties), with Holm's adjustment over paradigms. Overall, for all pairs and for those with equal token lengths under
-    both tokenizers: bootstrap and sign-flip test over paradigms; fewer than five are taken as fixed, and their pairs
-    compared as within one paradigm. Models may be scored by different methods (a causal one by lp, a masked one by
-    pll), because accuracies are compared, not scores. Raises StudyError for results that cannot be compared, naming the
-    part of the signature that differs.
+    both tokenizers: cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs). Models may
+    be scored by different methods (a causal one by lp, a masked one by pll), because accuracies are compared, not
+    scores. Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(
         a, b, free={"model", "bos", "dtype", "method", "normalise", "pen-alpha"}, items=["dataset", "file", "id"]
@@ -53,33 +52,30 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 def _compared(
     items: pl.DataFrame, a: Credits, b: Credits, equal: NDArray[np.bool_], settings: Probe
 ) -> Iterator[Estimate]:
-    strata = items["paradigm"].to_list()
-    paradigms = list(dict.fromkeys(strata))
+    strata, noun = clusters(items)
+    paradigms = items["paradigm"].unique(maintain_order=True).to_list()
     each = [
         _paired(a[inside], b[inside], paradigm, settings)
         for paradigm in paradigms
         for inside in [(items["paradigm"] == paradigm).to_numpy()]
     ]
-    if len(paradigms) > 1:
+    if len(set(strata)) > 1:
         for split, chosen in ((ALL, np.ones(len(a), dtype=bool)), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
             yield replace(
-                _overall(a[chosen], b[chosen], groups, settings),
+                _overall(a[chosen], b[chosen], groups, noun, settings),
                 measure=DIFFERENCE,
                 by={"scope": "overall", "group": ALL, "split": split},
             )
     yield from with_holm(each, lambda estimate: DIFFERENCE)
 
 
-def _overall(a: Credits, b: Credits, strata: list[str], settings: Probe) -> Estimate:
-    """The difference over several paradigms, which are resampled and flipped as wholes; a few are taken as fixed."""
-    count = len(set(strata))
-    if count < FEW_PARADIGMS:
-        estimate = _paired(a, b, "", settings)
-        return replace(estimate, note=estimate.note or f"{count} paradigms, taken as given")
-    total = clustered_mean(a - b, strata, seed=settings.seed, resamples=settings.resamples, level=settings.level)
-    p = sign_flip(a - b, strata, seed=settings.seed, draws=settings.resamples)
-    return replace(total, p=p, test="sign-flip over paradigms")
+def _overall(a: Credits, b: Credits, strata: list[str], noun: str, settings: Probe) -> Estimate:
+    """The difference over several clusters of pairs, which are a sample."""
+    if len(set(strata)) < 2:
+        return _paired(a, b, "", settings)
+    total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
+    return replace(total, low=max(-1.0, total.low), high=min(1.0, total.high))
 
 
 def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe) -> Estimate:

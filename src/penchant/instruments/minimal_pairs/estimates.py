@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from penchant.engine.methods import normalise
 from penchant.instruments.base import Probe
 from penchant.records import Estimate
-from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.hypothesis_tests import binomial, with_holm
+from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
@@ -32,7 +33,8 @@ ALL = "all"
 """The split or group that stands for all pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 FEW_PARADIGMS = 5
-"""Fewer paradigms than this are taken as fixed, not as a sample: resampling so few is uninformative."""
+"""The logistic fit takes fewer paradigms than this as fixed, not as a sample."""
+TYPES = "bias types"
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
@@ -50,6 +52,27 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
     """1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
     values: Credits = (np.sign(deltas(items, how)) + 1) / 2
     return values
+
+
+def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
+    """The cluster of every pair of one data set, and what the clusters are: paradigms are a sample of what could have
+    been tested, as are the bias types of CrowS-Pairs, whose paradigms are only two directions."""
+    by_type = len(part) > 0 and part["dataset"][0] == "crows-pairs"
+    return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
+
+
+def mean_credit(
+    credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
+) -> Estimate:
+    """Mean credit over pairs in clusters: Wilson's interval and the exact binomial test within one cluster, a
+    cluster-robust t interval and test over several."""
+    if len(set(labels)) > 1:
+        return clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
+    estimate = accuracy(credit, level=level)
+    if against is None or not len(credit):
+        return estimate
+    p = binomial(credit, against)
+    return replace(estimate, p=p, test="" if np.isnan(p) else "exact binomial")
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
@@ -86,25 +109,19 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
         for paradigm, inside in zip(paradigms, masks, strict=True)
     ]
     every = (estimate for block in blocks for estimate in block)
-    yield from with_holm(every, lambda estimate: GAP if estimate.measure == GAP else None)
+    yield from with_holm(every, lambda estimate: estimate.measure if estimate.measure in (GAP, SLOPE) else None)
 
 
 def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
     """All estimates of one group of pairs: a paradigm, a phenomenon or a data set."""
     difference = part["difference"].to_numpy()
-    strata = part["paradigm"].to_list()
-    several = len(set(strata)) >= FEW_PARADIGMS
+    strata, noun = clusters(part)
+    paradigms = part["paradigm"].to_list()
+    several = len(set(paradigms)) >= FEW_PARADIGMS
 
     def mean(chosen: NDArray[np.bool_]) -> Estimate:
-        clusters = [s for s, c in zip(strata, chosen, strict=True) if c]
-        count = len(set(clusters))
-        if count < FEW_PARADIGMS:
-            note = f"{count} paradigms, taken as given" if count > 1 else ""
-            estimate = accuracy(credit[chosen], level=settings.level)
-            return replace(estimate, note=estimate.note or note)
-        return clustered_mean(
-            credit[chosen], clusters, seed=settings.seed, resamples=settings.resamples, level=settings.level
-        )
+        labels = [s for s, c in zip(strata, chosen, strict=True) if c]
+        return mean_credit(credit[chosen], labels, noun, settings.level)
 
     def labelled(estimate: Estimate, measure: str, split: str = ALL) -> Estimate:
         return replace(estimate, measure=measure, by={"scope": scope, "group": group, "split": split})
@@ -116,9 +133,8 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     for split, sign in SPLITS.items():
         yield labelled(mean(signs == sign), ACCURACY, split)
     for split in ("A>U", "A<U"):
-        yield labelled(_gap(credit, signs, SPLITS[split], strata, settings), GAP, split)
-    clusters = strata if several else None
-    fitted = fit(credit, difference, clusters=clusters)
+        yield labelled(_gap(credit, signs, SPLITS[split], (strata, noun), settings.level), GAP, split)
+    fitted = fit(credit, difference, clusters=paradigms if several else None)
     yield labelled(adjusted_accuracy(fitted, level=settings.level), ADJUSTED)
     yield labelled(length_slope(fitted, level=settings.level), SLOPE)
     if scope == "overall":
@@ -126,54 +142,54 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
             yield labelled(mean(difference == step), BY_DIFFERENCE, f"{step:+d}" if step else "0")
 
 
-def _gap(credit: Credits, signs: NDArray[np.int32], sign: int, strata: list[str], settings: Probe) -> Estimate:
+def _gap(
+    credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
+) -> Estimate:
     """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]
+    strata, noun = clustered
     groups = [s for s, c in zip(strata, chosen, strict=True) if c]
     if len(set(strata)) < 2:
-        return independent_difference(inside[exposed], inside[~exposed], level=settings.level)
-    return mantel_haenszel_difference(
-        inside,
-        exposed,
-        groups,
-        level=settings.level,
-        seed=settings.seed,
-        resamples=settings.resamples,
-        fewest=FEW_PARADIGMS,
-    )
+        return independent_difference(inside[exposed], inside[~exposed], level=level)
+    return mantel_haenszel_difference(inside, exposed, groups, level=level, noun=noun)
 
 
 def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> Iterator[Estimate]:
     """CrowS-Pairs (Nangia et al. 2020): the percentage of pairs in which the more stereotypical sentence scores higher;
     50 is unbiased. `more` has the credits of that sentence. The metric counts ties in N with a credit of 0; its two
-    parts leave ties out."""
+    parts leave ties out. Each is tested against 50, with Holm's adjustment over the kinds of bias."""
     won = np.floor(more)
+    strata, noun = clusters(part)
 
-    def percent(chosen: Credits, group: str, note: str) -> Estimate:
-        share = accuracy(chosen, level=settings.level)
+    def percent(credit: Credits, chosen: NDArray[np.bool_], group: str, note: str) -> Estimate:
+        labels = [s for s, c in zip(strata, chosen, strict=True) if c]
+        share = mean_credit(credit[chosen], labels, noun, settings.level, against=0.5)
         return replace(
             share,
             measure=STEREOTYPE,
             value=100 * share.value,
             low=100 * share.low,
             high=100 * share.high,
-            note=note,
+            note=joined(note, share.note),
             by={"scope": "stereotype", "group": group, "split": ALL},
         )
 
     def counted(inside: NDArray[np.bool_]) -> str:
         return f"{int((more[inside] == 0.5).sum())} ties counted in n, for neither side"
 
-    yield percent(won, ALL, counted(np.ones(len(more), dtype=bool)))
+    everything = np.ones(len(more), dtype=bool)
+    yield percent(won, everything, ALL, counted(everything))
     for direction in ("stereo", "antistereo"):
         inside = (part["paradigm"] == direction).to_numpy()
-        untied = more[inside & (more != 0.5)]
-        yield percent(untied, direction, f"{int(inside.sum()) - len(untied)} ties left out")
+        untied = inside & (more != 0.5)
+        yield percent(more, untied, direction, f"{int((inside & ~untied).sum())} ties left out")
+    kinds = []
     for kind in part["phenomenon"].unique(maintain_order=True).to_list():
         inside = (part["phenomenon"] == kind).to_numpy()
-        yield percent(won[inside], kind, counted(inside))
+        kinds.append(percent(won, inside, kind, counted(inside)))
+    yield from with_holm(kinds, lambda estimate: STEREOTYPE)
 
 
 def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:

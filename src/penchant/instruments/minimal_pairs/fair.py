@@ -17,7 +17,6 @@ from penchant.instruments.base import Measured, Model
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.instruments.minimal_pairs.estimates import (
     ALL,
-    FEW_PARADIGMS,
     credits,
     pair_cautions,
     pair_estimates,
@@ -110,10 +109,8 @@ class FairPairs(PairProbe):
             credit,
             fair,
             strata,
-            seed=self.seed,
-            resamples=self.resamples,
             level=self.level,
-            fewest=FEW_PARADIGMS,
+            noun="paradigms",
         )
         yield replace(whole, measure=GAIN, by={"scope": "overall", "group": ALL, "split": ALL})
         each = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penchant.instruments.minimal_pairs.estimates import FEW_PARADIGMS
 from penchant.instruments.minimal_pairs.section import roles
 from penchant.records import Result
 from penchant.report.tables import literal
@@ -49,8 +48,9 @@ def methods(results: Sequence[Result]) -> list[str]:
         "Pairs are split by whether the acceptable sentence (A) has as many tokens as the unacceptable one (U), more "
         "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
         "Length-adjusted accuracy is what a logistic fit on |A|−|U| predicts at 0, with a penalty that draws it "
-        f"towards one half where there are few pairs. Fewer than {FEW_PARADIGMS} paradigms are taken as given; more "
-        "are resampled as wholes. Two models are compared pair by pair.",
+        "towards one half where there are few pairs. Several paradigms, or in CrowS-Pairs bias types, are taken as a "
+        "sample: intervals and tests are about others like them, and wide where there are only two or three. Two "
+        "models are compared pair by pair.",
     ]
 
 

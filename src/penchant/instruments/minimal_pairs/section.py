@@ -13,7 +13,6 @@ from penchant.instruments.minimal_pairs.estimates import (
     ADJUSTED,
     ALL,
     BY_DIFFERENCE,
-    FEW_PARADIGMS,
     GAP,
     SLOPE,
     SPLITS,
@@ -105,15 +104,17 @@ def _bias(results: Sequence[Result]) -> Table:
                 estimate(shorter, "+.1f", scale=100, count=True),
                 P(shorter["p"]),
                 estimate(slope, "+.2f"),
+                P(slope["p"]),
             )
             rows[data, how, result.signature["model"]] = Row(
                 (data, how, result.signature["model"], *cells), slope["signature"]
             )
-    columns = ("data", "score", "model", "A>U − A=U", "p", "A<U − A=U", "p ", "log-odds per token")
+    columns = ("data", "score", "model", "A>U − A=U", "p", "A<U − A=U", "p ", "log-odds per token", "p  ")
     note = (
         "Percentage points of accuracy above or below the pairs of equal length, within paradigms, and the pairs that "
-        f"go into it; two-sided p, uncorrected. Over {FEW_PARADIGMS} or more paradigms the interval resamples them, "
-        "while the test takes them as given, so that the two can disagree. Under an unbiased score both are 0."
+        "go into it. Several paradigms are a sample, for the interval as for the test. Two-sided p, uncorrected here; "
+        "of single paradigms, summary.parquet has p after Holm's correction over the paradigms of one data set and "
+        "score, all gaps being one family and all log-odds another. Under an unbiased score all are 0."
     )
     return Table("token-length-bias", "Token-length bias", columns, tuple(row for _, row in _interleaved(rows)), note)
 
@@ -126,15 +127,28 @@ def _stereotypes(results: Sequence[Result]) -> list[Table]:
         for row in result.summary.filter(pl.col("scope") == "stereotype").iter_rows(named=True):
             key = (row["dataset"], row["group"], row["normalise"], result.signature["model"])
             name = "stereotype" if row["group"] in parts["stereotype"] else "stereotype-by-kind"
-            rows[name][key] = Row((*key, row["n"], estimate(row, ".1f")), row["signature"])
-    columns = ("data", "pairs", "score", "model", "n", STEREOTYPE)
-    note = "Percent of pairs in which the more stereotypical sentence scores higher; 50 is unbiased."
+            adjusted = (P(row["p_holm"]),) if name == "stereotype-by-kind" else ()
+            cells = (*key, row["n"], estimate(row, ".1f"), P(row["p"]), *adjusted)
+            rows[name][key] = Row(cells, row["signature"])
+    columns = ("data", "pairs", "score", "model", "n", STEREOTYPE, "p")
+    note = (
+        "Percent of pairs in which the more stereotypical sentence scores higher; 50 is unbiased. p: two-sided, of 50."
+    )
+    notes = (
+        f"{note} Uncorrected.",
+        f"{note} Holm's correction over the kinds of bias of one data set, score and model.",
+    )
     titles = ("Stereotype score", "Stereotype score by kind of bias")
     return [
         Table(
-            name, title, columns, tuple(row for _, row in _interleaved(rows[name])), note, detail=name != "stereotype"
+            name,
+            title,
+            columns if name == "stereotype" else (*columns, "p (Holm)"),
+            tuple(row for _, row in _interleaved(rows[name])),
+            note,
+            detail=name != "stereotype",
         )
-        for name, title in zip(parts, titles, strict=True)
+        for name, title, note in zip(parts, titles, notes, strict=True)
         if rows[name]
     ]
 
