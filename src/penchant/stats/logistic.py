@@ -1,21 +1,23 @@
 """Accuracy adjusted for the token-length difference of the pair, by bias-reduced logistic regression.
 
-Firth's penalty (Firth 1993, Biometrika 80:27–38) keeps every estimate finite, even when the difference
-separates right from wrong choices perfectly (Heinze & Schemper 2002, Stat. Med. 21:2409–2419).
+The log-odds of a right choice have an intercept for every stratum (a paradigm), and either a line in the difference or
+a level of its own for every difference but 0. What happens at 0 follows from the levels without an assumption about
+the form of the curve; the line gives one number for the trend, and `lack_of_fit` tests whether it is one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy import stats
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
+from penchant.stats.firth import Rows, solve, state
 from penchant.stats.inputs import (
     Array,
     Codes,
@@ -26,18 +28,24 @@ from penchant.stats.inputs import (
     cluster_codes,
     group_sums,
     has_ties,
+    joined,
 )
 
-_TOLERANCE = 1e-9  # of the last step, relative to coefficients above 1
-_HALVINGS = 30
+FEW_ITEMS = 10
+"""Differences that fewer items have share one level with the others of their sign."""
+LACK_OF_FIT = "lack of fit of the line"
+_BISECTIONS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """logit P(credit) = intercept + slope · difference, over `n` items.
+    """logit P(credit) = intercept of the stratum + slope · difference, or + the level of the difference, over `n`
+    items.
 
-    Intervals use a t distribution with `df` degrees of freedom (infinite: normal); `errors` names the kind of
-    standard errors. A coefficient that cannot be computed is NaN and `note` says why.
+    `intercept` is the logit of the accuracy at difference 0: with several strata, of the mean of their accuracies
+    there, weighted by their items. `slope` is NaN where differences have levels. Intervals use a t distribution with
+    `df` degrees of freedom (infinite: normal); `errors` names the kind of standard errors, `terms` those of the model.
+    A coefficient that cannot be computed is NaN and `note` says why.
     """
 
     n: int
@@ -47,7 +55,13 @@ class Fit:
     slope_se: float = np.nan
     df: float = np.inf
     errors: str = ""
+    terms: str = ""
     note: str = ""
+
+    @property
+    def how(self) -> str:
+        """The method, as an `Estimate` names it."""
+        return f"Firth logistic regression with {self.terms}, Wald on the logit scale, {self.errors}"
 
     def quantile(self, level: float) -> float:
         """The half-width of an interval, in standard errors."""
@@ -57,19 +71,19 @@ class Fit:
 def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
     """The accuracy that a logistic fit predicts at difference 0, with a Wald interval on the logit scale."""
     check_level(level)
-    measure, how = "length-adjusted accuracy", _how(regression)
+    measure = "length-adjusted accuracy"
     if np.isnan(regression.intercept):
         return Estimate(measure, np.nan, regression.n, level=level, note=regression.note)
     reach = regression.quantile(level) * regression.intercept_se
     low, value, high = (float(expit(regression.intercept + step)) for step in (-reach, 0.0, reach))
-    return Estimate(measure, value, regression.n, low, high, level, how=how, note=regression.note)
+    return Estimate(measure, value, regression.n, low, high, level, how=regression.how, note=regression.note)
 
 
 def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
     """Change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
     if np.isnan(regression.slope):
-        note = regression.note or "all differences are 0: no slope"
+        note = regression.note or "no differences within a stratum: no slope"
         return Estimate("length slope", np.nan, regression.n, level=level, note=note)
     reach = regression.quantile(level) * regression.slope_se
     p = float(2 * stats.t.sf(abs(regression.slope) / regression.slope_se, regression.df))
@@ -82,139 +96,217 @@ def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
         low,
         high,
         level,
-        how=_how(regression),
+        how=regression.how,
         p=p,
         test=test,
         note=regression.note,
     )
 
 
+def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Pearson's χ² of the line in the difference against a free level for each difference, with its p-value.
+
+    Differences of fewer than `FEW_ITEMS` items share a level with the others of their sign. Ties vary less than the
+    model assumes, so with them the test errs on the side of the line.
+    """
+    check_level(level)
+    y, x = as_credits(credits), as_values(difference, where="difference")
+    line = fit(y, x)
+    levels = _levels(x)
+    count = len(np.unique(levels))
+    if count < 3 or np.isnan(line.slope):
+        note = line.note if np.isnan(line.intercept) else f"{count} levels of difference fit any line"
+        return Estimate(LACK_OF_FIT, np.nan, len(y), level=level, note=note)
+    codes = np.unique(levels, return_inverse=True)[1]
+    share = expit(line.intercept + line.slope * x)
+    surplus, variance = group_sums(codes, y - share), group_sums(codes, share * (1 - share))
+    value, df = float((surplus**2 / variance).sum()), count - 2
+    p, test = float(stats.chi2.sf(value, df)), f"Pearson chi-square of a line against free levels, {df} df"
+    note = joined("a test statistic: it has no interval", line.note)
+    return Estimate(LACK_OF_FIT, value, len(y), level=level, p=p, test=test, note=note)
+
+
 def fit(
     credits: ArrayLike,
     difference: ArrayLike,
     *,
+    strata: Iterable[Hashable] | None = None,
     clusters: Iterable[Hashable] | None = None,
+    levels: bool = False,
     iterations: int = 100,
 ) -> Fit:
     """Firth's bias-reduced logistic regression of `credits` (0, ½, 1) on `difference`.
 
-    Standard errors: model-based, from the penalised information, as in logistf; with ties but no clusters
-    from the sandwich over items, as a tie varies less than the model assumes; with G ≥ 2 clusters from the
-    sandwich over clusters, t with G−1 degrees of freedom, never below the model-based ones (see `_errors`).
+    `strata`: each has its intercept; given the other terms, several are fitted without the penalty, which would draw
+    each of them towards one half (Puhr et al. 2017, Stat. Med. 36:2302–2317, FLIC). `levels`: every difference but 0
+    has a level of its own, those of fewer than `FEW_ITEMS` items one for each sign; without items at 0, the line is
+    fitted. Strata that nothing links to difference 0 are left out and counted in `note`.
+    Standard errors: model-based, from the penalised information, as in logistf; with ties but no clusters from the
+    sandwich over items, as a tie varies less than the model assumes; with G ≥ 2 `clusters`, each of whole strata, from
+    the sandwich over clusters, t with G−1 degrees of freedom, never below the model-based ones (see `_errors`).
     When all differences are 0, only the intercept is fitted: log((k + ½)/(n − k + ½)) for k right of n. When
     the difference separates right from wrong, the Wald interval of the slope is rough.
     Raises DataError for unequal lengths, NaN, or credits other than 0, ½ or 1.
     """
     y, x = as_credits(credits), as_values(difference, where="difference")
     check_lengths(y, x, where="difference")
+    strata_codes = np.zeros(len(y), dtype=np.intp) if strata is None else cluster_codes(strata, len(y), where="strata")
     codes = None if clusters is None else cluster_codes(clusters, len(y))
     if not len(y):
         return Fit(0, note="no items")
-    if not np.ptp(x) and x[0]:
-        return Fit(len(y), note=f"all differences are {x[0]:g}: nothing says what happens at 0")
-    design, back = _coordinates(x)
-    beta = _solve(y, design, iterations)
-    if beta is None:
-        return Fit(len(y), note=f"the logistic fit did not converge in {iterations} steps")
-    errors, df, kind, note = _errors(y, design, beta, back, codes)
-    if not x.min() <= 0 <= x.max():
-        reach = f"extrapolated: the differences run from {x.min():g} to {x.max():g}"
-        note = f"{reach}; {note}" if note else reach
-    # NaN stands in for the slope when there is none.
-    (intercept, slope), (intercept_se, slope_se) = (
-        (*numbers.tolist(), np.nan)[:2] for numbers in (back @ beta, errors)
-    )
-    return Fit(len(y), intercept, intercept_se, slope, slope_se, df, kind, note)
+    free = levels and bool((x == 0).any())
+    steps = _levels(x) if free else x
+    linked = _linked(strata_codes, steps, free)[strata_codes]
+    if not linked.any():
+        where = f"all differences are {x[0]:g}" if not np.ptp(x) else "differences vary only between strata"
+        return Fit(len(y), note=f"{where}: nothing says what happens at 0")
+    lost = int(np.count_nonzero(~linked))
+    left_out = f"{len(np.unique(strata_codes[~linked]))} strata have no link to difference 0 ({lost} items left out)"
+    model = _Model.of(y[linked], steps[linked], strata_codes[linked], None if codes is None else codes[linked], free)
+    fitted = model.fit(iterations)
+    note = fitted.note
+    if not np.isnan(fitted.intercept) and not x.min() <= 0 <= x.max():
+        note = joined(f"extrapolated: the differences run from {x.min():g} to {x.max():g}", note)
+    return replace(fitted, note=joined(note, left_out if lost else ""))
 
 
-def _coordinates(x: Array) -> tuple[Array, Array]:
-    """The design matrix for the solver, and the matrix that maps its coefficients back to those of x.
+def _levels(x: Array) -> Array:
+    """The level of every difference: itself, or ±∞ for the rare ones of that sign."""
+    values, places, counts = np.unique(x, return_inverse=True, return_counts=True)
+    rare = np.where(values > 0, np.inf, -np.inf)
+    names = np.where((counts >= FEW_ITEMS) | (values == 0), values, rare)
+    return np.asarray(names[places])
 
-    x is centred and scaled, under which the penalised estimate is equivariant; without spread it is left out.
+
+def _linked(strata: Codes, steps: Array, free: bool) -> NDArray[np.bool_]:
+    """Which strata have an accuracy at difference 0 under the model.
+
+    A line that one stratum bends serves all. A stratum without pairs at 0 borrows a level from another that has both,
+    or has it from a third.
     """
-    spread, centre = float(np.ptp(x)), float(x.mean())
-    if not spread:
-        return np.ones((len(x), 1)), np.eye(1)
-    design = np.column_stack([np.ones(len(x)), (x - centre) / spread])
-    return design, np.array([[1.0, -centre / spread], [0.0, 1 / spread]])
+    count = int(strata.max()) + 1
+    cells = np.unique(np.column_stack([strata, steps]), axis=0)
+    of, step = cells[:, 0].astype(np.intp), cells[:, 1]
+    if not free and len(cells) > count:
+        return np.ones(count, dtype=bool)
+    reached = np.zeros(count, dtype=bool)
+    reached[of[step == 0]] = True
+    while free:
+        shared = np.isin(step, step[reached[of]])
+        if reached[of[shared]].all():
+            break
+        reached[of[shared]] = True
+    return reached
 
 
-def _how(fitted: Fit) -> str:
-    return f"Firth logistic regression, Wald on the logit scale, {fitted.errors}"
+@dataclass(frozen=True, slots=True)
+class _Model:
+    """The regression on counted rows: `back` maps its coefficients to intercepts, then slope or levels; `stratum` and
+    `cluster` of every row."""
 
+    rows: Rows
+    back: Array
+    stratum: Codes
+    cluster: Codes | None
+    line: bool
 
-def _information(design: Array, weights: Array) -> Array:
-    return design.T @ (design * weights[:, None])
+    @classmethod
+    def of(cls, y: Array, steps: Array, strata: Codes, clusters: Codes | None, free: bool) -> _Model:
+        groups = np.zeros_like(strata) if clusters is None else clusters
+        cells, times = np.unique(np.column_stack([strata, groups, steps, y]), axis=0, return_counts=True)
+        stratum = np.unique(cells[:, 0], return_inverse=True)[1]
+        cluster = np.unique(cells[:, 1], return_inverse=True)[1]
+        x, count = cells[:, 2], int(stratum.max()) + 1
+        line = not free and bool(any(np.ptp(x[stratum == each]) for each in range(count)))
+        intercepts = np.eye(count)[stratum]
+        back = np.eye(count)
+        if free:
+            terms = (x[:, None] == np.unique(x[x != 0])).astype(float)
+            back = np.eye(count + terms.shape[1])
+        elif line:  # centred and scaled, under which the penalised estimate is equivariant
+            spread, centre = float(np.ptp(x)), float(np.average(x, weights=times))
+            terms = ((x - centre) / spread)[:, None]
+            back = np.eye(count + 1)
+            back[:, -1] = [*[-centre / spread] * count, 1 / spread]
+        else:
+            terms = np.empty((len(x), 0))
+        rows = Rows(cells[:, 3], np.hstack([intercepts, terms]), times.astype(float))
+        return cls(rows, back, stratum, None if clusters is None else cluster, line)
 
+    @property
+    def items(self) -> Array:
+        """The items of every stratum."""
+        return group_sums(self.stratum, self.rows.times)
 
-def _state(y: Array, design: Array, beta: Array) -> tuple[float, Array, Array, Array]:
-    """Penalised log-likelihood, probabilities, weights π(1−π), leverages h (Heinze & Schemper 2002, §2)."""
-    logit = design @ beta
-    likelihood = float((y * logit - np.logaddexp(0.0, logit)).sum())
-    share = expit(logit)
-    weights = share * expit(-logit)
-    information = _information(design, weights)
-    sign, logdet = np.linalg.slogdet(information)
-    if not sign > 0:  # out of float range: worse than any start
-        return -np.inf, share, weights, weights
-    leverage = weights * np.einsum("ij,ji->i", design, np.linalg.solve(information, design.T))
-    return likelihood + 0.5 * float(logdet), share, weights, leverage
+    @property
+    def terms(self) -> str:
+        """The terms in words."""
+        strata = len(self.items)
+        levels = self.back.shape[0] - strata
+        kind = "a line in the difference" if self.line else f"free levels of {levels} differences" if levels else ""
+        intercepts = "one intercept" if strata == 1 else f"intercepts of {strata} strata"
+        return f"{intercepts} and {kind}" if kind else intercepts
 
+    def fit(self, iterations: int) -> Fit:
+        n, strata = int(self.rows.times.sum()), len(self.items)
+        beta = solve(self.rows, iterations)
+        if beta is None:
+            return Fit(n, note=f"the logistic fit did not converge in {iterations} steps")
+        coefficients = self.back @ beta
+        logits = self.rows.design @ beta
+        at_zero = expit(coefficients[:strata])
+        if strata > 1:
+            shifts = self._unpenalised(logits)
+            moved = expit(coefficients[:strata] + shifts)
+            if 0 < float(self.items @ moved) < n:
+                at_zero, logits = moved, logits + shifts[self.stratum]
+        mean = float(self.items @ at_zero) / n
+        value = float(logit(mean)) if strata > 1 else float(coefficients[0])
+        errors, df, kind, note = self._errors(beta, logits, at_zero, mean)
+        slope, slope_se = (float(coefficients[-1]), float(errors[1])) if self.line else (np.nan, np.nan)
+        return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, note)
 
-def _curvature(design: Array, share: Array, weights: Array, leverage: Array) -> Array:
-    """Minus the derivative of Firth's score, or the penalised information where that is not positive definite.
+    def _unpenalised(self, logits: Array) -> Array:
+        """What to add to the intercept of every stratum for its mean prediction to be its accuracy; by bisection, which
+        ends far out where all its items are right or all wrong."""
+        low, high = np.full(len(self.items), -60.0), np.full(len(self.items), 60.0)
+        wanted = group_sums(self.stratum, self.rows.times * self.rows.y)
+        for _ in range(_BISECTIONS):
+            middle = (low + high) / 2
+            short = group_sums(self.stratum, self.rows.times * expit(logits + middle[self.stratum])) < wanted
+            low, high = np.where(short, middle, low), np.where(short, high, middle)
+        shifts: Array = (low + high) / 2
+        return shifts
 
-    The penalised information, weights (1 + h)π(1−π), is the derivative with h held fixed; used alone, it takes
-    hundreds of steps when single items have nearly all the leverage. The rest is the derivative of h.
-    """
-    held = _information(design, (1 + leverage) * weights)
-    skew = 1 - 2 * share
-    reach = design @ np.linalg.inv(_information(design, weights))
-    third = np.einsum("i,ia,ib,ic->abc", weights * skew, design, design, design)
-    moves = (leverage * skew)[:, None] * design
-    moves -= weights[:, None] * np.einsum("ia,ib,abc->ic", reach, reach, third)
-    full = held - 0.5 * (design * skew[:, None]).T @ moves
-    return full if np.linalg.eigvalsh(full)[0] > 0 else held
+    def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, str, str]:
+        """Standard errors of the logit of the mean accuracy at 0 and of the slope, their degrees of freedom, their
+        kind, and a caution.
 
-
-def _solve(y: Array, design: Array, iterations: int) -> Array | None:
-    """The root of Firth's score Σ x(y − π + h(½ − π)) by Newton's method, or None without convergence."""
-    beta = np.zeros(design.shape[1])
-    likelihood, share, weights, leverage = _state(y, design, beta)
-    for _ in range(iterations):
-        score = design.T @ (y - share + leverage * (0.5 - share))
-        step = np.linalg.solve(_curvature(design, share, weights, leverage), score)
-        if np.all(np.abs(step) < _TOLERANCE * np.maximum(1, np.abs(beta))):
-            return beta
-        for _ in range(_HALVINGS):
-            reached, share, weights, leverage = _state(y, design, beta + step)
-            if reached >= likelihood - 1e-12 * abs(likelihood):  # not lower, up to rounding
-                break
-            step /= 2
-        if not np.isfinite(reached):
-            return None
-        beta, likelihood = beta + step, reached
-    return None
-
-
-def _errors(y: Array, design: Array, beta: Array, back: Array, codes: Codes | None) -> tuple[Array, float, str, str]:
-    """Standard errors on the original scale, their degrees of freedom, their kind, and a caution.
-
-    The sandwich (Liang & Zeger 1986) collapses with few clusters, and under separation, where every residual is
-    near 0; so the larger of it and the model-based error is used (Angrist & Pischke 2009, §8.1).
-    """
-    _, share, weights, leverage = _state(y, design, beta)
-    model = np.sqrt(np.diag(back @ np.linalg.inv(_information(design, (1 + leverage) * weights)) @ back.T))
-    bread = back @ np.linalg.inv(_information(design, weights))
-    scores = design * (y - share)[:, None]
-    groups = 0 if codes is None else int(codes.max()) + 1
-    if codes is not None and groups > 1:
-        sums = np.column_stack([group_sums(codes, column) for column in scores.T])
-        robust = np.sqrt(((sums @ bread.T) ** 2).sum(axis=0) * groups / (groups - 1))
-        kind = f"cluster-robust standard errors over {groups} clusters, not below model-based"
-        return np.maximum(robust, model), groups - 1.0, kind, few_clusters(groups)
-    note = "one cluster: the interval takes its items as independent" if groups == 1 else ""
-    robust = np.sqrt(((scores @ bread.T) ** 2).sum(axis=0))
-    if has_ties(y) and bool(np.all(robust > 1e-6 * model)):
-        return robust, np.inf, "sandwich standard errors (ties present)", note
-    return model, np.inf, "model-based standard errors", note
+        The sandwich (Liang & Zeger 1986) collapses with few clusters, and under separation, where every residual is
+        near 0; so the larger of it and the model-based error is used (Angrist & Pischke 2009, §8.1). Clusters are a
+        sample: that their strata differ at 0 is part of the error of the mean.
+        """
+        rows, at = self.rows, state(self.rows, beta)
+        strata, n = len(self.items), float(rows.times.sum())
+        contrasts = np.zeros((2, len(beta)))
+        scale = n * mean * (1 - mean)
+        penalised = expit((self.back @ beta)[:strata])
+        contrasts[0, :strata] = self.items * penalised * (1 - penalised) / scale if strata > 1 else 1.0
+        contrasts[1, -1] = 1.0
+        contrasts = contrasts @ self.back
+        held = np.linalg.inv(rows.information((1 + at.leverage) * at.weights))
+        model = np.sqrt(np.diag(contrasts @ held @ contrasts.T))
+        bread = contrasts @ np.linalg.inv(rows.information(at.weights))
+        influence = (rows.design * (rows.y - expit(logits))[:, None]) @ bread.T
+        groups = 0 if self.cluster is None else int(self.cluster.max()) + 1
+        if self.cluster is not None and groups > 1:
+            influence[:, 0] += (at_zero[self.stratum] - mean) / scale
+            sums = np.column_stack([group_sums(self.cluster, rows.times * column) for column in influence.T])
+            robust = np.sqrt((sums**2).sum(axis=0) * groups / (groups - 1))
+            kind = f"cluster-robust standard errors over {groups} clusters, not below model-based"
+            return np.maximum(robust, model), groups - 1.0, kind, few_clusters(groups)
+        note = "one cluster: the interval takes its items as independent" if groups == 1 else ""
+        robust = np.sqrt((rows.times[:, None] * influence**2).sum(axis=0))
+        if has_ties(rows.y) and bool(np.all(robust > 1e-6 * model)):
+            return robust, np.inf, "sandwich standard errors (ties present)", note
+        return model, np.inf, "model-based standard errors", note

@@ -418,3 +418,36 @@ class TestCharts:
                 assert svg.startswith("<svg")
                 assert "mod&lt;el" in svg
                 assert "NaN" not in svg
+
+
+def test_length_adjustment_holds_where_the_log_odds_bend_and_the_line_is_cautioned() -> None:
+    # As in BLiMP's left_branch_island_echo_question: both kinds of unequal pairs are easier than the equal ones.
+    rng = np.random.default_rng(4)
+    rows = []
+    for difference, share, count in ((-2, 0.8, 200), (-1, 0.75, 200), (0, 0.4, 500), (1, 0.7, 100)):
+        right = rng.random(count) < share
+        rows += [("p", float(good), 0.5, 10 + difference, 10) for good in right]
+    found = result(scored(rows))
+    where = {"scope": "paradigm", "normalise": "none"}
+    adjusted = value(found.summary, measure="length-adjusted accuracy", **where)
+    equal = value(found.summary, measure="accuracy", split="A=U", **where)
+    assert adjusted["value"] == pytest.approx((equal["value"] * 500 + 0.5) / 501)  # by the penalty
+    line = value(found.summary, measure="lack of fit of the line", **where)
+    assert line["p_holm"] < 1e-6 and line["test"].endswith("2 df")
+    assert any("a line in |A|−|U| does not fit 1 of its paradigms (p;" in caution for caution in found.cautions)
+    (table,) = (table for table in section.tables([found]) if table.name == "line-fit")
+    assert [str(cell) for cell in table.rows[0].cells][-3] == "2"
+
+
+def test_paradigms_keep_their_own_level_when_pooled() -> None:
+    # An easy paradigm with long acceptable sentences beside a hard one with short ones: length itself does nothing.
+    rng = np.random.default_rng(6)
+    rows = []
+    for name, share, way in (("easy", 0.9, 1), ("hard", 0.3, -1)):
+        for unequal in (0, way):
+            rows += [(name, float(good), 0.5, 10 + unequal, 10) for good in rng.random(2000) < share]
+    summary = result(scored(rows)).summary
+    where = {"scope": "overall", "normalise": "none"}
+    slope = value(summary, measure="log-odds per token of |A|−|U|", **where)
+    assert slope["low"] < 0 < slope["high"]
+    assert value(summary, measure="length-adjusted accuracy", **where)["value"] == pytest.approx(0.6, abs=0.02)

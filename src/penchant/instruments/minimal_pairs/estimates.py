@@ -5,7 +5,7 @@ Everything here is computed from the table of items alone, so it can be repeated
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
-from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
+from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
 
 if TYPE_CHECKING:
@@ -29,6 +29,10 @@ Credits = NDArray[np.float64]
 ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
+REJECTED = 0.05
+"""The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
+_SHOWN = 5
+"""Paradigms that a caution names."""
 ALL = "all"
 """The split or group that stands for all pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
@@ -97,6 +101,21 @@ def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
         yield from _cautions(name, items.filter(pl.col("dataset") == name))
 
 
+def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """A caution for each data set and score whose log-odds are no line in |A|−|U| in some paradigms."""
+    bent: dict[tuple[str, str], list[str]] = {}
+    for estimate in estimates:
+        if estimate.measure == LACK_OF_FIT and estimate.p_holm <= REJECTED:
+            key = estimate.by["dataset"], estimate.by["normalise"]
+            bent.setdefault(key, []).append(estimate.by["group"])
+    for (name, how), paradigms in bent.items():
+        shown = ", ".join(paradigms[:_SHOWN]) + (" and others" if len(paradigms) > _SHOWN else "")
+        yield (
+            f"{name}, score {how}: a line in |A|−|U| does not fit {len(paradigms)} of its paradigms ({shown}; p ≤ "
+            f"{REJECTED:g} after Holm's correction); read accuracy by |A|−|U| there, not the log-odds per token"
+        )
+
+
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
     yield from _block(part, credit, "overall", ALL, settings)
     for phenomenon in part["phenomenon"].unique(maintain_order=True).to_list():
@@ -109,7 +128,8 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
         for paradigm, inside in zip(paradigms, masks, strict=True)
     ]
     every = (estimate for block in blocks for estimate in block)
-    yield from with_holm(every, lambda estimate: estimate.measure if estimate.measure in (GAP, SLOPE) else None)
+    families = GAP, SLOPE, LACK_OF_FIT
+    yield from with_holm(every, lambda estimate: estimate.measure if estimate.measure in families else None)
 
 
 def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
@@ -134,9 +154,14 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
         yield labelled(mean(signs == sign), ACCURACY, split)
     for split in ("A>U", "A<U"):
         yield labelled(_gap(credit, signs, SPLITS[split], (strata, noun), settings.level), GAP, split)
-    fitted = fit(credit, difference, clusters=paradigms if several else None)
-    yield labelled(adjusted_accuracy(fitted, level=settings.level), ADJUSTED)
-    yield labelled(length_slope(fitted, level=settings.level), SLOPE)
+    free, line = (
+        fit(credit, difference, strata=paradigms, clusters=paradigms if several else None, levels=levels)
+        for levels in (True, False)
+    )
+    yield labelled(adjusted_accuracy(free, level=settings.level), ADJUSTED)
+    yield labelled(length_slope(line, level=settings.level), SLOPE)
+    if scope == "paradigm":
+        yield labelled(lack_of_fit(credit, difference, level=settings.level), LACK_OF_FIT)
     if scope == "overall":
         for step in np.unique(difference):
             yield labelled(mean(difference == step), BY_DIFFERENCE, f"{step:+d}" if step else "0")

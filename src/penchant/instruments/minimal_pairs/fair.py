@@ -18,6 +18,7 @@ from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.instruments.minimal_pairs.estimates import (
     ALL,
     credits,
+    line_cautions,
     pair_cautions,
     pair_estimates,
 )
@@ -88,6 +89,7 @@ class FairPairs(PairProbe):
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about fair pairs that are unequal for this model, and paradigms that the fair set lacks."""
+        yield from line_cautions(estimates)
         items = measured.items
         fair = items.filter(pl.col("dataset") == FAIR)
         unequal = int((fair["difference"] != 0).sum())

@@ -19,7 +19,7 @@ from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, 
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
-from penchant.instruments.minimal_pairs.estimates import pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Written, written
 from penchant.records import Estimate, Item, Signature
@@ -134,8 +134,9 @@ class MinimalPairs(PairProbe):
         return pair_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about unequal token lengths, ties and small paradigms."""
-        return pair_cautions(measured.items)
+        """Cautions about unequal token lengths, ties, small paradigms, and lines that do not fit."""
+        yield from pair_cautions(measured.items)
+        yield from line_cautions(estimates)
 
 
 def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:

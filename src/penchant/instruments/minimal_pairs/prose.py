@@ -47,10 +47,13 @@ def methods(results: Sequence[Result]) -> list[str]:
         "score, ½ at a tie and 0 otherwise; accuracy is the mean. Special tokens are context and never scored.",
         "Pairs are split by whether the acceptable sentence (A) has as many tokens as the unacceptable one (U), more "
         "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
-        "Length-adjusted accuracy is what a logistic fit on |A|−|U| predicts at 0, with a penalty that draws it "
-        "towards one half where there are few pairs. Several paradigms, or in CrowS-Pairs bias types, are taken as a "
-        "sample: intervals and tests are about others like them, and wide where there are only two or three. Two "
-        "models are compared pair by pair.",
+        "Length-adjusted accuracy is what a logistic fit predicts at equal lengths. It has an intercept for every "
+        "paradigm and a level for every |A|−|U| other than 0, which paradigms share; several paradigms are averaged by "
+        "their pairs. Within one paradigm it rests on the pairs of equal length alone, unless there are none: then a "
+        "line in |A|−|U| stands in for the levels. A penalty draws it towards one half where there are few pairs. "
+        "line in |A|−|U| stands in for the levels. A penalty draws it towards one half where there are few pairs. "
+        "Several paradigms, or in CrowS-Pairs bias types, are taken as a sample: intervals and tests are about others "
+        "like them, and wide where there are only two or three. Two models are compared pair by pair.",
     ]
 
 

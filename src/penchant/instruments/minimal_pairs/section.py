@@ -20,6 +20,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     credits,
     deltas,
 )
+from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.records import Result, Signature
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
@@ -45,7 +46,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         if groups > 1:
             table = _accuracies(results, scope, f"by-{scope}", f"Accuracy in percent by {scope}", (scope,))
             shown.append(replace(table, detail=scope == "phenomenon" or groups > _MANY))
-    return [*shown, _by_difference(results)]
+    return [*shown, *line_fits(results), _by_difference(results)]
 
 
 def _groups(result: Result, scope: str) -> int:
@@ -75,8 +76,8 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
             for key, (cells, signature) in _interleaved(rows)
         ),
         "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
-        "has fewer. Length-adjusted: at equal lengths, by a logistic fit on |A|−|U| over all pairs. A tie counts "
-        "one half.",
+        "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
+        "intercept for every paradigm. A tie counts one half.",
     )
 
 
