@@ -18,6 +18,7 @@ from answers import Answer, refused
 from paths import ROOT, SHARED, needs_shared
 from penchant import FairPairs, MinimalPairs, load, read_pairs
 from penchant.instruments.minimal_pairs.fair_section import _open_ranks
+from penchant.instruments.minimal_pairs.fair_section import tables as fair_tables
 from penchant.study.results import read_outcome
 
 Program = Callable[..., Answer]
@@ -43,6 +44,7 @@ paradigms:
 """
 WORDS = "teacher nurse doctor dog horse traveler owner sister book table garden key"
 NOUNS = "lemma,singular\n" + "".join(f"{word},{word}\n" for word in WORDS.split())
+VERB_PAIRS = [("saw", "discovered"), ("lost", "left"), ("found", "bought"), ("painted", "forgot")]
 VERBS = "lemma,past,class\n" + "".join(
     f"{word},{word},{kind}\n"
     for kind, words in (
@@ -237,7 +239,8 @@ def test_the_two_sets_are_scored_as_by_themselves(zoo: Zoo, blimp: Path, tmp_pat
         summary = found.summary.filter(measure & (pl.col("dataset") == name)).select(columns)
         assert summary.equals(alone.summary.filter(measure).select(columns), null_equal=True)
     gains = found.summary.filter((pl.col("dataset") == "fair − original") & (pl.col("normalise") == "none"))
-    assert set(gains["measure"]) == {"accuracy on fair − original pairs"}
+    gain = "accuracy on fair − original pairs"
+    assert set(gains["measure"]) == {gain, "share of fair pairs that are original pairs"}
     # Mantel–Haenszel over paradigms, by hand.
     right = [
         (row["paradigm"], row["dataset"], (np.sign(row["score_good"] - row["score_bad"]) + 1) / 2)
@@ -249,7 +252,36 @@ def test_the_two_sets_are_scored_as_by_themselves(zoo: Zoo, blimp: Path, tmp_pat
         weight = len(sides[0]) * len(sides[1]) / (len(sides[0]) + len(sides[1]))
         parts.append((weight, np.mean(sides[0]) - np.mean(sides[1])))
     by_hand = sum(w * gap for w, gap in parts) / sum(w for w, _ in parts)
-    assert gains.filter(scope="overall")["value"].item() == pytest.approx(by_hand)
+    assert gains.filter(scope="overall", measure=gain)["value"].item() == pytest.approx(by_hand)
+
+
+def test_pairs_of_both_sets_are_found_by_their_sentences(zoo: Zoo, tmp_path: Path) -> None:
+    texts = [(f"The {noun} {a} the dog.", f"The {noun} {b} the dog.") for noun in WORDS.split() for a, b in VERB_PAIRS]
+
+    def write(name: str, chosen: list[tuple[str, str]], start: int) -> str:
+        lines = [
+            {"sentence_good": g, "sentence_bad": b, "UID": "p", "linguistics_term": "t", "pairID": str(start + i)}
+            for i, (g, b) in enumerate(chosen)
+        ]
+        (tmp_path / name).write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        return str(tmp_path / name)
+
+    original = write("original.jsonl", texts[:40], 0)
+    # Other ids, another order, 20 of the original ones and 8 of its own.
+    fair = write("fair.jsonl", texts[47:39:-1] + texts[19::-1], 700)
+    found = FairPairs(original=original, fair=fair, normalise="none", resamples=200).run(load(zoo("gpt2")))
+    right = {
+        (row["dataset"], row["good"], row["bad"]): (np.sign(row["score_good"] - row["score_bad"]) + 1) / 2
+        for row in found.items.iter_rows(named=True)
+    }
+    means = {name: np.mean([c for (own, _, _), c in right.items() if own == name]) for name in ("fair", "original")}
+    rows = found.summary.filter((pl.col("dataset") == "fair − original") & (pl.col("scope") == "overall"))
+    gain = rows.filter(measure="accuracy on fair − original pairs").row(0, named=True)
+    assert gain["value"] == pytest.approx(means["fair"] - means["original"])
+    assert gain["n"] == 48 and "20 of 28 fair pairs are among the 40 original ones" in gain["note"]
+    assert rows.filter(measure="share of fair pairs that are original pairs")["value"].item() == 20 / 28
+    (ranked, *_) = fair_tables([found])
+    assert str(ranked.rows[0].cells[-1]) == "71.4 (20)"
 
 
 @pytest.mark.whole

@@ -27,11 +27,12 @@ from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.intervals import independent_difference
-from penchant.stats.stratified import mantel_haenszel_difference
+from penchant.stats.inputs import joined
+from penchant.stats.overlap import overlapping_difference
 
 ORIGINAL, FAIR = "original", "fair"
 GAIN = "accuracy on fair − original pairs"
+SHARED = "share of fair pairs that are original pairs"
 
 
 class FairPairs(PairProbe):
@@ -103,21 +104,45 @@ class FairPairs(PairProbe):
             yield f"the fair set has no pairs of {', '.join(lost)}, which the difference leaves out"
 
     def _gains(self, items: pl.DataFrame, how: str) -> Iterator[Estimate]:
-        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both."""
-        credit, fair = credits(items, how), (items["dataset"] == FAIR).to_numpy()
-        strata = items["paradigm"].to_list()
-        shared = [p for p in dict.fromkeys(strata) if len(items.filter(paradigm=p)["dataset"].unique()) == 2]
-        whole = mantel_haenszel_difference(
-            credit,
+        """Accuracy on the fair pairs minus that on the original ones, over and within the paradigms of both; pairs of
+        both sets are found by their sentences."""
+        pairs = _distinct(items, how)
+        parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("paradigm", maintain_order=True)}
+        both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
+        yield from self._gain(pairs, "overall", ALL)
+        each = [estimate for name, part in both.items() for estimate in self._gain(part, "paradigm", name)]
+        yield from with_holm(each, lambda estimate: GAIN if estimate.measure == GAIN else None)
+
+    def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
+        """The difference over some paradigms, and the share of their fair pairs that are original ones."""
+        by = {"scope": scope, "group": group, "split": ALL}
+        fair, original = pairs["fair"].to_numpy(), pairs["original"].to_numpy()
+        gain = overlapping_difference(
+            pairs["credit"].to_numpy(),
             fair,
-            strata,
+            original,
+            pairs["paradigm"].to_list(),
             level=self.level,
-            noun="paradigms",
         )
-        yield replace(whole, measure=GAIN, by={"scope": "overall", "group": ALL, "split": ALL})
-        each = []
-        for paradigm in shared:
-            inside = (items["paradigm"] == paradigm).to_numpy()
-            gain = independent_difference(credit[inside & fair], credit[inside & ~fair], level=self.level)
-            each.append(replace(gain, measure=GAIN, by={"scope": "paradigm", "group": paradigm, "split": ALL}))
-        yield from with_holm(each, lambda estimate: GAIN)
+        both, kept = int((fair & original).sum()), int(fair.sum())
+        overlap = f"{both} of {kept} fair pairs are among the {int(original.sum())} original ones" if both else ""
+        yield replace(gain, measure=GAIN, by=by, note=joined(gain.note, overlap))
+        yield Estimate(SHARED, both / kept, kept, level=self.level, note="counted: it has no interval", by=by)
+
+
+def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:
+    """One row for every distinct pair of a paradigm: its credit, and whether it is in the fair and the original set.
+
+    Pairs are the same if both sentences are; of pairs that a set has several times, each is matched once.
+    """
+    same = ["paradigm", "good", "bad"]
+    return (
+        items.select("dataset", *same, pl.Series("credit", credits(items, how)))
+        .with_columns(pl.int_range(pl.len()).over("dataset", *same).alias("copy"))
+        .group_by(*same, "copy", maintain_order=True)
+        .agg(
+            pl.col("credit").first(),
+            (pl.col("dataset") == FAIR).any().alias("fair"),
+            (pl.col("dataset") == ORIGINAL).any().alias("original"),
+        )
+    )

@@ -14,7 +14,9 @@ def methods(results: Sequence[Result]) -> list[str]:
     return [
         "Two sets of minimal pairs were scored, an original one and a fair one, in which both sentences of every "
         "pair have the same number of tokens under the tokenizers the set was made for [@ueda2024]. Their accuracies "
-        "are compared within paradigms, because the two need not have them in the same shares.",
+        "are compared within paradigms, because the two need not have them in the same shares. Pairs that both sets "
+        "have are found by their two sentences and count once: the difference then rests on the pairs that they do not "
+        "share and on how many those are.",
         *pairs.methods(sets(results)),
     ]
 

@@ -11,7 +11,7 @@ import polars as pl
 from penchant.instruments.minimal_pairs import charts
 from penchant.instruments.minimal_pairs import section as pairs
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL
-from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
+from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.records import Result
 from penchant.report.figures import COLOURS, Figure
 from penchant.report.made import tested
@@ -40,8 +40,9 @@ def _ranked(results: Sequence[Result]) -> Table:
     for result in results:
         for row in _rows(result, ACCURACY, "overall").iter_rows(named=True):
             grouped.setdefault((row["normalise"], result.signature["model"]), {})[row["dataset"]] = row
-        for row in _rows(result, GAIN, "overall").iter_rows(named=True):
-            grouped.setdefault((row["normalise"], result.signature["model"]), {})[GAIN] = row
+        for measure in (GAIN, SHARED):
+            for row in _rows(result, measure, "overall").iter_rows(named=True):
+                grouped.setdefault((row["normalise"], result.signature["model"]), {})[measure] = row
     rows = []
     for how in dict.fromkeys(how for how, _ in grouped):
         by_model = {model: sets for (score, model), sets in grouped.items() if score == how}
@@ -51,15 +52,21 @@ def _ranked(results: Sequence[Result]) -> Table:
             for name in _SETS:
                 cells += [estimate(sets[name], ".1f", scale=100, count=True), ranks[name][model]]
             gain = sets[GAIN]
-            cells += [estimate(gain, "+.1f", scale=100, count=True), P(gain["p"])]
+            cells += [estimate(gain, "+.1f", scale=100, count=True), P(gain["p"]), _overlap(sets[SHARED])]
             rows.append(Row(tuple(cells), gain["signature"]))
     note = (
-        "[intervals], (pairs); fair − original in percentage points, within the paradigms of both sets. Ranks are by "
+        "[intervals], (pairs); fair − original in percentage points, within the paradigms of both sets, over the "
+        "distinct pairs; in both: percent of the fair pairs that are original pairs too, which the interval and the "
+        "test allow for. Ranks are by "
         "accuracy, best first, and as uncertain as the accuracies; differences between models have intervals and tests "
         "of their own below."
     )
-    columns = ("score", "model", "original", "rank", "fair", "rank ", "fair − original", "p")
+    columns = ("score", "model", "original", "rank", "fair", "rank ", "fair − original", "p", "in both")
     return Table("fair-and-original", "Accuracy in percent on original and fair pairs", columns, tuple(rows), note)
+
+
+def _overlap(row: dict[str, Any]) -> Number:
+    return Number(100 * row["value"], n=round(row["value"] * row["n"]), form=".1f")
 
 
 def _ranks(values: dict[str, float]) -> dict[str, int]:
@@ -73,13 +80,17 @@ def _by_paradigm(results: Sequence[Result]) -> Table:
             (row["normalise"], row["group"], row["dataset"]): row
             for row in _rows(result, ACCURACY, "paradigm").iter_rows(named=True)
         }
+        overlaps = {
+            (row["normalise"], row["group"]): _overlap(row)
+            for row in _rows(result, SHARED, "paradigm").iter_rows(named=True)
+        }
         for row in _rows(result, GAIN, "paradigm").iter_rows(named=True):
             key = row["normalise"], row["group"]
             accuracies = (estimate(sets[*key, name], ".1f", scale=100, count=True) for name in _SETS)
             gain = estimate(row, "+.1f", scale=100)
             cells = (row["group"], row["normalise"], result.signature["model"], *accuracies)
-            rows.append(Row((*cells, gain, P(row["p"]), P(row["p_holm"])), row["signature"]))
-    columns = ("paradigm", "score", "model", "original", "fair", "fair − original", "p", "p (Holm)")
+            rows.append(Row((*cells, gain, P(row["p"]), P(row["p_holm"]), overlaps[key]), row["signature"]))
+    columns = ("paradigm", "score", "model", "original", "fair", "fair − original", "p", "p (Holm)", "in both")
     tests = tested(*(_rows(result, GAIN, "paradigm") for result in results))
     note = f"[intervals], (pairs). {tests} Holm over the paradigms of a model and score."
     title = "Accuracy in percent on original and fair pairs by paradigm"

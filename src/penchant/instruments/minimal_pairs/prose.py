@@ -51,7 +51,6 @@ def methods(results: Sequence[Result]) -> list[str]:
         "paradigm and a level for every |A|−|U| other than 0, which paradigms share; several paradigms are averaged by "
         "their pairs. Within one paradigm it rests on the pairs of equal length alone, unless there are none: then a "
         "line in |A|−|U| stands in for the levels. A penalty draws it towards one half where there are few pairs. "
-        "line in |A|−|U| stands in for the levels. A penalty draws it towards one half where there are few pairs. "
         "Several paradigms, or in CrowS-Pairs bias types, are taken as a sample: intervals and tests are about others "
         "like them, and wide where there are only two or three. Two models are compared pair by pair.",
     ]
