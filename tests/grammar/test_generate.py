@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import math
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -12,10 +13,12 @@ import pytest
 import yaml
 from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
+from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
 from penchant.grammar.drawing import written
 from penchant.grammar.generate import Statistics, generate, parse
 from penchant.grammar.grammar import BUNDLED_GRAMMARS, Grammar, bundled_grammars, read_grammar
+from penchant.instruments.minimal_pairs.making import Counters, generated
 from penchant.models.load import load_tokenizer
 from toy_grammars import GARDEN, GARDEN_TABLES, PARADIGMS, TOYS, sentences, toy, words, write_grammar
 
@@ -310,3 +313,37 @@ def test_bundled_grammars_give_what_they_allow(name: str, paradigm: str) -> None
         assert parse(read, paradigm, pair.good, "good"), pair.good
         assert parse(read, paradigm, pair.bad, "bad"), pair.bad
         assert not parse(read, paradigm, pair.bad, "good"), pair.bad
+
+
+BLIMP_MARKS = ("field", "linguistics_term", "simple_LM_method", "one_prefix_method", "two_prefix_method")
+RAISING = {"unlikely", "soon", "apt", "about", "likely", "certain", "sure", "bound"}
+
+
+@needs_shared
+@pytest.mark.parametrize("name", sorted(read_grammar(BUNDLED_GRAMMARS / "en").paradigms))
+def test_rows_are_marked_as_blimp_marks_them(name: str) -> None:
+    lines = (SHARED / "blimp" / f"{name}.jsonl").read_text("utf-8").splitlines()
+    own = generated(read_grammar(BUNDLED_GRAMMARS / "en"), [name], 20, Counters({"words": words}), seed=0, checks=10)
+    (theirs,) = {tuple(json.loads(line)[key] for key in (*BLIMP_MARKS, "lexically_identical")) for line in lines}
+    (ours,) = {tuple(row[key] for key in (*BLIMP_MARKS, "lexically_identical")) for row in own.rows}
+    assert ours == theirs
+
+
+def test_raising_adjectives_are_those_of_blimp() -> None:
+    found = generate(read_grammar(BUNDLED_GRAMMARS / "en"), "tough_vs_raising_1", 300, seed=1)
+    assert {pair.bad_words["adjective"].lemma for pair in found.pairs} == RAISING
+
+
+def test_marks_come_from_the_grammar_or_the_words(tmp_path: Path) -> None:
+    marked = copy.deepcopy(GARDEN)
+    marked["paradigms"]["causative"] |= {"one_prefix_method": True, "lexically_identical": True}
+    rows = {
+        name: generated(grammar, ["causative"], 5, Counters({}), seed=0, checks=1).rows
+        for name, grammar in (
+            ("plain", toy("garden")),
+            ("marked", read_grammar(write_grammar(tmp_path, marked, GARDEN_TABLES))),
+        )
+    }
+    for name, marks in (("plain", (False, False, False)), ("marked", (True, False, True))):
+        keys = ("one_prefix_method", "two_prefix_method", "lexically_identical")
+        assert {tuple(row[key] for key in keys) for row in rows[name]} == {marks}

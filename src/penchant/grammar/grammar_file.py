@@ -115,6 +115,12 @@ class ParadigmEntry(_Strict):
 
     field: Annotated[Text | None, Field(description="such as syntax")] = None
     linguistics_term: Annotated[Text | None, Field(description="the phenomenon, such as argument_structure")] = None
+    one_prefix_method: bool = False
+    """BLiMP's mark of pairs that first differ in a critical word: one prefix, two words after it."""
+    two_prefix_method: bool = False
+    """BLiMP's mark of pairs in which the same critical word follows two different prefixes."""
+    lexically_identical: bool | None = None
+    """BLiMP's mark of pairs of the same words; default: whether both sentences have the same words, but for case."""
     slots: Annotated[dict[Text, SlotEntry], Field(min_length=1, description="in the order in which they are drawn")]
     good: Annotated[Text, Field(description="the acceptable sentence, with slots in braces")]
     bad: Annotated[Text, Field(description="the unacceptable one")]

@@ -55,11 +55,13 @@ class Slot:
 @dataclass(frozen=True, slots=True)
 class Paradigm:
     """A kind of minimal pair. `vary` holds the slots that are drawn anew for the bad sentence, in the order of
-    `slots`; there, a slot's own name refers to its word in the good sentence."""
+    `slots`; there, a slot's own name refers to its word in the good sentence. `marks` are those of BLiMP's rows that
+    hold for all its pairs."""
 
     name: str
     field: str
     linguistics_term: str
+    marks: Mapping[str, bool]
     slots: Mapping[str, Slot]
     good: Template
     bad: Template
@@ -104,7 +106,11 @@ class _Reader:
         good = self._template("good", entry.good, {})
         bad = self._template("bad", entry.bad, self.vary)
         self._check_use(good, bad)
-        return Paradigm(self.name, entry.field or "", entry.linguistics_term or "", self.slots, good, bad, self.vary)
+        marks = {"one_prefix_method": entry.one_prefix_method, "two_prefix_method": entry.two_prefix_method}
+        if entry.lexically_identical is not None:
+            marks["lexically_identical"] = entry.lexically_identical
+        phenomenon = entry.linguistics_term or ""
+        return Paradigm(self.name, entry.field or "", phenomenon, marks, self.slots, good, bad, self.vary)
 
     # Slots
 
