@@ -28,6 +28,7 @@ _SOURCES = (
     (r"\bBonett-Price\b", "bonett2012"),
     (r"\bBonett–Wright\b", "bonett2000"),
     (r"\bFeldt\b", "feldt1965"),
+    (r"\bSatterthwaite\b", "satterthwaite1946"),
     (r"\bFirth\b", "firth1993"),
     (r"\bMOVER\b", "zou2008"),
     (r"\bprediction interval\b", "higgins2009"),

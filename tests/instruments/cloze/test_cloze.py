@@ -19,7 +19,7 @@ import vl_convert
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats as scipy_stats
+from scipy import stats
 
 import brute
 import penchant as pc
@@ -606,6 +606,12 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     assert not any("no β" in caution for caution in plain.cautions)
 
 
+NOT_JUDGED = (
+    "0% of the rated probability is judged by two raters or more: what one rater or a lexicon says counts as known, "
+    "and no interval holds for other raters; let a second person rate"
+)
+
+
 def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     rows: list[tuple[str, float, Sequence[Rated]]] = [
         ("early", -1, [("thou", 0.5, -1.0), ("x", 0.25, None)]),
@@ -617,6 +623,7 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     assert found.cautions == (
         "2 of 4 predictions are rated by nobody and 0 are no words; they add nothing to β. The rated words hold 30% of "
         "the probability on average, all predicted ones 60%",
+        NOT_JUDGED,
     )
     (table,) = report.tables([found])
     assert table.columns[-1] == "rated mass"
@@ -625,7 +632,7 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     assert all(mass in line for mass, line in zip(masses, str(table).splitlines()[3:6], strict=True))
     rows[0] = ("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)])
     assert any("less than half of the predicted probability is rated" in c for c in result(items(rows)).cautions)
-    assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == ()
+    assert result(items([("early", -1, [("thou", 0.5, -1.0)])])).cautions == (NOT_JUDGED,)
 
 
 # Summary ----------------------------------------------------------------------------------------------------
@@ -655,7 +662,7 @@ def data(tmp_path: Path, lexicon: dict[str, float]) -> Path:
 def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
     found = cloze(data, k=60).run(language_model(zoo("roberta")))
     measures = {"mean β": "beta", "mean δ": "delta", "mean rated mass": "rated_mass"}
-    names = [*measures, "mean β, ratings moved", "mean δ, ratings moved"]
+    names = [*measures, *(f"mean {what}, {check}" for what in "βδ" for check in ("ratings moved", "raters sampled"))]
     assert sorted(found.summary["measure"].to_list()) == sorted(names * 4)
     for group in ("early", "modern", "neutral", "all"):
         part = found.items if group == "all" else found.items.filter(pl.col("group") == group)
@@ -992,6 +999,93 @@ def test_more_moves_than_ratings_move_all_of_them() -> None:
     assert set(np.round(np.abs(drawn[1]), 9)) == {0.2}
 
 
+# Other raters -----------------------------------------------------------------------------------------------
+
+
+def judged(rows: Sequence[tuple[str, float, Sequence[tuple[str, float, dict[int, float]]]]]) -> pl.DataFrame:
+    """Items whose words have ratings by rater."""
+    own = [
+        (g, rho, [(w, p, sum(by.values()) / len(by) if by else None) for w, p, by in found]) for g, rho, found in rows
+    ]
+    raters = [[list(by) for _, _, by in found] for _, _, found in rows]
+    ratings = [[list(by.values()) for _, _, by in found] for _, _, found in rows]
+    kinds = pl.List(pl.List(pl.Int32)), pl.List(pl.List(pl.Float64))
+    return items(own).with_columns(pl.Series("raters", raters, kinds[0]), pl.Series("ratings", ratings, kinds[1]))
+
+
+def test_other_raters_by_hand() -> None:
+    # Both raters rate everything: β of three sentences is .5·(1, 0, −1) by one and .5·(1, 1, 0) by the other.
+    rows = [("g", 1.0, [("w", 0.5, {0: a, 1: b})]) for a, b in ((1.0, 1.0), (0.0, 1.0), (-1.0, 0.0))]
+    row = value(result(judged(rows)).summary, measure="mean β, raters sampled")
+    # β is ½, ¼, −¼, variance 7/48 over 3 sentences; the raters' means are 0 and ⅓, variance 1/18 over 2 raters.
+    parts = 7 / 48 / 3, 1 / 18 / 2
+    df = sum(parts) ** 2 / (parts[0] ** 2 / 2 + parts[1] ** 2 / 1)
+    half = stats.t.ppf(0.975, df) * math.sqrt(sum(parts))
+    assert (row["low"], row["value"], row["high"]) == pytest.approx((1 / 6 - half, 1 / 6, 1 / 6 + half))
+    assert row["how"] == f"Satterthwaite t interval over 3 sentences and 2 raters (jackknife), {df:.1f} df"
+    assert "with 2 raters" in row["note"]
+    # δ = 1 − ½|1 − β| = ½ + ½β here, so its interval is half as wide.
+    delta = value(result(judged(rows)).summary, measure="mean δ, raters sampled")
+    assert delta["high"] - delta["low"] == pytest.approx(half)
+
+
+def test_what_one_rater_says_counts_as_known() -> None:
+    one = [("g", 1.0, [("w", 0.5, {0: a}), ("v", 0.2, {})]) for a in (1.0, 0.0, -1.0, 0.5)]
+    alone = result(judged(one))
+    row = value(alone.summary, measure="mean β, raters sampled")
+    assert math.isnan(row["low"]) and row["note"] == "no interval with raters' uncertainty: fewer than two raters"
+    assert alone.cautions[-1] == NOT_JUDGED
+    both = [("g", 1.0, [("w", 0.5, {0: a}), ("v", 0.2, {0: a, 4: -a})]) for a in (1.0, 0.0, -1.0, 0.5)]
+    row = value(result(judged(both)).summary, measure="mean β, raters sampled")
+    assert row["note"].endswith(
+        "29% of the rated probability is judged by two raters or more, the rest counts as known"
+    )
+    assert "2 raters" in row["how"]  # raters 1, 2 and 3 rate nothing here
+
+
+@given(st.permutations(range(6)), st.permutations(range(3)))
+@quick
+def test_neither_the_order_of_sentences_nor_the_names_of_raters_matter(order: list[int], names: list[int]) -> None:
+    rng = np.random.default_rng(5)
+    given_ = rng.choice([-1.0, -0.5, 0.0, 0.5, 1.0], size=(6, 2, 3))
+    rows, renamed = (
+        [
+            (f"g{i % 2}", 1.0, [(w, 0.3, {to[r]: x for r, x in enumerate(given_[i, j])}) for j, w in enumerate("ab")])
+            for i in range(6)
+        ]
+        for to in (range(3), names)
+    )
+    for group in ("g0", "all"):
+        one, other = (
+            value(result(judged(table)).summary, group=group, measure="mean δ, raters sampled")
+            for table in (rows, [renamed[i] for i in order])
+        )
+        assert (one["low"], one["high"]) == pytest.approx((other["low"], other["high"]), abs=1e-12)
+
+
+def test_two_models_lose_the_same_rater_together() -> None:
+    rows = [("g", 1.0, [("w", 0.5, {0: 1.0, 1: 0.0})]), ("g", 1.0, [("w", 0.4, {0: 0.5, 1: -0.5})])]
+    a, b = judged(rows), judged([(g, rho, [(w, p - 0.1, by) for w, p, by in found]) for g, rho, found in rows])
+    row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, raters sampled")
+    # Gaps of .1·½ and .1·0: variance .05²/2 over 2; by the two raters .075 and −.025, variance .1²/2 over 2.
+    parts = 0.05**2 / 4, 0.1**2 / 4
+    df = sum(parts) ** 2 / (parts[0] ** 2 + parts[1] ** 2)
+    assert row["high"] - row["value"] == pytest.approx(stats.t.ppf(0.975, df) * math.sqrt(sum(parts)))
+
+
+def test_ratings_travel_from_the_file_to_the_items(zoo: Zoo, tmp_path: Path) -> None:
+    words = (
+        cloze(write_set(tmp_path / "plain", PLAIN), k=6).run(language_model(zoo("bert"))).items["words"][0].to_list()
+    )
+    word = next(w for w in words if w.isalpha())
+    ratings = [(PLAIN[0][0], word, "zoe", 1.0), (PLAIN[0][0], word, "anna", 0.5)]
+    found = cloze(write_set(tmp_path / "set", PLAIN, ratings=ratings), k=6).run(language_model(zoo("bert"))).items
+    at = words.index(word)
+    assert found["raters"][0][at].to_list() == [1, 0]  # numbers in alphabetical order: names stay in the file
+    assert found["ratings"][0][at].to_list() == [1.0, 0.5]
+    assert found["valences"][0][at] == 0.75
+
+
 # Two models -------------------------------------------------------------------------------------------------
 
 
@@ -1002,6 +1096,9 @@ def side(betas: Sequence[float], groups: Sequence[str], model: str, **more: obje
         for group, beta in zip(groups, betas, strict=True)
     ]
     return result(items(rows), model, **more)
+
+
+SHOWN = ("", ", raters sampled", ", ratings moved")
 
 
 class TestComparison:
@@ -1022,7 +1119,7 @@ class TestComparison:
                 assert row["low"] <= row["value"] <= row["high"]
                 assert row["comparison"] == "a − b"
                 assert row["test"] == "larger p of t and bootstrap-t over sentences"
-                assert row["p"] >= (0 if group == "all" else scipy_stats.ttest_1samp(part, 0).pvalue - 1e-12)
+                assert row["p"] >= (0 if group == "all" else stats.ttest_1samp(part, 0).pvalue - 1e-12)
                 assert (row["p"] < 0.05) == (row["low"] > 0)
         early, modern, whole = (
             value(found, group=g, measure="difference of mean β") for g in ("early", "modern", "all")
@@ -1031,7 +1128,7 @@ class TestComparison:
         assert early["p_holm"] == pytest.approx(2 * early["p"])  # over two groups, not three rows
         assert modern["p_holm"] == pytest.approx(max(modern["p"], early["p_holm"]))
         assert math.isnan(whole["p_holm"])
-        assert set(found["measure"]) == {f"difference of mean {m}{s}" for m in "βδ" for s in ("", ", ratings moved")}
+        assert set(found["measure"]) == {f"difference of mean {m}{s}" for m in "βδ" for s in SHOWN}
         assert {Signature.parse(text)["model"] for text in found["signature"]} == {"a − b"}
 
     def test_paired_not_the_difference_of_two_means(self) -> None:
@@ -1083,7 +1180,7 @@ class TestComparison:
     def test_models_formats_and_beginnings_may_differ(self) -> None:
         a = side(self.A, self.GROUPS, "a", dtype="float32", bos="<s>")
         b = side(self.B, self.GROUPS, "b", dtype="bfloat16", bos="none")
-        assert len(pc.compare(a, b)) == 12
+        assert len(pc.compare(a, b)) == 18
 
     def test_other_sentences_and_another_instrument_are_refused(self, zoo: Zoo, tmp_path: Path) -> None:
         a = side(self.A, self.GROUPS, "a")
@@ -1137,7 +1234,7 @@ def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result
     assert all(sum(name in line for line in lines) == 3 for name in ("alpha@1", "beta|two"))
     (empty,) = (line for line in lines if line.startswith("modern") and "beta|two" in line)
     assert empty.split()[:3] == ["modern", "beta|two", "0"]
-    assert empty.count("–") == 3
+    assert empty.count("–") == 5
     assert "no items; 1 sentences with nothing rated left out" in table  # as a footnote
     (full,) = (line for line in lines if line.startswith("first") and "alpha@1" in line)
     own = value(one.summary, group="first & <early>", measure="mean δ")

@@ -9,6 +9,7 @@ import polars as pl
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED, SCALES, Moves, groups, mean
 from penchant.instruments.cloze.probe import Cloze
+from penchant.instruments.cloze.raters import Raters
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 
@@ -21,15 +22,15 @@ def difference(measure: str) -> str:
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Mean β and δ of a minus those of b on the same sentences, by group and overall.
 
-    With an interval and a test from the studentised distribution over sentences, Holm's adjustment over the groups, and
-    the sensitivity of the difference to moved ratings. Raises StudyError for results that cannot be
-    compared, naming what differs.
+    With an interval and a test from the studentised distribution over sentences, Holm's adjustment over the groups,
+    intervals for other raters, and the sensitivity of the difference to moved ratings. Raises StudyError for results
+    that cannot be compared, naming what differs.
     """
     require_comparable(a, b, free={"model", "bos", "dtype"}, items=["id", "text", "expected"])
     settings = Cloze.of(a.signature)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)
-    moved = Moves.of([a.items, b.items], settings)
+    moved, raters = Moves.of([a.items, b.items], settings), Raters([a.items, b.items], settings)
     rows: list[Estimate] = []
     for column in ("beta", "delta"):
         width = SCALES[column][1] - SCALES[column][0]
@@ -40,6 +41,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             measure = difference(MEASURES[column])
             by = {"comparison": pair, "group": group}
             by_group.append(replace(gain, measure=measure, by=by))
+            rows.append(replace(raters.estimate(column, measure, inside), by=by))
             moves = moved.estimate(column, inside, settings)
             rows.append(replace(moves, measure=MOVED.format(measure), by=by))
         rows += with_holm(by_group, lambda estimate: None if estimate.by["group"] == EVERYTHING else "groups")

@@ -29,9 +29,9 @@ from penchant.tables.rows import read_models
 GAP = "[MASK]"
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
-RESERVED = frozenset(
-    ("words", "probs", "valences", "sources", "beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
-)
+_PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
+_NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
+RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
+from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
 from penchant.stats.bootstrap import percentile
@@ -33,6 +34,8 @@ EVERYTHING = "all"
 """The group that stands for all sentences."""
 LITTLE_RATED = 0.5
 """A caution is issued where the mean rated mass is below this share of the mass of all predictions."""
+HALF_JUDGED = 0.5
+"""A caution is issued where two raters or more judge less than this share of the rated mass."""
 
 
 def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
@@ -64,13 +67,14 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
 
 def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
     """All estimates from rated predictions."""
-    moved = Moves.of([items], settings)
+    moved, raters = Moves.of([items], settings), Raters([items], settings)
     for group, inside in groups(items):
         part = items.filter(inside)
         for column, measure in MEASURES.items():
             average = mean(part[column], part["group"], settings, SCALES[column])
             yield replace(average, measure=measure, by={"group": group})
         for column in ("beta", "delta"):
+            yield replace(raters.estimate(column, MEASURES[column], inside), by={"group": group})
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
 
 
@@ -220,6 +224,12 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
     if mass < LITTLE_RATED * top:
         drawn = "" if settings.renormalise else ", which draws β towards 0"
         yield f"less than half of the predicted probability is rated{drawn}: rate more words"
+    judged = Raters([items], settings).share()
+    if judged < HALF_JUDGED and mass > 0:
+        yield (
+            f"{judged:.0%} of the rated probability is judged by two raters or more: what one rater or a lexicon says "
+            "counts as known, and no interval holds for other raters; let a second person rate"
+        )
     empty = int(items["beta"].null_count())
     if empty:
         yield f"{empty} of {len(items)} sentences have no rated prediction and no β; they are left out of the means"

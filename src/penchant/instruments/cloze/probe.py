@@ -258,11 +258,12 @@ class Cloze(Probe):
             yield [Filler(words[i], float(logprobs[i])) for i in order]
 
     def _items(self, test_set: ClozeSet, predictions: list[list[Filler]], valences: Valences) -> pl.DataFrame:
-        """One row per sentence: labels, predicted words with valences and sources, β, δ and rated mass."""
+        """One row per sentence: labels, predicted words with valences, sources and ratings, β, δ and rated mass."""
         columns: dict[str, list[Any]] = {"id": [], "text": [], "expected": []}
         labels = list(dict.fromkeys(label for s in test_set.sentences for label in s.item.labels))
         columns |= {label: [] for label in labels}
-        columns |= {"words": [], "probs": [], "valences": [], "sources": []}
+        columns |= {"words": [], "probs": [], "valences": [], "sources": [], "raters": [], "ratings": []}
+        numbers = {rater: i for i, rater in enumerate(valences.raters())}  # a rater's name stays in the file of ratings
         for sentence, fillers in zip(test_set.sentences, predictions, strict=True):
             rated = [self._rated(sentence, filler, valences) for filler in fillers]
             columns["id"].append(sentence.item.id)
@@ -274,12 +275,17 @@ class Cloze(Probe):
             columns["probs"].append([float(np.exp(filler.logprob)) for filler in fillers])
             columns["valences"].append([value for value, _ in rated])
             columns["sources"].append([source for _, source in rated])
+            judged = [() if f.piece else valences.judgements(sentence.item.id, f.word) for f in fillers]
+            columns["raters"].append([[numbers[rater] for rater, _ in them] for them in judged])
+            columns["ratings"].append([[value for _, value in them] for them in judged])
         kinds: dict[str, Any] = {
             "expected": pl.Float64,
             "words": pl.List(pl.String),
             "probs": pl.List(pl.Float64),
             "valences": pl.List(pl.Float64),
             "sources": pl.List(pl.String),
+            "raters": pl.List(pl.List(pl.Int32)),
+            "ratings": pl.List(pl.List(pl.Float64)),
         }
         return measured(pl.DataFrame(columns, schema_overrides=kinds), renormalise=self.renormalise)
 

@@ -9,10 +9,14 @@ import polars as pl
 from penchant.instruments.cloze.charts import nearest_point
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
+from penchant.instruments.cloze.raters import SAMPLED
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
+
+_ABSENT = {"low": float("nan"), "high": float("nan"), "note": "made before ratings were kept"}
+"""What stands for an estimate that an older result does not have."""
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
@@ -24,20 +28,25 @@ def tables(results: Sequence[Result]) -> list[Table]:
             by_measure = {row["measure"]: row for row in of_group.iter_rows(named=True)}
             beta, delta, mass = (by_measure[measure] for measure in MEASURES.values())
             moved = by_measure[MOVED.format(MEASURES["delta"])]
+            sampled = [by_measure.get(SAMPLED.format(MEASURES[column]), _ABSENT) for column in ("beta", "delta")]
             cells = (
                 group,
                 result.signature["model"],
                 delta["n"],
                 estimate(beta, "+.3f"),
+                Number(low=sampled[0]["low"], high=sampled[0]["high"], form="+.3f", note=sampled[0]["note"]),
                 estimate(delta, ".3f"),
+                Number(low=sampled[1]["low"], high=sampled[1]["high"], form=".3f", note=sampled[1]["note"]),
                 Number(low=moved["low"], high=moved["high"], form=".3f"),
                 estimate(mass, count=mass["n"] != delta["n"]),
             )
             rows.append(Row(cells, delta["signature"]))
     low, _, high = results[0].signature["scale"].partition(" < ")
-    columns = ("group", "model", "sentences", "mean β", "mean δ", "δ, ratings moved", "rated mass")
+    of_delta = ("mean δ", "δ, raters sampled", "δ, ratings moved")
+    columns = ("group", "model", "sentences", "mean β", "β, raters sampled", *of_delta, "rated mass")
     note = (
         f"β: where a model leans, from −1 ({low}) to +1 ({high}); δ: how well that suits the sentences, 0 to 1. "
+        "The intervals of β and δ are for other sentences with the same raters; raters sampled: for other raters, too. "
         "Ratings moved: where mean δ lies had some ratings been half a point higher or lower."
     )
     return [Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note)]
@@ -48,25 +57,31 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     rows = []
     for measure in ("beta", "delta"):
         name = difference(MEASURES[measure])
-        moved = {
-            (row["comparison"], row["group"]): row
-            for row in comparison.filter(pl.col("measure") == MOVED.format(name)).iter_rows(named=True)
-        }
+        moved, others = (
+            {
+                (row["comparison"], row["group"]): row
+                for row in comparison.filter(pl.col("measure") == beside.format(name)).iter_rows(named=True)
+            }
+            for beside in (MOVED, SAMPLED)
+        )
         for row in comparison.filter(pl.col("measure") == name).iter_rows(named=True):
             shifted = moved[row["comparison"], row["group"]]
+            sampled = others.get((row["comparison"], row["group"]), _ABSENT)
             cells = (
                 row["comparison"],
                 MEASURES[measure],
                 row["group"],
                 row["n"],
                 estimate(row, "+.3f"),
+                Number(low=sampled["low"], high=sampled["high"], form="+.3f", note=sampled["note"]),
                 Number(low=shifted["low"], high=shifted["high"], form="+.3f"),
                 P(row["p"]),
                 "" if row["group"] == EVERYTHING else P(row["p_holm"]),
             )
             rows.append(Row(cells, row["signature"]))
-    columns = ("difference", "of", "group", "sentences", "value", "ratings moved", "p", "p (Holm)")
+    columns = ("difference", "of", "group", "sentences", "value", "raters sampled", "ratings moved", "p", "p (Holm)")
     note = (
+        "Raters sampled: the interval for other raters, too. "
         f"{tested(comparison)} Only sentences that have a β under both models count. Holm's correction over the "
         "groups of one measure and pair of models; not over measures or pairs."
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,8 @@ from penchant.stats.log_odds import log_odds, valence_bins
 
 UNRATED = "none"
 PIECE = "piece"
+Judgements = Sequence[tuple[str, float]]
+"""The ratings of a word in a sentence, each with the name of its rater."""
 
 
 def folded(word: str) -> str:
@@ -29,24 +31,35 @@ def folded(word: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Lookup:
-    """Values of words, looked up as spelled, else regardless of case if all such spellings have the same value."""
+    """Values of words, looked up as spelled, else regardless of case if all such spellings have the same value.
+
+    `judged` has the ratings that a value is the mean of, by spelling; a lexicon has none."""
 
     exact: Mapping[str, float]
     folded: Mapping[str, float]
+    judged: Mapping[str, Judgements] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, values: Mapping[str, float]) -> Lookup:
+    def of(cls, values: Mapping[str, float], judged: Mapping[str, Judgements] | None = None) -> Lookup:
         """A lookup of values by word."""
         exact = {unicodedata.normalize("NFC", word): value for word, value in values.items()}
         by_folded: dict[str, set[float]] = {}
         for word, value in exact.items():
             by_folded.setdefault(folded(word), set()).add(value)
-        return cls(exact, {word: next(iter(distinct)) for word, distinct in by_folded.items() if len(distinct) == 1})
+        same = {word: next(iter(distinct)) for word, distinct in by_folded.items() if len(distinct) == 1}
+        return cls(exact, same, {unicodedata.normalize("NFC", word): them for word, them in (judged or {}).items()})
 
     def get(self, word: str) -> float | None:
         """The value of a word; None where it is unknown."""
         value = self.exact.get(unicodedata.normalize("NFC", word))
         return self.folded.get(folded(word)) if value is None else value
+
+    def judgements(self, word: str) -> Judgements:
+        """The ratings that the value of a word is the mean of, of all spellings that it is looked up under."""
+        plain = unicodedata.normalize("NFC", word)
+        if plain in self.exact:
+            return self.judged.get(plain, ())
+        return [rating for key, them in self.judged.items() if folded(key) == folded(word) for rating in them]
 
 
 class Valences:
@@ -57,22 +70,36 @@ class Valences:
 
     def of(self, sentence: str, word: str) -> tuple[float | None, str]:
         """The valence of a word in a sentence, None where nobody rates it, and the name of its source."""
+        name, table = self._deciding(sentence, word)
+        return (table.get(word) if table else None), name
+
+    def judgements(self, sentence: str, word: str) -> Judgements:
+        """The ratings that the valence of a word in a sentence is the mean of; none where people did not rate it."""
+        _, table = self._deciding(sentence, word)
+        return table.judgements(word) if table else ()
+
+    def raters(self) -> list[str]:
+        """The names of all raters, sorted."""
+        judged = (them for _, tables in self._sources for table in tables.values() for them in table.judged.values())
+        return sorted({rater for them in judged for rater, _ in them})
+
+    def _deciding(self, sentence: str, word: str) -> tuple[str, Lookup | None]:
+        """The first source that knows the word, and its values for the sentence."""
         for name, tables in self._sources:
             table = tables.get(sentence) or tables.get("")
-            value = table.get(word) if table else None
-            if value is not None:
-                return value, name
-        return None, UNRATED
+            if table and table.get(word) is not None:
+                return name, table
+        return UNRATED, None
 
 
 def by_sentence(ratings: Iterable[Rating]) -> dict[str, Lookup]:
     """Lookups by sentence, with the mean rating of each word over its raters."""
-    values: dict[str, dict[str, list[float]]] = {}
+    judged: dict[str, dict[str, list[tuple[str, float]]]] = {}
     for rating in ratings:
-        values.setdefault(rating.sentence, {}).setdefault(rating.word, []).append(rating.value)
+        judged.setdefault(rating.sentence, {}).setdefault(rating.word, []).append((rating.rater, rating.value))
     return {
-        sentence: Lookup.of({word: sum(scores) / len(scores) for word, scores in words.items()})
-        for sentence, words in values.items()
+        sentence: Lookup.of({word: sum(v for _, v in them) / len(them) for word, them in words.items()}, words)
+        for sentence, words in judged.items()
     }
 
 

@@ -1,0 +1,111 @@
+"""Means of β and δ with the uncertainty of who rated: raters are left out one after the other."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.records import Estimate
+from penchant.stats.inputs import joined
+from penchant.stats.raters import mean_over_raters
+
+if TYPE_CHECKING:
+    from penchant.instruments.cloze.probe import Cloze
+
+Array = NDArray[np.float64]
+SAMPLED = "{}, raters sampled"
+"""The name of a measure whose interval holds for other raters, too."""
+_ALL_KNOWN = 0.995
+"""Above this share, the rated probability that one rater or a lexicon judges is not worth a word."""
+
+
+class Raters:
+    """β and δ of every sentence with each rater left out.
+
+    A word's valence is then the mean over its other raters. A word that nobody else rated keeps its valence: what one
+    rater, a lexicon or two corpora say of a word counts as known, and how much of the probability that is stands beside
+    the number. Two tables of the same sentences and ratings lose the same rater together.
+    """
+
+    def __init__(self, tables: list[pl.DataFrame], settings: Cloze) -> None:
+        """Read the ratings of tables with the same sentences in the same order."""
+        self._settings = settings
+        self._expected = tables[0]["expected"].to_numpy()
+        self._groups = tables[0]["group"].to_numpy()
+        self._betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
+        entries = [_entries(table, renormalise=settings.renormalise) for table in tables]
+        number = 1 + max((rater for part in entries for rater, _, _ in part), default=-1)
+        self._shifts = [np.zeros((number, len(tables[0]))) for _ in tables]
+        self._heard = np.zeros((number, len(tables[0])), dtype=bool)
+        for shift, part in zip(self._shifts, entries, strict=True):
+            for rater, row, change in part:
+                shift[rater, row] += change
+                self._heard[rater, row] = True
+        masses = [_masses(table) for table in tables]
+        self._judged, self._rated = (sum(parts) for parts in zip(*masses, strict=True))
+
+    def _values(self, column: str, *, rater: bool) -> Array:
+        """β or δ, or the difference between two tables: (1, sentences), or (raters, sentences) with one left out."""
+        betas = [beta + shift if rater else beta[None] for beta, shift in zip(self._betas, self._shifts, strict=True)]
+        values = betas if column == "beta" else [1 - np.abs(self._expected - beta) / 2 for beta in betas]
+        return values[0] if len(values) == 1 else values[0] - values[1]
+
+    def estimate(self, column: str, measure: str, inside: NDArray[np.bool_]) -> Estimate:
+        """The mean over some sentences; for two tables, the mean difference."""
+        value = self._values(column, rater=False)[0]
+        kept = inside & ~np.isnan(value)
+        heard = self._heard[:, kept].any(axis=1)
+        estimate = mean_over_raters(
+            value[kept],
+            self._values(column, rater=True)[heard][:, kept],
+            strata=self._groups[kept].tolist(),
+            level=self._settings.level,
+        )
+        judged, rated = float(self._judged[kept].sum()), float(self._rated[kept].sum())
+        share = judged / rated if rated else 0.0
+        known = f"{share:.0%} of the rated probability is judged by two raters or more, the rest counts as known"
+        note = joined(estimate.note, known if estimate.how and share < _ALL_KNOWN else "")
+        return replace(estimate, measure=SAMPLED.format(measure), note=note)
+
+    def share(self) -> float:
+        """The share of the rated probability that two raters or more judge."""
+        rated = float(self._rated.sum())
+        return float(self._judged.sum()) / rated if rated else 0.0
+
+
+def _entries(table: pl.DataFrame, *, renormalise: bool) -> list[tuple[int, int, float]]:
+    """For every rater of every word that others rate, too: the rater, the row of the sentence, and how its β changes
+    without that rater."""
+    found = []
+    for row, (words, mass) in enumerate(zip(_judged_words(table), table["rated_mass"], strict=True)):
+        for p, value, raters, ratings in words:
+            for rater in dict.fromkeys(raters):
+                others = [r for who, r in zip(raters, ratings, strict=True) if who != rater]
+                if others:
+                    change = sum(others) / len(others) - value
+                    found.append((rater, row, p * change / (mass if renormalise else 1.0)))
+    return found
+
+
+def _judged_words(table: pl.DataFrame) -> list[list[tuple[float, float, list[int], list[float]]]]:
+    """The rated words of every sentence: probability, valence, raters and ratings. A table made before ratings were
+    kept has no raters."""
+    if "raters" not in table.columns:
+        table = table.with_columns(raters=pl.lit(None), ratings=pl.lit(None))
+    rows = []
+    for probs, valences, raters, ratings in table.select("probs", "valences", "raters", "ratings").iter_rows():
+        none: list[list[int]] = [[]] * len(probs)
+        words = zip(probs, valences, raters or none, ratings or none, strict=True)
+        rows.append([word for word in words if word[1] is not None and word[0] > 0])
+    return rows
+
+
+def _masses(table: pl.DataFrame) -> tuple[Array, Array]:
+    """The probability of every sentence that two raters or more judge, and all that is rated."""
+    words = _judged_words(table)
+    judged = [sum(p for p, _, raters, _ in row if len(set(raters)) > 1) for row in words]
+    return np.array(judged, dtype=np.float64), table["rated_mass"].to_numpy()

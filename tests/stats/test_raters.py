@@ -1,0 +1,113 @@
+"""The mean over raters: by hand, against a plain t interval, and coverage."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from scipy import stats
+
+from penchant.errors import DataError
+from penchant.stats.raters import mean_over_raters
+
+Array = NDArray[np.float64]
+
+
+def left_out(table: Array) -> Array:
+    """The values of items without each rater: (items, raters) → (raters, items)."""
+    raters = table.shape[1]
+    return (table.sum(axis=1) - table.T) / (raters - 1)
+
+
+def test_raters_that_agree_leave_the_t_interval_over_items() -> None:
+    values = np.array([0.1, 0.4, -0.2, 0.3, 0.0])
+    found = mean_over_raters(values, np.tile(values, (4, 1)), level=0.9)
+    expected = stats.t.interval(0.9, 4, values.mean(), stats.sem(values))
+    assert (found.low, found.high) == pytest.approx(expected)
+    # Items that do not differ leave the t interval over raters.
+    own = np.array([0.1, 0.5, 0.3])
+    table = np.tile(own, (6, 1))
+    found = mean_over_raters(table.mean(axis=1), left_out(table))
+    assert (found.low, found.high) == pytest.approx(stats.t.interval(0.95, 2, own.mean(), stats.sem(own)))
+    assert found.note == "the interval is rough: with 3 raters 92 to 97 of 100 hold the truth; 5 would do"
+
+
+def test_what_has_no_interval() -> None:
+    for values, without, why in (
+        ([], np.empty((2, 0)), "no items"),
+        ([0.5], [[0.5], [0.4]], "one of the sentences"),
+        ([0.5, 0.2], np.empty((0, 2)), "fewer than two raters"),
+        ([0.5, 0.5], [[0.5, 0.5]] * 2, "neither sentences nor raters differ"),
+    ):
+        found = mean_over_raters(values, without)
+        assert np.isnan(found.low) and why in found.note
+    for bad in ([[np.nan, 1]], [[1.0]], [1.0, 2.0]):
+        with pytest.raises(DataError):
+            mean_over_raters([1.0, 2.0], bad)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(2, 5), st.integers(0, 1000), st.floats(0.1, 9), st.floats(-3, 3))
+def test_scale_shift_and_order(raters: int, seed: int, factor: float, shift: float) -> None:
+    rng = np.random.default_rng(seed)
+    table, groups = rng.normal(size=(8, raters)), np.array(list("aaabbbbb"))
+    found = mean_over_raters(table.mean(axis=1), left_out(table), strata=groups.tolist())
+    order = rng.permutation(8)
+    again = factor * table[order] + shift
+    other = mean_over_raters(again.mean(axis=1), left_out(again), strata=groups[order].tolist())
+    assert (other.low, other.high) == pytest.approx((factor * found.low + shift, factor * found.high + shift), abs=1e-7)
+    # Never narrower than it would be were the raters all there are.
+    assert found.high - found.value >= stats.norm.ppf(0.975) * found_items(table, groups) - 1e-12
+
+
+def found_items(table: Array, groups: NDArray[np.str_]) -> float:
+    """The standard error of the stratified mean over items."""
+    values = table.mean(axis=1)
+    parts = [values[groups == group] for group in np.unique(groups)]
+    return float(np.sqrt(sum(len(part) * part.var(ddof=1) for part in parts)) / len(values))
+
+
+# Coverage ---------------------------------------------------------------------------------------------------
+
+
+def rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
+    """Where sentences should lean, and the β of each by each rater: six words on the scale of five, and raters who
+    differ by noise of .35 and a leaning of their own."""
+    rho = rng.choice([-1.0, 1.0], sentences)
+    p = rng.dirichlet(np.full(6, 0.6), sentences) * rng.uniform(0.4, 0.9, (sentences, 1))
+    worth = np.clip(rng.normal(0.25 * rho[:, None], 0.55, (sentences, 6)), -1, 1)
+    own = rng.normal(0, lean, raters) + rng.normal(0, 0.35, (sentences, 6, raters))
+    ratings = np.clip(np.round(2 * (worth[..., None] + own)) / 2, -1, 1)
+    return rho, np.einsum("sk,skr->sr", p, ratings)
+
+
+def suits(rho: Array, betas: Array) -> Array:
+    return 1 - np.abs(rho - betas) / 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("raters", [2, 3, 5])
+@pytest.mark.parametrize("sentences", [20, 60])
+@pytest.mark.parametrize("lean", [0.1, 0.25])
+def test_coverage(raters: int, sentences: int, lean: float) -> None:
+    """The truth is the mean over a population of raters and sentences."""
+    rho, betas = rated(np.random.default_rng(1), 4000, 400, lean)
+    truth = betas.mean(), suits(rho, betas.mean(axis=1)).mean()
+    held = np.zeros((1000, 2))
+    rng = np.random.default_rng([raters, sentences])
+    for i in range(len(held)):
+        rho, betas = rated(rng, sentences, raters, lean)
+        without = left_out(betas)
+        for j, estimate in enumerate(
+            (
+                mean_over_raters(betas.mean(axis=1), without),
+                mean_over_raters(suits(rho, betas.mean(axis=1)), suits(rho, without)),
+            )
+        ):
+            held[i, j] = estimate.low <= truth[j] <= estimate.high
+    beta, delta = held.mean(axis=0)
+    print(f"{lean} {raters} raters, {sentences} sentences: β {beta:.3f}, δ {delta:.3f}")  # noqa: T201
+    assert {2: 0.86, 3: 0.91, 5: 0.93}[raters] <= beta <= 0.98  # as the note says
+    assert 0.93 <= delta <= 0.99  # δ counts the noise of single words twice
