@@ -184,7 +184,7 @@ def cloze_result(groups: Sequence[str], model: str) -> pc.Result:
         }
     )
     recipe = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 2, "ratings": "r#1", "lexicon": "none"}
-    settings_ = {"corpora": "none", "unrated": "zero", "renormalise": "no", "moves": 5, "draws": 100}
+    settings_ = {"corpora": "none", "unrated": "zero", "renormalise": "no", "moved-share": 0.1, "draws": 100}
     numbers = {"level": 0.95, "resamples": 100, "seed": 0}
     signature = Signature.of("cloze", model=model, **recipe, **settings_, **numbers)
     return pc.Cloze(data="d").result(pc.Measured(measured(items, renormalise=False)), signature)

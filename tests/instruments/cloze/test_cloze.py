@@ -7,6 +7,7 @@ import itertools
 import json
 import math
 import random
+import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -124,14 +125,15 @@ def items(rows: Sequence[tuple[str, float, Sequence[Rated]]], *, renormalise: bo
 
 def result(table: pl.DataFrame, model: str = "m", **more: object) -> pc.Result:
     fields = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 3, "ratings": "r#1", "renormalise": "no"}
-    numbers = {"moves": 5, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
+    numbers = {"moved-share": 0.5, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
     signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
     return pc.Cloze(data="d").result(pc.Measured(table), signature)
 
 
 def recipe(**more: Any) -> pc.Cloze:
     return pc.Cloze(
-        data="d", **{"level": 0.95, "resamples": 500, "seed": 0, "moves": 5, "draws": 200, **more, "renormalise": False}
+        data="d",
+        **{"level": 0.95, "resamples": 500, "seed": 0, "moved_share": 0.5, "draws": 200, **more, "renormalise": False},
     )
 
 
@@ -679,7 +681,10 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
             row = value(found.summary, group=group, measure=f"{name}, ratings moved")
             assert row["value"] == pytest.approx(value(found.summary, group=group, measure=name)["value"])
             assert row["low"] < row["high"]
-            assert row["how"].startswith("50 of ")
+            used, known = map(int, re.findall(r"\d+", row["how"])[:2])
+            ratings = part.explode("words", "valences").drop_nulls("valences").unique(["id", "words"])
+            sizes = ratings["group"].value_counts()["count"].to_list()
+            assert (used, known) == (sum(max(1, round(n / 12)) for n in sizes), sum(sizes))
     for row in found.summary.iter_rows(named=True):
         assert row["level"] == 0.95
         assert Signature.parse(row["signature"]) == found.signature
@@ -697,7 +702,7 @@ def test_the_order_of_the_sentences_does_not_matter(
     random.Random(1).shuffle(rows)
     shuffled = write_set(tmp_path / "shuffled", rows, lexicon=lexicon)
     lm = language_model(zoo("bert"))
-    one, other = (cloze(place, moves=8).run(lm) for place in (data, shuffled))
+    one, other = (cloze(place, moved_share=0.3).run(lm) for place in (data, shuffled))
     assert one.items["id"].to_list() != other.items["id"].to_list()
     keys = ["group", "measure"]
     a, b = one.summary.sort(keys), other.summary.sort(keys)
@@ -715,7 +720,9 @@ def test_shuffled_items_give_the_same_estimates(order: list[int]) -> None:
     ]
     table = items(rows)
     keys = ["group", "measure"]
-    one, other = (result(t, moves=4, draws=60, resamples=100).summary.sort(keys) for t in (table, table[order]))
+    one, other = (
+        result(t, **{"moved-share": 0.4}, draws=60, resamples=100).summary.sort(keys) for t in (table, table[order])
+    )
     assert one.drop("value", "low", "high").equals(other.drop("value", "low", "high"))
     for column in ("value", "low", "high"):
         np.testing.assert_allclose(one[column], other[column], atol=1e-12)
@@ -759,7 +766,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
         (tmp_path / side).write_text("dog horse " * 20)
     corpora = {"low": str(tmp_path / "low"), "high": str(tmp_path / "high"), "minimum": 3}
     lm = language_model(zoo("bert"))
-    found = cloze(place, k=7, lexicon=str(mine), corpora=corpora, moves=3, seed=5).run(lm)
+    found = cloze(place, k=7, lexicon=str(mine), corpora=corpora, moved_share=0.25, seed=5).run(lm)
     own = Signature.parse(str(found.signature))
     assert own == found.signature
     assert own["probe"] == "cloze"
@@ -772,12 +779,12 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     assert own["lexicon"].startswith("mine+lexicon#")
     assert own["corpora"].startswith("low+high#")
     assert own["corpora"].split(",")[1] == "3"
-    numbers = {"moves": "3", "draws": "100", "level": "0.95", "resamples": "200", "seed": "5"}
+    numbers = {"moved-share": "0.25", "draws": "100", "level": "0.95", "resamples": "200", "seed": "5"}
     expected = {"unrated": "zero", "renormalise": "no", **numbers}
     assert {key: own[key] for key in expected} == expected
     assert "candidates" not in own
     write_lexicon(tmp_path / "mine.jsonl", {"nurse": 1})
-    changed = cloze(place, k=7, lexicon=str(mine), corpora=corpora, moves=3, seed=5).run(lm).signature
+    changed = cloze(place, k=7, lexicon=str(mine), corpora=corpora, moved_share=0.25, seed=5).run(lm).signature
     assert {key for key in own if own[key] != changed[key]} == {"lexicon"}
 
 
@@ -836,48 +843,59 @@ tables = st.lists(
 @pytest.mark.parametrize(("sigma", "changes"), [(0.0, {-0.3, 0.3}), (1.0, {-0.3, 0.0}), (-1.0, {0.0, 0.3})])
 def test_one_rating_moves_beta_by_half_its_probability(sigma: float, changes: set[float]) -> None:
     table = items([("g", 1, [("a", 0.6, sigma), ("b", 0.3, None)])])
-    (drawn,) = Moves.of([table], recipe(moves=1)).drawn("beta")
+    (drawn,) = Moves.of([table], recipe(moved_share=0.1)).drawn("beta")
     assert drawn.shape == (1, 200)
     assert set(np.round(drawn[0] - 0.6 * sigma, 9)) == changes
-    (delta,) = Moves.of([table], recipe(moves=1)).drawn("delta")
+    (delta,) = Moves.of([table], recipe(moved_share=0.1)).drawn("delta")
     np.testing.assert_allclose(delta, 1 - np.abs(1 - drawn) / 2)
 
 
-@given(tables, st.integers(1, 12), st.integers(0, 3))
+@given(tables, st.floats(0.01, 1), st.integers(0, 3))
 @quick
-def test_a_sentence_never_moves_by_more_than_its_largest_probabilities(table: Table, m: int, seed: int) -> None:
+def test_a_sentence_never_moves_by_more_than_its_largest_probabilities(table: Table, share: float, seed: int) -> None:
     frame = rated(table)
-    (drawn,) = Moves.of([frame], recipe(moves=m, draws=25, seed=seed)).drawn("beta")
+    (drawn,) = Moves.of([frame], recipe(moved_share=share, draws=25, seed=seed)).drawn("beta")
+    m = max(1, round(share * sum(map(len, table))))
     for row, own, beta in zip(drawn, table, frame["beta"].to_list(), strict=True):
         most = sum(sorted((p for p, _ in own), reverse=True)[:m]) / 2
         assert np.abs(row - beta).max() <= most + 1e-12
 
 
-@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.integers(1, 15), st.integers(0, 3))
+@given(st.lists(st.floats(-1, 1), min_size=1, max_size=12), st.floats(0.01, 1), st.integers(0, 3))
 @quick
-def test_moved_ratings_stay_on_the_scale(values: list[float], m: int, seed: int) -> None:
+def test_moved_ratings_stay_on_the_scale(values: list[float], share: float, seed: int) -> None:
     own = np.array(values)
-    changes = _changes(own, recipe(moves=m, draws=20, seed=seed)).toarray()
+    settings_ = recipe(moved_share=share, draws=20, seed=seed)
+    changes = _changes(own, ["g"] * len(own), settings_).toarray()
     moved = own[:, None] + changes
     assert moved.min() >= -1 - 1e-12
     assert moved.max() <= 1 + 1e-12
     inside = np.abs(own) <= 0.5
     assert np.allclose(np.abs(changes[inside][changes[inside] != 0]), 0.5)
+    m = max(1, round(share * len(own)))
     assert np.count_nonzero(changes, axis=0).max() <= m
-    assert set(
-        np.count_nonzero(_changes(np.zeros(len(own)), recipe(moves=m, draws=20, seed=seed)).toarray(), axis=0)
-    ) == {min(m, len(own))}
+    steps = _changes(np.zeros(len(own)), ["g"] * len(own), settings_).toarray()
+    assert set(np.count_nonzero(steps, axis=0)) == {m}
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.floats(0.01, 1))
+@quick
+def test_every_group_moves_its_own_share(sizes: list[int], share: float) -> None:
+    names = [f"g{i}" for i, size in enumerate(sizes) for _ in range(size)]
+    moved = _changes(np.zeros(len(names)), names, recipe(moved_share=share, draws=3)).toarray() != 0
+    for i, size in enumerate(sizes):
+        assert set(moved[np.array(names) == f"g{i}"].sum(axis=0)) == {max(1, round(share * size))}
 
 
 def test_every_rating_is_moved_as_often_as_any_other_and_both_ways() -> None:
-    changes = _changes(np.zeros(10), recipe(moves=3, draws=4000)).toarray()
+    changes = _changes(np.zeros(10), ["g"] * 10, recipe(moved_share=0.3, draws=4000)).toarray()
     share = (changes != 0).mean(axis=1)
     np.testing.assert_allclose(share, 0.3, atol=5 * math.sqrt(0.3 * 0.7 / 4000))
     np.testing.assert_allclose((changes > 0).sum() / (changes != 0).sum(), 0.5, atol=5 * 0.5 / math.sqrt(12000))
 
 
 def replay(
-    frame: pl.DataFrame, seed: int, moves: int, draws: int, level: float
+    frame: pl.DataFrame, seed: int, share: float, draws: int, level: float
 ) -> dict[tuple[str, str], tuple[float, float]]:
     """The interval of every mean, draw by draw, rating by rating."""
     sigma = {
@@ -889,11 +907,18 @@ def replay(
     keys = sorted(sigma)
     rng = np.random.default_rng(seed)
     means: dict[tuple[str, str], list[float]] = {}
-    for _ in range(draws):
-        m = min(moves, len(keys))
-        chosen, steps = rng.choice(len(keys), m, replace=False), rng.choice((-0.5, 0.5), m)
+    group_of = dict(frame.select("id", "group").iter_rows())
+    members = [
+        [i for i, (id_, _) in enumerate(keys) if group_of[id_] == name] for name in sorted(set(group_of.values()))
+    ]
+    counts = [max(1, round(share * len(them))) for them in members]
+    steps = rng.choice((-0.5, 0.5), (draws, sum(counts)))
+    for draw in range(draws):
+        chosen = [
+            i for them, m in zip(members, counts, strict=True) for i in rng.choice(them, m, replace=False).tolist()
+        ]
         now = dict(sigma)
-        for i, step in zip(chosen.tolist(), steps.tolist(), strict=True):
+        for i, step in zip(chosen, steps[draw].tolist(), strict=True):
             now[keys[i]] = min(1.0, max(-1.0, sigma[keys[i]] + step))
         found: dict[tuple[str, str], list[float]] = {}
         for id_, group, rho, words, probs in frame.select("id", "group", "expected", "words", "probs").iter_rows():
@@ -907,8 +932,8 @@ def replay(
     return {key: tuple(np.quantile(values, cut)) for key, values in means.items()}
 
 
-@pytest.mark.parametrize("moves", [1, 4, 100])
-def test_the_interval_is_that_of_a_slow_replay(moves: int) -> None:
+@pytest.mark.parametrize("share", [0.01, 0.25, 1])
+def test_the_interval_is_that_of_a_slow_replay(share: float) -> None:
     rng = random.Random(3)
     rows = [
         (
@@ -919,19 +944,21 @@ def test_the_interval_is_that_of_a_slow_replay(moves: int) -> None:
         for i in range(9)
     ]
     table = items(rows)
-    found = result(table, moves=moves, draws=70, seed=11, level=0.9).summary
-    expected = replay(table, 11, moves, 70, 0.9)
+    found = result(table, **{"moved-share": share}, draws=70, seed=11, level=0.9).summary
+    expected = replay(table, 11, share, 70, 0.9)
     assert len(expected) == 8
     for (group, what), (low, high) in expected.items():
         row = value(found, group=group, measure=f"mean {what}, ratings moved")
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=1e-12)
-        known = sum(v is not None for _, _, own in rows for *_, v in own)
-        assert row["how"] == f"{min(moves, known)} of {known} ratings moved by ±½ within the scale, 70 draws, seed 11"
+        sizes = [sum(v is not None for g, _, own in rows if g == name for *_, v in own) for name in ("g0", "g1", "g2")]
+        known = sizes if group == "all" else [sizes[int(group[1])]]
+        used = sum(max(1, round(share * size)) for size in known)
+        assert row["how"] == f"{used} of {sum(known)} ratings moved by ±½ within the scale, 70 draws, seed 11"
 
 
 def test_moves_are_seeded() -> None:
     table = rated([[(0.1, 0.0), (0.2, 0.5)], [(0.3, -0.5), (0.1, 1.0)]])
-    one, again, other = (Moves.of([table], recipe(moves=2, seed=seed)).drawn("beta")[0] for seed in (4, 4, 5))
+    one, again, other = (Moves.of([table], recipe(moved_share=0.5, seed=seed)).drawn("beta")[0] for seed in (4, 4, 5))
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
 
@@ -940,7 +967,7 @@ def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
     table = items(
         [("g", 1, [("a", 0.3, 0.0), ("b", 0.1, 0.5), ("c", 0.4, None)]), ("g", 1, [("c", 0.4, None)])], renormalise=True
     )
-    own = pc.Cloze(data="d", resamples=500, moves=1, draws=300, renormalise=True)
+    own = pc.Cloze(data="d", resamples=500, moved_share=0.1, draws=300, renormalise=True)
     (drawn,) = Moves.of([table], own).drawn("beta")
     assert set(np.round(drawn[0], 9)) == {round(0.125 + d, 9) for d in (0.375, -0.375, 0.125, -0.125)}
     assert np.isnan(drawn[1]).all()
@@ -967,7 +994,7 @@ class TestTwoTables:
         shared = ("same", 0.3, 0.0)
         a = items([("g", 1, [shared, ("x", 0.2, None)])])
         b = items([("g", 1, [("y", 0.1, None), shared])])
-        first, second = Moves.of([a, b], recipe(moves=1)).drawn("beta")
+        first, second = Moves.of([a, b], recipe(moved_share=0.1)).drawn("beta")
         assert np.array_equal(first, second)
         assert len(set(first[0])) == 2
         row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
@@ -975,7 +1002,7 @@ class TestTwoTables:
 
     def test_unequal_predictions_move_it_by_half_the_gap(self) -> None:
         a, b = (items([("g", 1, [("w", p, 0.0)])]) for p in (0.5, 0.2))
-        first, second = Moves.of([a, b], recipe(moves=3)).drawn("beta")
+        first, second = Moves.of([a, b], recipe(moved_share=1)).drawn("beta")
         assert set(np.round(first[0] - second[0], 9)) == {-0.15, 0.15}
         row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.15 - 0.3, 0, 0.15))
@@ -984,16 +1011,16 @@ class TestTwoTables:
     def test_words_of_one_model_alone_move_only_that_one(self) -> None:
         a = items([("g", 1, [("w", 0.5, 0.0)]), ("g", 1, [("v", 0.4, 0.0)])])
         b = items([("g", 1, [("u", 0.2, 0.0)]), ("g", 1, [("w", 0.4, 0.0)])])
-        moved = Moves.of([a, b], recipe(moves=1))
+        moved = Moves.of([a, b], recipe(moved_share=0.1))
         first, second = moved.drawn("beta")
-        assert (moved.used, moved.known) == (1, 4)
+        assert moved.counts(np.ones(2, dtype=bool)) == (1, 4)
         assert ((first != 0).sum(axis=0) + (second != 0).sum(axis=0)).tolist() == [1] * 200
 
 
-def test_more_moves_than_ratings_move_all_of_them() -> None:
+def test_a_share_of_one_moves_all_of_them() -> None:
     table = rated([[(0.1, 0.0), (0.2, 0.0)], [(0.4, 0.0)]])
-    moved = Moves.of([table], recipe(moves=99))
-    assert (moved.used, moved.known) == (3, 3)
+    moved = Moves.of([table], recipe(moved_share=1))
+    assert moved.counts(np.ones(2, dtype=bool)) == (3, 3)
     (drawn,) = moved.drawn("beta")
     assert set(np.round(np.abs(drawn[0]), 9)) == {0.05, 0.15}
     assert set(np.round(np.abs(drawn[1]), 9)) == {0.2}
@@ -1167,7 +1194,7 @@ class TestComparison:
             ("method", "pll", r"method \(fill and pll\)"),
             ("lexicon", "l#1", r"lexicon \(none and l#1\)"),
             ("renormalise", "yes", r"renormalise \(no and yes\)"),
-            ("moves", 6, r"moves \(5 and 6\)"),
+            ("moved-share", 0.6, r"moved-share \(0.5 and 0.6\)"),
         ],
     )
     def test_what_cannot_be_compared_is_refused_with_the_reason(self, field: str, theirs: object, shown: str) -> None:
@@ -1298,7 +1325,7 @@ def test_too_many_sentences_make_no_picture_of_words() -> None:
 
 @pytest.fixture
 def study(zoo: Zoo, tmp_path: Path, data: Path) -> Path:
-    probe = {"data": "set", "k": 20, "resamples": 200, "draws": 50, "moves": 5}
+    probe = {"data": "set", "k": 20, "resamples": 200, "draws": 50, "moved_share": 0.1}
     content = {"study": "tiny", "models": [str(zoo("bert")), str(zoo("roberta"))], "probes": [{"cloze": probe}]}
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content, sort_keys=False))
     return tmp_path / "study.yaml"

@@ -57,7 +57,7 @@ def result(
         "sources": [[source for _, _, source in row] for row in predictions.values()],
     }
     items = measured(pl.DataFrame(columns, schema_overrides={"valences": pl.List(pl.Float64)}), renormalise=False)
-    numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moves": 1, "draws": 2, "renormalise": "no"}
+    numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moved-share": 0.1, "draws": 2, "renormalise": "no"}
     return Cloze(data="mine").result(pc.Measured(items), Signature.of("cloze", model=model, data=data, **numbers))
 
 

@@ -6,7 +6,8 @@ Everything here is computed from the table of items alone, so it can be repeated
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -116,14 +117,17 @@ def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
 class Moves:
     """β and δ if some ratings had been half a point higher or lower, a check that the paper asks for.
 
-    A rating is that of one word, as spelled, in one sentence. In each draw `moves` of them, taken at random without
-    replacement, move up or down by ½, but not past the end of the scale: a rating of ±1 moves inwards or not at all, so
-    the draws need not be centred on the actual value. Two tables of the same sentences get the same moves.
+    A rating is that of one word, as spelled, in one sentence. In each draw a share of each group's ratings, taken at
+    random without replacement, moves up or down by ½, but not past the end of the scale: a rating of ±1 moves inwards
+    or not at all, so the draws need not be centred on the actual value. Two tables of the same sentences get the same
+    moves.
     """
 
-    def __init__(self, betas: list[Array], shifts: list[Array], expected: Array, used: int, known: int) -> None:
-        self._betas, self._shifts, self._expected = betas, shifts, expected
-        self.used, self.known = used, known
+    def __init__(
+        self, betas: list[Array], shifts: list[Array], sentences: pl.DataFrame, known: Mapping[str, int], share: float
+    ) -> None:
+        self._betas, self._shifts, self._known, self._share = betas, shifts, known, share
+        self._expected, self._groups = sentences["expected"].to_numpy(), sentences["group"].to_numpy()
 
     @classmethod
     def of(cls, tables: list[pl.DataFrame], settings: Cloze) -> Moves:
@@ -145,7 +149,9 @@ class Moves:
             key: i for i, key in enumerate(sorted(values))
         }  # sorted, so that the moves do not depend on the order of the sentences
         first = tables[0]
-        changes = _changes(np.array([values[key] for key in keys]), settings)
+        group_of = dict(first.select("id", "group").iter_rows())
+        groups_of_keys = [group_of[id_] for id_, _ in keys]
+        changes = _changes(np.array([values[key] for key in keys]), groups_of_keys, settings)
         shifts = []
         for rated in entries:
             weights, rows = [weight for weight, _, _ in rated], [row for _, row, _ in rated]
@@ -153,7 +159,12 @@ class Moves:
             matrix = sparse.csr_array((weights, (rows, columns)), shape=(len(first), max(1, len(keys))))
             shifts.append((matrix @ changes).toarray())
         betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
-        return cls(betas, shifts, first["expected"].to_numpy(), min(settings.moves, len(keys)), len(keys))
+        return cls(betas, shifts, first, Counter(groups_of_keys), settings.moved_share)
+
+    def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
+        """How many ratings of the groups of some sentences move, and how many there are."""
+        known = [self._known.get(group, 0) for group in dict.fromkeys(self._groups[inside].tolist())]
+        return sum(_moving(number, self._share) for number in known), sum(known)
 
     def drawn(self, column: str) -> list[Array]:
         """β or δ of each table after the moves, shape (sentences, draws)."""
@@ -177,6 +188,7 @@ class Moves:
             return Estimate(name, np.nan, 0, level=settings.level, note="no items")
         means = moved[kept].mean(axis=0)
         low, high = percentile(means, settings.level)
+        used, known = self.counts(inside)
         return Estimate(
             name,
             float(value[kept].mean()),
@@ -184,8 +196,7 @@ class Moves:
             low,
             high,
             settings.level,
-            how=f"{self.used} of {self.known} ratings moved by ±½ within the scale, {settings.draws} draws, "
-            f"seed {settings.seed}",
+            how=f"{used} of {known} ratings moved by ±½ within the scale, {settings.draws} draws, seed {settings.seed}",
         )
 
 
@@ -194,19 +205,27 @@ def _gap(tables: list[Array]) -> Array:
     return tables[0] if len(tables) == 1 else tables[0] - tables[1]
 
 
-def _changes(values: Array, settings: Cloze) -> sparse.csr_array:
-    """The change of every rating in every draw, shape (ratings, draws)."""
+def _moving(known: int, share: float) -> int:
+    """How many of a group's ratings move: a share of them, at least one if there are any."""
+    return min(known, max(1, round(known * share)))
+
+
+def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> sparse.csr_array:
+    """The change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group moves."""
     shape = (max(1, len(values)), settings.draws)
-    moves = min(settings.moves, len(values))
-    if not moves:
+    if not len(values):
         return sparse.csr_array(shape)
     rng = np.random.default_rng(settings.seed)
+    names = np.array(groups_of)
+    members = [np.flatnonzero(names == name) for name in np.unique(names)]
+    moving = [_moving(len(rows), settings.moved_share) for rows in members]
     draws = [
-        (rng.choice(len(values), moves, replace=False), rng.choice((-0.5, 0.5), moves)) for _ in range(settings.draws)
+        (np.concatenate([rng.choice(rows, m, replace=False) for rows, m in zip(members, moving, strict=True)]), step)
+        for step in rng.choice((-0.5, 0.5), (settings.draws, sum(moving)))
     ]
     chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
     change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
-    return sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), moves))), shape=shape)
+    return sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)
 
 
 def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:

@@ -102,8 +102,9 @@ class Cloze(Probe):
     """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
     renormalise: bool = False
     """Whether to divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
-    moves: Annotated[int, Field(ge=1, le=RESAMPLES)] = 50
-    """Sensitivity analysis: number of ratings moved by half a point in each draw. Default: 50."""
+    moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
+    """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw. Default: 1/12,
+    the 50 of 600 ratings that the paper names."""
     draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 1000
     """Sensitivity analysis: number of draws. Default: 1000."""
 
@@ -164,7 +165,7 @@ class Cloze(Probe):
             **({"candidates": self._cited_candidates(test_set, base)} if self.method != FILL else {}),
             **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
             **self._cited_valences(test_set, base),
-            **{name: written(self, name) for name in ("unrated", "renormalise", "moves", "draws")},
+            **{name: written(self, name) for name in ("unrated", "renormalise", "moved_share", "draws")},
         }
 
     def measure(self, session: Session) -> Measured:

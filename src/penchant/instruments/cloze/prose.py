@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penchant.records import Result
+from penchant.records import Result, Signature
 from penchant.report.tables import literal
 
 _SOURCES = {
@@ -32,10 +32,17 @@ def methods(results: Sequence[Result]) -> list[str]:
         f"{'; else from '.join(used) or 'nowhere: no source rates a word'}. The leaning of a model is β = Σ "
         f"σ·p{divided}, its adequacy to a sentence of expected valence ρ is δ = 1 − ½|ρ − β|. "
         f"{_UNRATED[signature['unrated']]}",
-        f"Means are over sentences. As a check of the ratings, {signature['moves']} of them, drawn at random, move by "
+        f"Means are over sentences. As a check of the ratings, {_moved(signature)}, drawn at random, move by "
         f"half a point within the scale, {signature['draws']} times; the central {level} of the means are shown as "
         '"ratings moved". Two models are compared sentence by sentence.',
     ]
+
+
+def _moved(signature: Signature) -> str:
+    """How many ratings move; older results moved a number of all ratings."""
+    if "moved-share" not in signature:
+        return f"{literal(signature['moves'])} of them"
+    return f"{float(signature['moved-share']):.1%} of those of each group (at least one)"
 
 
 def _asked(result: Result) -> str:
