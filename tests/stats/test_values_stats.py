@@ -227,27 +227,29 @@ def test_representativeness_by_counting(people: list[float], asked: list[float])
 
 
 def test_alpha_by_hand() -> None:
-    # Columns 1 2 3 4, 2 1 4 3, 1 3 3 5: variances 5/3, 5/3, 8/3; sums 4 6 10 12, variance 40/3.
-    # α = 3/2·(1 − 6/(40/3)) = 3/2·22/40 = 33/40.
-    scores: list[list[float]] = [[1, 2, 1], [2, 1, 3], [3, 4, 3], [4, 3, 5]]
+    # Columns 1 2 3 4, 2 1 4 3, 1 3 3 5, ten times over: sums of squares 5 5 8 and of the sums 40; α = 3/2·(1 − 18/40).
+    scores: list[list[float]] = [[1, 2, 1], [2, 1, 3], [3, 4, 3], [4, 3, 5]] * 10
     found = cronbach_alpha(scores, level=0.9)
     assert found.value == pytest.approx(33 / 40)
-    assert (found.n, found.note) == (4, "")
-    # Feldt: (1 − α)/(1 − α̂) is F with 3 and 6 degrees of freedom; quantiles by the incomplete beta function.
-    upper, lower = (6 / 3 * (b := float(special.betaincinv(1.5, 3.0, p))) / (1 - b) for p in (0.95, 0.05))
+    assert (found.n, found.note) == (40, "")
+    # Feldt: (1 − α)/(1 − α̂) is F with 39 and 78 degrees of freedom; quantiles by the incomplete beta function.
+    upper, lower = (78 / 39 * (b := float(special.betaincinv(19.5, 39.0, p))) / (1 - b) for p in (0.95, 0.05))
     assert (found.low, found.high) == pytest.approx((1 - 7 / 40 * upper, 1 - 7 / 40 * lower))
     more = cronbach_alpha([*scores, [5, math.nan, 5]], level=0.9)
-    assert (more.value, more.n) == (found.value, 4)
+    assert (more.value, more.n) == (found.value, 40)
     assert more.note == "1 respondents with a missing answer left out"
+
+
+FEW = "fewer than 30 respondents say nothing about consistency"
 
 
 @pytest.mark.parametrize(
     ("scores", "why"),
     [
         ([[1], [2], [3]], "fewer than two items"),
-        ([[1, 2], [2, 3]], "fewer than three respondents"),
-        ([[1, 5], [2, 4], [3, 3]], "the sums do not vary"),
-        ([[1, math.nan]] * 5, "fewer than three respondents; 5 respondents with a missing answer left out"),
+        ([[1, 2], [2, 3]], FEW),
+        ([[1, 5], [2, 4], [3, 3]] * 10, "the sums do not vary"),
+        ([[1, math.nan]] * 5, f"{FEW}; 5 respondents with a missing answer left out"),
     ],
 )
 def test_alpha_that_cannot_be_computed(scores: list[list[float]], why: str) -> None:
@@ -255,11 +257,21 @@ def test_alpha_that_cannot_be_computed(scores: list[list[float]], why: str) -> N
     assert math.isnan(found.value) and math.isnan(found.low) and found.note == why
 
 
+def test_six_respondents_that_answer_alike_have_no_alpha() -> None:
+    """They correlate at .95 and would have an α of −20: what is left is how little they differ."""
+    rng = np.random.default_rng(1)
+    alike = rng.normal(3, 1, 9) + 0.2 * rng.normal(size=(6, 9))
+    assert np.corrcoef(alike)[np.triu_indices(6, 1)].mean() > 0.9
+    assert math.isnan(cronbach_alpha(alike).value)
+
+
 def test_shares_of_variance_by_hand() -> None:
     # Statements × templates × groups, mean 4: statements 3 and 5, templates 3¼ and 4¾, groups 3¾ and 4¼.
     found = variance_shares(np.array([[[1.0, 3], [3, 5]], [[5, 4], [6, 5]]]))
-    # Squares 9+1+1+1+1+0+4+1 = 18; of the means 4·(1+1) = 8, 4·2·9/16 = 4½ and 4·2/16 = ½; 5 are left.
-    expected = {"statement": 8 / 18, "template": 4.5 / 18, "group": 0.5 / 18, "rest": 5 / 18}
+    # Squares 9+1+1+1+1+0+4+1 = 18; of the means 4·(1+1) = 8, 4·2·9/16 = 4½ and 4·2/16 = ½. Means over groups are 2 4
+    # 4½ 5½, their squares 2·(4+0+¼+9/4) = 13, of which ½ is neither the statement's nor the template's; 4½ are left.
+    both = {"statement × template": 0.5 / 18}
+    expected = {"statement": 8 / 18, "template": 4.5 / 18, "group": 0.5 / 18, **both, "rest": 4.5 / 18}
     assert {name: float(share) for name, share in found.items()} == pytest.approx(expected)
     assert all(np.isnan(share) for share in variance_shares(np.ones((3, 2, 2))).values())
 
@@ -276,6 +288,21 @@ def test_shares_of_variance_add_up(s: int, t: int, g: int, seed: int) -> None:
             levels = np.moveaxis(table, axis, 0)
             spread = sum(level.size * (level.mean() - table.mean()) ** 2 for level in levels)
             assert found[name][i] == pytest.approx(spread / total, abs=1e-9)
+        gaps = table.mean(2) - table.mean((1, 2))[:, None] - table.mean((0, 2))[None] + table.mean()
+        assert found["statement × template"][i] == pytest.approx(g * (gaps**2).sum() / total, abs=1e-9)
+
+
+def test_wordings_that_turn_statements_round_are_seen() -> None:
+    """Two wordings that rate alike on average and oppositely statement by statement."""
+    turned = np.array([[5.0, 1], [1, 5], [4, 2], [2, 4]])[..., None]
+    found = variance_shares(turned)
+    assert {name: round(float(share), 9) for name, share in found.items()} == {
+        "statement": 0,
+        "template": 0,
+        "group": 0,
+        "statement × template": 1,
+        "rest": 0,
+    }
 
 
 # Coverage ---------------------------------------------------------------------------------------------------

@@ -10,13 +10,18 @@ from penchant.records import Estimate
 from penchant.stats.inputs import Array, joined
 
 ALPHA = "internal consistency (Cronbach's α)"
+INTERACTION = "statement × template"
+"""The share of variance of templates that treat statements differently."""
+RESPONDENTS = 30
+"""Fewer respondents than this say too little about consistency (Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
 def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
     """Internal consistency of items (columns) over respondents (rows).
 
     α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's interval (1965, Psychometrika 30:357–370).
-    Rows with a NaN are left out and counted in `note`.
+    Rows with a NaN are left out and counted in `note`. Of a few respondents who answer nearly alike, α can be far below
+    0 and means nothing: with fewer than 30 respondents it is NaN.
     """
     name = ALPHA
     table = np.asarray(scores, dtype=np.float64)
@@ -25,8 +30,9 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
     lost = len(table) - n
     note = f"{lost} respondents with a missing answer left out" if lost else ""
     total = whole.sum(axis=1).var(ddof=1) if n > 1 else 0.0
-    if k < 2 or n < 3 or not total > 0:
-        why = "fewer than two items" if k < 2 else "fewer than three respondents" if n < 3 else "the sums do not vary"
+    if k < 2 or n < RESPONDENTS or not total > 0:
+        few = f"fewer than {RESPONDENTS} respondents say nothing about consistency"
+        why = "fewer than two items" if k < 2 else few if n < RESPONDENTS else "the sums do not vary"
         return Estimate(name, np.nan, n, level=level, note=joined(why, note))
     alpha = k / (k - 1) * (1 - whole.var(axis=0, ddof=1).sum() / total)
     df = n - 1, (n - 1) * (k - 1)
@@ -37,7 +43,8 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
 
 
 def variance_shares(table: Array) -> dict[str, Array]:
-    """Shares of the sum of squares of a full table (…, statements, templates, groups): one per factor, and the rest.
+    """Shares of the sum of squares of a full table (…, statements, templates, groups): one per factor, one for how
+    differently templates treat the statements (their interaction), and the rest.
 
     The table is balanced, so that the shares add up to 1; NaN where nothing varies.
     """
@@ -51,5 +58,8 @@ def variance_shares(table: Array) -> dict[str, Array]:
             gaps = table.mean(axis=others, keepdims=True) - mean
             weight = table.shape[others[0]] * table.shape[others[1]]
             shares[name] = weight * (gaps**2).sum(axis=(-3, -2, -1)) / total
-        shares["rest"] = 1 - shares["statement"] - shares["template"] - shares["group"]
+        cells = table.mean(axis=-1, keepdims=True) - mean
+        both = table.shape[-1] * (cells**2).sum(axis=(-3, -2, -1)) / total
+        shares[INTERACTION] = both - shares["statement"] - shares["template"]
+        shares["rest"] = 1 - both - shares["group"]
     return shares

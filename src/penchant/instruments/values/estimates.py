@@ -41,7 +41,7 @@ CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the 
 MIRROR_DISTANCE = "distance from the mirrored negation"
 MIRROR_CORRELATION = "correlation with the mirrored negation"
 SHARE = "share of variance: {}"
-"""The share of variance between statements, templates or groups."""
+"""The share of variance between statements, templates or groups, or in wordings that treat statements differently."""
 
 
 def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None) -> list[Estimate]:
@@ -173,7 +173,8 @@ def _paired(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> Iterator[E
 
 
 def _robustness(cells: Cells) -> Iterator[Estimate]:
-    """The shares of the variance of ratings between statements, wordings (templates) and groups."""
+    """The shares of the variance of ratings between statements, wordings (templates) and groups, and in wordings that
+    treat statements differently."""
     table = np.array([[cells.cells[v, g].towards for g in cells.groups] for v in cells.variants])  # (V, G, statements)
     table = np.moveaxis(table, -1, 0)
     n, settings = len(table), cells.settings

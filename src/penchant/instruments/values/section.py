@@ -204,8 +204,9 @@ def _robust(results: Sequence[Result], variants: Sequence[str]) -> Table:
     columns = ("measure", "wording", "group", "value", "model", "n", "estimate", "p")
     note = (
         "A consistent model rates a negated statement 6 minus the statement's rating: distance 0, correlation 1. "
-        "Shares of variance: how much of the ratings lies between statements, wordings (templates) and groups. "
-        "Cronbach's α of the model takes its groups and wordings for respondents."
+        "Shares of variance: how much of the ratings lies between statements, wordings (templates) and groups, and how "
+        "much in wordings that treat statements differently (statement × template): where that is large, a rating is "
+        "one of a wording. Cronbach's α of the model takes its groups and wordings for respondents."
     )
     return Table("robustness", "Consistency and robustness", columns, tuple(rows), note)
 
