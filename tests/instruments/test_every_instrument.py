@@ -146,6 +146,8 @@ VOCABULARY = (
     "Pearson",
     "prediction interval",
     "t interval",
+    "t test",
+    "Satterthwaite",
     "normal approximation",
     "jackknife",
     "Bonferroni",

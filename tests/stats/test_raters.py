@@ -18,7 +18,8 @@ Array = NDArray[np.float64]
 def left_out(table: Array) -> Array:
     """The values of items without each rater: (items, raters) → (raters, items)."""
     raters = table.shape[1]
-    return (table.sum(axis=1) - table.T) / (raters - 1)
+    without: Array = (table.sum(axis=1) - table.T) / (raters - 1)
+    return without
 
 
 def test_raters_that_agree_leave_the_t_interval_over_items() -> None:

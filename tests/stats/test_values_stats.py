@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from random import Random
 from typing import get_args
 
@@ -180,6 +181,38 @@ def test_diagnostics_written_out(line: Line) -> None:
 
 
 SIGMA = "residual sd σ"
+LINE = {"origin": "calibration slope a", "difference": "calibration offset b"}
+
+
+@quick
+@given(st.permutations(range(16)), st.sampled_from(LINES))
+def test_the_order_of_the_neutral_statements_does_not_matter(order: list[int], line: Line) -> None:
+    x, y = neutral(16)
+    found, other = (
+        calibration(*side, line=line, seed=3, resamples=60, level=0.8) for side in ((x, y), (x[order], y[order]))
+    )
+    assert found == other
+
+
+@pytest.mark.parametrize(
+    ("line", "made", "name", "p"),
+    [
+        ("origin", lambda x, e: 0.5 * x + 13 + e, "intercept", "intercept of a fit with intercept"),
+        ("difference", lambda x, e: 0.5 * x + 13 + e, "slope", "slope of a fit with intercept"),
+    ],
+)
+def test_a_line_that_does_not_fit_says_so(line: Line, made: Callable[[Array, Array], Array], name: str, p: str) -> None:
+    rng = np.random.default_rng(2)
+    x, noise = rng.normal(-20, 4, 60), rng.normal(0, 1.5, 60)
+    found = told(x, made(x, noise), line)
+    free = stats.linregress(x, made(x, noise))
+    b, se, taken = (free.intercept, free.intercept_stderr, 0) if name == "intercept" else (free.slope, free.stderr, 1)
+    for measure in (LINE[line], SIGMA):
+        assert found[measure].note.startswith("the line does not fit: residuals correlate with x at ")
+        assert f"a free line has {name} {b:.2f} [" in found[measure].note
+    assert found[p].p == pytest.approx(2 * stats.t.sf(abs(b - taken) / se, 58), rel=1e-6)
+    fits = told(x, 0.9 * x + noise if line == "origin" else x + 3 + noise, line)
+    assert {fits[measure].note for measure in (LINE[line], SIGMA)} == {""}
 
 
 def test_too_little_to_calibrate_by() -> None:
@@ -261,7 +294,7 @@ def test_six_respondents_that_answer_alike_have_no_alpha() -> None:
     """They correlate at .95 and would have an α of −20: what is left is how little they differ."""
     rng = np.random.default_rng(1)
     alike = rng.normal(3, 1, 9) + 0.2 * rng.normal(size=(6, 9))
-    assert np.corrcoef(alike)[np.triu_indices(6, 1)].mean() > 0.9
+    assert np.asarray(np.corrcoef(alike))[np.triu_indices(6, 1)].mean() > 0.9
     assert math.isnan(cronbach_alpha(alike).value)
 
 

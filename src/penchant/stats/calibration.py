@@ -22,6 +22,7 @@ Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
 _ROUNDING = 1e-12
 """Residual sums of squares below this share of the sum of squares are rounding, and count as 0."""
+_FREE = ("slope of a fit with intercept", "intercept of a fit with intercept")
 FEW = 30
 """Fewer neutral statements than this are too few."""
 
@@ -91,7 +92,8 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples
     check_resamples(resamples)
     x, y = as_values(x, where="disagree"), as_values(y, where="agree")
     check_lengths(x, y, where="calibration")
-    n = len(x)
+    order = np.lexsort((y, x))  # so that the order of statements does not change a bit of the result
+    x, y, n = x[order], y[order], len(x)
     if n < 3:
         note = "fewer than three neutral statements"
         return [Estimate(name, np.nan, n, level=level, note=note) for name in (*_NAMES[line], _CORRELATION)]
@@ -107,7 +109,12 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples
         how = bootstrap_name(n, resamples, seed, "neutral statements", kind="BCa")
         estimates.append(Estimate(name, value, n, low, high, level, how=how))
     estimates.append(_correlation(x, y, level))
-    estimates += _free_line(x, y, level)
+    free = _free_line(x, y, line, level)
+    misfit = _misfit(x, y - float(fitted.slope[0]) * x - float(fitted.offset[0]), free, line)
+    estimates = [
+        replace(estimate, note=misfit) if estimate.measure in _NAMES[line] else estimate for estimate in estimates
+    ]
+    estimates += free
     estimates.append(replace(_normality(y - fitted.slope * x - fitted.offset), level=level))
     return estimates
 
@@ -135,19 +142,38 @@ def _correlation(x: Array, y: Array, level: float) -> Estimate:
     )
 
 
-def _free_line(x: Array, y: Array, level: float) -> list[Estimate]:
-    """The fit with an intercept, for comparison."""
+def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
+    """The fit with an intercept, for comparison, with the test of what the calibration takes for granted."""
     n = len(x)
-    names = ("slope of a fit with intercept", "intercept of a fit with intercept")
     if np.ptp(x) == 0:
-        return [Estimate(name, np.nan, n, level=level, note="x does not vary") for name in names]
+        return [Estimate(name, np.nan, n, level=level, note="x does not vary") for name in _FREE]
     fit = stats.linregress(x, y)
     t = stats.t.ppf((1 + level) / 2, n - 2)
     pairs = ((fit.slope, fit.stderr), (fit.intercept, fit.intercept_stderr))
-    return [
+    estimates = [
         Estimate(name, float(b), n, float(b - t * se), float(b + t * se), level, how=f"t interval, {n - 2} df")
-        for name, (b, se) in zip(names, pairs, strict=True)
+        for name, (b, se) in zip(_FREE, pairs, strict=True)
     ]
+    i, taken = (1, 0.0) if line == "origin" else (0, 1.0)
+    (b, se), name = pairs[i], ("an intercept of 0" if line == "origin" else "a slope of 1")
+    if se > 0:
+        p = float(2 * stats.t.sf(abs(b - taken) / se, n - 2))
+        estimates[i] = replace(estimates[i], p=p, test=f"t test of {name}, two-sided")
+    return estimates
+
+
+def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> str:
+    """The caution for a line that the fit with an intercept contradicts; empty where it does not."""
+    slope, intercept = free
+    estimate, taken = (intercept, 0.0) if line == "origin" else (slope, 1.0)
+    if not (estimate.low > taken or estimate.high < taken) or np.ptp(residuals) == 0:
+        return ""
+    r = float(np.corrcoef(x, residuals)[0, 1])
+    what = "intercept" if line == "origin" else "slope"
+    return (
+        f"the line does not fit: residuals correlate with x at {r:+.2f}, and a free line has {what} "
+        f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+    )
 
 
 def _normality(residuals: Array) -> Estimate:

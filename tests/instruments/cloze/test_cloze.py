@@ -123,9 +123,9 @@ def items(rows: Sequence[tuple[str, float, Sequence[Rated]]], *, renormalise: bo
     return measured(pl.DataFrame(table, schema_overrides=kinds), renormalise=renormalise)
 
 
-def result(table: pl.DataFrame, model: str = "m", **more: object) -> pc.Result:
+def result(table: pl.DataFrame, model: str = "m", moved_share: float = 0.5, **more: object) -> pc.Result:
     fields = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 3, "ratings": "r#1", "renormalise": "no"}
-    numbers = {"moved-share": 0.5, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
+    numbers = {"moved-share": moved_share, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
     signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
     return pc.Cloze(data="d").result(pc.Measured(table), signature)
 
@@ -720,9 +720,7 @@ def test_shuffled_items_give_the_same_estimates(order: list[int]) -> None:
     ]
     table = items(rows)
     keys = ["group", "measure"]
-    one, other = (
-        result(t, **{"moved-share": 0.4}, draws=60, resamples=100).summary.sort(keys) for t in (table, table[order])
-    )
+    one, other = (result(t, moved_share=0.4, draws=60, resamples=100).summary.sort(keys) for t in (table, table[order]))
     assert one.drop("value", "low", "high").equals(other.drop("value", "low", "high"))
     for column in ("value", "low", "high"):
         np.testing.assert_allclose(one[column], other[column], atol=1e-12)
@@ -944,7 +942,7 @@ def test_the_interval_is_that_of_a_slow_replay(share: float) -> None:
         for i in range(9)
     ]
     table = items(rows)
-    found = result(table, **{"moved-share": share}, draws=70, seed=11, level=0.9).summary
+    found = result(table, moved_share=share, draws=70, seed=11, level=0.9).summary
     expected = replay(table, 11, share, 70, 0.9)
     assert len(expected) == 8
     for (group, what), (low, high) in expected.items():

@@ -453,7 +453,6 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
             for value, pick in picks.items():
                 found[g, value, "", "mean rating"].append(towards[g][pick].mean())
                 if value != "all":
-                    found[g, value, "", "spread of ratings"].append(towards[g][pick].std(ddof=1))
                     plain = stars(neutral, neutral)[rng.permutation(40)[: len(pick)]]
                     plain[1] = 6 - plain[1]  # one of each value is turned round
                     found[g, value, "", "spread expected by chance"].append(plain.std(ddof=1))
@@ -472,7 +471,7 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
     for (g, value, id_, measure), numbers in drawn_plainly(made(), asked(), 3000).items():
         n, row = {"v": 6, "w": 4, "all": 10}[value], own[g, value, id_, measure]
         # Over statements the tails are widened as the t interval is (Hesterberg 2015).
-        over = measure in ("mean rating", "spread of ratings", "difference of ratings")
+        over = measure in ("mean rating", "difference of ratings")
         tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.95, n - 1)) if over else 0.05
         low, high = np.quantile(numbers, [tail, 1 - tail])
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low)), (value, measure)
@@ -494,8 +493,12 @@ def test_both_groups_are_resampled_alike() -> None:
 def test_the_order_of_the_items_does_not_matter() -> None:
     items, order = made(), np.random.default_rng(1).permutation(60)
     one, other = (result(table).summary for table in (items, pl.concat([items[:60][order], items[60:]])))
-    for measure, columns in (("mean rating", ["value"]), ("difference of ratings", ["value", "p"])):
-        a, b = (table.filter(measure=measure).sort("group", "dimension").select(columns) for table in (one, other))
+    bounds = ["value", "low", "high"]
+    measures = ("residual sd σ", "calibration slope a", "rating", "mean rating", "spread of ratings")
+    for measure, columns in (*((name, bounds) for name in measures), ("difference of ratings", [*bounds, "p"])):
+        a, b = (
+            table.filter(measure=measure).sort("group", "dimension", "item").select(columns) for table in (one, other)
+        )
         np.testing.assert_allclose(a, b, atol=1e-9)
 
 
@@ -503,7 +506,7 @@ AGREE = pl.col("agree")
 LAST = STATEMENT & (pl.col("id") == "s8") & (pl.col("group") == "m")
 CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "few": (made(n=29), None, {}, "only 29 neutral statements calibrate"),
-    "weak": (made(spread=0.02), None, {}, "hardly rise together (r: main f "),
+    "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: main f "),
     "bent": (made().with_columns(agree=AGREE + 9 * (pl.col("id") == "n3")), None, {}, "are not normal (main f p"),
     "unequal": (made().with_columns(tokens_disagree=3), None, {}, "main f 2 and 3; main m 2 and 3"),
     "opposite": (made(mirrored=1), None, {}, "negated statements are not rated as the mirror image"),
@@ -515,7 +518,7 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "lost": (made(), asked(read=303), {}, "300 of 303 respondents"),
     "nothing": (made(n=30), asked(), {}, ""),
     "hardly bent, p = .017": (made().with_columns(agree=AGREE + 3 * (pl.col("id") == "n3")), None, {}, ""),
-    "weak, but no slope": (made(spread=0.02), None, {"calibration": "difference"}, ""),
+    "weak, but no slope": (made(seed=2, spread=0.02), None, {"calibration": "difference"}, ""),
     "unequal sentences": (made().with_columns(tokens_disagree=3), None, {"method": "lp"}, ""),
 }
 
@@ -526,6 +529,14 @@ def test_a_caution_has_its_cause(case: str) -> None:
     cautions = result(items, survey, **more).cautions
     assert len(cautions) == bool(part), cautions
     assert part in "".join(cautions)
+
+
+def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
+    crooked = made().with_columns(agree=0.5 * pl.col("disagree") + AGREE - 6)
+    (caution, *_) = result(crooked).cautions
+    assert caution.startswith("a line with slope and intercept contradicts the calibration `origin` (main f, main m)")
+    notes = result(crooked).summary.filter(measure="calibration slope a")["note"]
+    assert notes.str.starts_with("the line does not fit: residuals correlate with x at ").all()
 
 
 def test_without_spread_there_are_no_ratings() -> None:

@@ -100,13 +100,17 @@ class Cells:
     def __init__(self, items: pl.DataFrame, settings: Values) -> None:
         self.settings = settings
         self.cells: dict[tuple[str, str], Cell] = {}
-        self._picks: dict[int, NDArray[np.intp]] = {}
+        self._picks: dict[tuple[str, ...], NDArray[np.intp]] = {}
         first: pl.DataFrame | None = None
         for (variant, group), members in items.group_by(["variant", "group"], maintain_order=True):
             if first is None:
                 first = members.select("kind", "id")
             # Clauses are aligned between cells, whatever the order of the table.
             part = first.join(members, on=["kind", "id"], how="left", maintain_order="left")
+            # Neutral ones by id, so that a resample takes the same whatever the order of the table.
+            part = pl.concat(
+                [part.filter(pl.col("kind") == "calibration").sort("id"), part.filter(pl.col("kind") != "calibration")]
+            )
             sides = {
                 kind: tuple(part.filter(pl.col("kind") == kind)[side].to_numpy() for side in ("disagree", "agree"))
                 for kind in ("calibration", "statement")
@@ -127,12 +131,15 @@ class Cells:
         if len(names) > 1:
             yield EVERYTHING, np.ones(len(self.values), dtype=bool)
 
-    def picks(self, n: int) -> NDArray[np.intp]:
-        """The statements, of n, that each resample takes; the same for every group, wording and model."""
-        if n not in self._picks:
+    def picks(self, inside: NDArray[np.bool_]) -> NDArray[np.intp]:
+        """The statements, of those inside, that each resample takes; the same for every group, wording, model and
+        order of the statements."""
+        ids = tuple(id_ for id_, chosen in zip(self.ids, inside, strict=True) if chosen)
+        if ids not in self._picks:
             rng = np.random.default_rng([self.settings.seed, 1])
-            self._picks[n] = rng.integers(0, n, size=(self.settings.resamples, n))
-        return self._picks[n]
+            by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), dtype=np.intp)
+            self._picks[ids] = by_id[rng.integers(0, len(ids), size=(self.settings.resamples, len(ids)))]
+        return self._picks[ids]
 
     def how(self, n: int) -> str:
         """The name of an interval over n statements."""
@@ -141,13 +148,13 @@ class Cells:
             f"neutral ones, {self.settings.resamples} resamples, seed {self.settings.seed}"
         )
 
-    def mean(self, value: Array, draws: Array) -> Estimate:
-        """The mean over statements. `draws`, shape (resamples, statements), are the values under resampled
+    def mean(self, value: Array, draws: Array, inside: NDArray[np.bool_]) -> Estimate:
+        """The mean over the statements inside. `draws`, shape (resamples, statements), are the values under resampled
         calibrations; statements are resampled with them."""
         n = len(value)
         level = self.settings.level
         if np.isnan(value).any():
             return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
-        low, high = expanded_percentile(np.take_along_axis(draws, self.picks(n), 1).mean(axis=1), n, level)
+        low, high = expanded_percentile(np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1), n, level)
         note = "one statement: no interval over statements" if n == 1 else ""
         return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)

@@ -25,13 +25,18 @@ from penchant.stats.bootstrap import expanded_percentile, percentile
 from penchant.stats.calibration import FEW, calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import sign_flip, with_holm
+from penchant.stats.inputs import joined
 from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.spread import FEW as FEW_VALUES
+from penchant.stats.spread import spread_interval
 
 if TYPE_CHECKING:
     from penchant.instruments.values.probe import Values
 
 WEAK = 0.3
 """A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
+WIDEST = 2.0
+"""No sd of ratings from 1 to 5 is larger."""
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
 RATING, DIFFERENCE = "rating", "difference of ratings"
 SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
@@ -90,7 +95,7 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
     settings = cells.settings
     for name, inside in cells.blocks():
         ratings, draws = cell.towards[inside], cell.drawn_towards(inside)
-        yield _by(replace(cells.mean(ratings, draws), measure=MEAN), cell, name)
+        yield _by(replace(cells.mean(ratings, draws, inside), measure=MEAN), cell, name)
         if name != EVERYTHING:
             spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
             yield from (_by(estimate, cell, name) for estimate in spread)
@@ -118,11 +123,18 @@ def _spread(
         yield Estimate(SPREAD, np.nan, n, level=settings.level, note=note)
         return
     value = float(ratings.std(ddof=1))
-    resampled = np.take_along_axis(draws, cells.picks(n), 1).std(axis=1, ddof=1)
-    low, high = expanded_percentile(resampled, n, settings.level)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        noise = float(np.log(draws.std(axis=1, ddof=1)).var())
+    low, high = spread_interval(ratings, settings.level, noise) if np.isfinite(noise) else (np.nan, np.nan)
     neutral = cell.neutral_ratings
+    how = (
+        f"Bonett interval of a log sd over {n} statements, with the noise of the calibration ({len(neutral)} neutral "
+        f"ones, {settings.resamples} resamples, seed {settings.seed})"
+    )
+    note = "" if low <= high else f"no interval of the spread: fewer than {FEW_VALUES} statements, or no noise known"
+    estimate = Estimate(SPREAD, value, n, low, min(high, WIDEST), settings.level, how="" if note else how, note=note)
     if n > len(neutral):
-        yield Estimate(SPREAD, value, n, low, high, settings.level, how=cells.how(n), note="too few neutral statements")
+        yield replace(estimate, note=joined(note, "too few neutral statements"))
         return
     rng = np.random.default_rng([settings.seed, 2])
     order = rng.random((settings.resamples, len(neutral))).argpartition(n - 1, axis=1)[:, :n]
@@ -130,7 +142,7 @@ def _spread(
     extreme = min(int((chance <= value).sum()), int((chance >= value).sum()))
     p = min(1.0, 2 * (1 + extreme) / (1 + settings.resamples))
     test = "as many neutral statements drawn at random, two-sided"
-    yield Estimate(SPREAD, value, n, low, high, settings.level, how=cells.how(n), p=p, test=test)
+    yield replace(estimate, p=p, test=test)
     low, high = percentile(chance, settings.level)
     how = f"{n} of {len(neutral)} neutral statements, {settings.resamples} draws, seed {settings.seed}"
     yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, how=how)
@@ -162,7 +174,7 @@ def compared_values(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> li
 def _paired(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> Iterator[Estimate]:
     for name, inside in cells.blocks():
         gaps = a.towards[inside] - b.towards[inside]
-        difference = cells.mean(gaps, a.drawn_towards(inside) - b.drawn_towards(inside))
+        difference = cells.mean(gaps, a.drawn_towards(inside) - b.drawn_towards(inside), inside)
         p = (
             np.nan
             if np.isnan(gaps).any()
@@ -179,7 +191,7 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
     table = np.moveaxis(table, -1, 0)
     n, settings = len(table), cells.settings
     shares = variance_shares(table)
-    draws = variance_shares(table[cells.picks(n)])
+    draws = variance_shares(table[cells.picks(np.ones(n, dtype=bool))])
     for name, share in shares.items():
         low, high = expanded_percentile(draws[name], n, settings.level)
         how = f"expanded percentile bootstrap over {n} statements, {settings.resamples} resamples, seed {settings.seed}"
@@ -248,6 +260,12 @@ def value_cautions(
     bent = [f"{e.by['variant']} {e.by['group']} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
     if bent:
         yield f"residuals of the calibration are not normal ({', '.join(bent)}); P(agree) takes them to be"
+    crooked = [f"{e.by['variant']} {e.by['group']}" for e in rows if e.measure == SIGMA and "does not fit" in e.note]
+    if crooked:
+        yield (
+            f"a line with slope and intercept contradicts the calibration `{settings.line}` ({', '.join(crooked)}): "
+            "ratings of clauses that are more probable, or less, than the neutral ones lean to one side"
+        )
     if settings.method == "span":
         yield from _unequal(items)
     astray = [
