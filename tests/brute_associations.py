@@ -130,3 +130,27 @@ def rows(result: pc.Result, **chosen: str) -> list[dict[str, Any]]:
 def row(result: pc.Result, **chosen: str) -> dict[str, Any]:
     (found,) = rows(result, **chosen)
     return found
+
+
+def exchange_p(first: NDArray[np.float64], second: NDArray[np.float64], x: Sequence[str], y: Sequence[str]) -> float:
+    """p of equal effect sizes over every pattern of stimuli exchanged between two models, (K, R) each."""
+    names = [*((0, name) for name in x), *((1, name) for name in y)]
+    units = list(dict.fromkeys(names))
+
+    def scaled(row: NDArray[np.float64]) -> list[float]:
+        values = row.tolist()
+        mean, spread = sum(values) / len(values), sd(values)
+        return [(value - mean) / spread for value in values]
+
+    pairs = [(scaled(a), scaled(b)) for a, b in zip(first, second, strict=True)]
+    differences = []
+    for pattern in itertools.product((False, True), repeat=len(units)):
+        moved = {unit for unit, move in zip(units, pattern, strict=True) if move}
+        each = []
+        for a, b in pairs:
+            one = [w if name in moved else v for name, v, w in zip(names, a, b, strict=True)]
+            other = [v if name in moved else w for name, v, w in zip(names, a, b, strict=True)]
+            n = len(x)
+            each.append(effect_size(one[:n], one[n:]) - effect_size(other[:n], other[n:]))
+        differences.append(abs(sum(each) / len(each)))
+    return sum(d >= differences[0] - 1e-9 for d in differences) / len(differences)

@@ -262,3 +262,16 @@ def test_what_cannot_be_tested_is_refused_or_nan() -> None:
         unit(np.array([[1, 2], [0, 0]]))
     with pytest.raises(DataError, match="vector 0 has no direction"):
         unit(np.array([[np.inf, 2], [1, 0]]))
+
+
+@given(st.lists(st.integers(-50, 50), min_size=2, max_size=9), st.integers(1, 8), st.randoms(use_true_random=False))
+def test_random_partitions_do_not_depend_on_the_order_of_stimuli(values: list[int], n: int, random: Random) -> None:
+    n = min(n, len(values) - 1)
+    x, y = [v / 7 for v in values[:n]], [v / 7 for v in values[n:]]
+    for alternative in ("two-sided", "upper"):
+        own = permutation_test(x, y, alternative=alternative, exact=0, draws=99, seed=5)
+        again = permutation_test(
+            random.sample(x, len(x)), random.sample(y, len(y)), alternative=alternative, exact=0, draws=99, seed=5
+        )
+        assert own == again
+    assert permutation_test(y, x, exact=0, draws=99, seed=5) == permutation_test(x, y, exact=0, draws=99, seed=5)

@@ -85,14 +85,32 @@ def of_index(table: Grid, rows: Sequence[int], columns: Sequence[int]) -> Grid:
 def test_sides_number_the_stimuli_of_each_set() -> None:
     sides = Sides.of(["rose", "lily", "rose"], ["ant", "rose", "ant", "bee"])
     assert sides.side.tolist() == [0, 0, 0, 1, 1, 1, 1]
-    assert sides.unit.tolist() == [0, 1, 0, 2, 3, 2, 4]  # a rose of the second set is another stimulus
-    assert sides.units(0).tolist() == [0, 1]
-    assert sides.units(1).tolist() == [2, 3, 4]
+    assert sides.unit.tolist() == [1, 0, 1, 2, 4, 2, 3]  # by name; a rose of the second set is another stimulus
+    assert sides.units(0).tolist() == [1, 0]  # in the order of the rows
+    assert sides.units(1).tolist() == [2, 4, 3]
     first, second = sides.means(np.array([1.0, 5, 3, 10, 4, 20, 7]))
     assert first.tolist() == [2, 5]
     assert second.tolist() == [15, 4, 7]
-    counts = np.array([[2.0], [0], [1], [1], [1]])
+    counts = np.array([[0.0], [2], [1], [1], [1]])
     assert sides.weights(counts).ravel().tolist() == [2, 0, 2, 1, 1, 1, 1]
+
+
+@quick
+@given(st.integers(0, 1_000), st.booleans())
+def test_draws_do_not_depend_on_the_order_of_stimuli(seed: int, paired: bool) -> None:
+    rng = np.random.default_rng(seed)
+    names = [[f"{side}{i}" for i in range(3 if paired else n)] for side, n in zip("xyab", (3, 4, 2, 3), strict=True)]
+    table = rng.normal(size=(2, len(names[0] + names[1]), len(names[2] + names[3])))
+    orders = [rng.permutation(len(part)) for part in names]
+    if paired:
+        orders[3] = orders[2]  # the pairs stay pairs
+    down, across = (np.concatenate([orders[i], len(names[i]) + orders[i + 1]]) for i in (0, 2))
+    moved = [[part[i] for i in order] for part, order in zip(names, orders, strict=True)]
+    own, other = (
+        resampled_effects(t, Sides.of(*n[:2]), Sides.of(*n[2:]), seed=1, resamples=20, paired=paired)
+        for t, n in ((table, names), (table[:, down][:, :, across], moved))
+    )
+    np.testing.assert_allclose(own, other, atol=1e-9)
 
 
 names = st.lists(st.sampled_from("abcd"), min_size=1, max_size=6)

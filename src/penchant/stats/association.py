@@ -80,7 +80,8 @@ def permutation_test(
     """Test whether Σ s(x) − Σ s(y) differs from its values over partitions of X ∪ Y into parts of the same sizes.
 
     Up to `exact` partitions, all are enumerated, the observed one included. Beyond that `draws` of them are drawn at
-    random, without replacement within a partition, and p = (1 + extreme)/(1 + draws). `upper` counts partitions with
+    random, without replacement within a partition, and p = (1 + extreme)/(1 + draws), the same in whatever order X and
+    Y are given. `upper` counts partitions with
     a sum at least as large, as the older tools do; two-sided counts those at least as far from the mean of all
     partitions. Raises MethodError for an unknown alternative.
     """
@@ -89,15 +90,19 @@ def permutation_test(
     n, m = len(first), len(second)
     if not n or not m:
         return Permutation(math.nan, 0, True, 0)
-    both = np.concatenate([first, second])
-    both = both - both.mean()  # then Σx − Σy = 2Σx, whose mean over partitions is 0
-    observed = float(both[:n].sum())
+    both = np.sort(np.concatenate([first, second]))  # the same stimuli in another order have the same draws
+    centre = both.mean()
+    both = both - centre  # then Σx − Σy = 2Σx, whose mean over partitions is 0
+    observed = float(np.sort(first - centre).sum())
     slack = _TOLERANCE * max(1.0, float(np.abs(both).sum()))
     total = math.comb(n + m, n)
     enumerated = total <= exact
-    blocks = _all_sums(both, n) if enumerated else _drawn_sums(both, n, draws, seed)
+    # The sum of the n is minus that of the m others, so the smaller part serves, whichever of X and Y it is.
+    sign, part = (1, n) if n <= m else (-1, m)
+    blocks = _all_sums(both, part) if enumerated else _drawn_sums(both, part, draws, seed)
     extreme = ties = 0
-    for sums in blocks:
+    for of_part in blocks:
+        sums = sign * of_part
         size, bound = (np.abs(sums), abs(observed)) if alternative == "two-sided" else (sums, observed)
         extreme += int((size >= bound - slack).sum())
         ties += int((np.abs(size - bound) <= slack).sum())

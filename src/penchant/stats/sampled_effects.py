@@ -21,6 +21,8 @@ from penchant.stats.bootstrap import resample_counts
 from penchant.stats.inputs import Array, check_level, check_resamples
 
 Table = NDArray[np.float32] | NDArray[np.float64]
+Name = str | int | tuple[int | str, ...]
+"""What tells stimuli apart; all names of a set are of one type."""
 _BLOCK = 4_000_000
 """Array elements held at once while resampling."""
 _ROWS = 128
@@ -46,15 +48,17 @@ class Sides:
     unit: NDArray[np.intp]
 
     @classmethod
-    def of(cls, first: Sequence[object], second: Sequence[object]) -> Sides:
-        """From the stimuli of two sets. Equal names within a set are one stimulus; across the sets they are two."""
+    def of(cls, first: Sequence[Name], second: Sequence[Name]) -> Sides:
+        """From the stimuli of two sets. Equal names within a set are one stimulus; across the sets they are two.
+
+        Stimuli are numbered by name, so that resampling draws the same ones in whatever order a file has them."""
         keys = [(0, name) for name in first] + [(1, name) for name in second]
-        numbers: dict[tuple[int, object], int] = {}
-        unit = [numbers.setdefault(key, len(numbers)) for key in keys]
+        numbers = {key: number for number, key in enumerate(sorted(set(keys)))}
+        unit = [numbers[key] for key in keys]
         return cls(np.array([key[0] for key in keys], dtype=np.intp), np.array(unit, dtype=np.intp))
 
     def units(self, side: int) -> NDArray[np.intp]:
-        """The stimuli of one set, in order."""
+        """The stimuli of one set, in the order of their rows."""
         return np.array(list(dict.fromkeys(self.unit[self.side == side].tolist())), dtype=np.intp)
 
     def weights(self, counts: Array) -> Array:
@@ -182,6 +186,8 @@ def _drawn(sides: Sides, resamples: int, rng: np.random.Generator, *, paired: bo
     strata[sides.units(1)] = 1
     ones = np.ones(len(strata), dtype=np.intp)
     counts = resample_counts(ones, resamples, rng, strata=strata, paired=paired)
+    if paired:  # by the order of rows, not by number
+        counts[:, sides.units(1)] = counts[:, sides.units(0)]
     return np.ascontiguousarray(counts.T).astype(np.float64)
 
 

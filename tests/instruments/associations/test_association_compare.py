@@ -21,6 +21,8 @@ from answers import Answer, refused
 from brute_associations import write_set
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.records import Signature
+from penchant.stats.bootstrap import expanded_percentile
+from penchant.stats.hypothesis_tests import holm
 from penchant.study import run as study_module
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome
@@ -96,10 +98,10 @@ def test_two_models(zoo: Zoo, folder: Path, name: str) -> None:
     np.testing.assert_allclose(swapped.select("value", "low", "high"), -found.select("value", "high", "low").to_numpy())
     same = pc.compare(a, a)
     assert same["value"].to_list() == [0] * len(found)
-    if name == "ceat":  # of its samples nothing is known to be shared
-        assert (same["low"] < 0).all() and (same["high"] > 0).all()
-    else:
-        assert same.select("low", "high").unique().rows() == [(0, 0)]
+    assert same.select("low", "high", "p", "p_holm").unique().rows() == [(0, 0, 1, 1)]
+    assert found["p"].is_between(0, 1).all() and (found["p_holm"] >= found["p"]).all()
+    assert swapped["p"].to_list() == pytest.approx(found["p"].to_list())
+    assert set(found["test"]) == {"exchange of the two models within stimuli, all 32 patterns, two-sided"}
 
 
 def test_the_same_stimuli_are_resampled_in_both(zoo: Zoo, folder: Path) -> None:
@@ -128,19 +130,41 @@ def test_the_same_stimuli_are_resampled_in_both(zoo: Zoo, folder: Path) -> None:
     assert (found["low"], found["high"]) == pytest.approx((low, high), abs=0.12 * (high - low))
 
 
-def test_intervals_of_ceat_are_put_together(zoo: Zoo, folder: Path) -> None:
-    """As of two independent numbers (Zou & Donner 2008)."""
-    a, b = (probe("ceat", folder).run(model) for model in models("ceat", folder, zoo))
-    for row, one, other in zip(
-        pc.compare(a, b).to_dicts(),
-        *(result.summary.filter(measure="combined effect size").to_dicts() for result in (a, b)),
-        strict=True,
-    ):
-        gap = one["value"] - other["value"]
-        low = gap - math.sqrt((one["value"] - one["low"]) ** 2 + (other["high"] - other["value"]) ** 2)
-        high = gap + math.sqrt((one["high"] - one["value"]) ** 2 + (other["value"] - other["low"]) ** 2)
-        assert (row["value"], row["low"], row["high"]) == pytest.approx((gap, low, high))
-        assert row["how"] == "from both intervals, as if independent (MOVER)"
+@pytest.mark.parametrize("sampling", ["fixed", "random"])
+def test_sentences_of_ceat_are_resampled_in_both(zoo: Zoo, folder: Path, sampling: str) -> None:
+    """The interval is no longer that of two strangers: models that see the same sentences alike differ by little."""
+    lm = pc.load(zoo("bert"))
+    same = [probe("ceat", folder, sampling=[sampling]).run(lm) for _ in range(2)]
+    found = pc.compare(*same)
+    assert found.select("value", "low", "high").unique().rows() == [(0, 0, 0)]
+    a, b = (probe("ceat", folder, sampling=[sampling], samples=[8, 20]).run(m) for m in models("ceat", folder, zoo))
+    for row in pc.compare(a, b).to_dicts():
+        cell = {key: row[key] for key in ("context", "samples")}
+        one, other = (
+            result.items.filter(pl.col("side").is_in(["X", "Y"]), **cell)["by_sample"].to_list() for result in (a, b)
+        )
+        first, second = np.array(one, dtype=float).T, np.array(other, dtype=float).T
+        assert first.shape == (int(row["samples"]), 6)
+        assert row["p"] == pytest.approx(brute.exchange_p(first, second, LISTS["x"], LISTS["y"]))
+        assert row["how"] == "expanded basic bootstrap over stimuli and samples of both at once, 200 resamples, seed 0"
+        draws = [result.items.filter(**cell)["resampled"].drop_nulls()[0].to_numpy() for result in (a, b)]
+        assert row["high"] - row["low"] == pytest.approx(
+            float(np.subtract(*expanded_percentile(draws[0] - draws[1], 2 + 1, 0.95)[::-1])), rel=1e-4
+        )
+
+
+def test_results_that_lack_their_samples_are_refused(zoo: Zoo, folder: Path) -> None:
+    found = probe("ceat", folder).run(pc.load(zoo("bert")))
+    older = replace(found, items=found.items.drop("by_sample", "resampled"))
+    with pytest.raises(StudyError, match=r"items lack the samples.*run the study again"):
+        pc.compare(found, older)
+
+
+def test_differences_are_adjusted_over_all_contexts(zoo: Zoo, folder: Path) -> None:
+    a, b = (probe("seat", folder, layers=[0, 1, 2]).run(model) for model in models("seat", folder, zoo))
+    found = pc.compare(a, b)
+    assert found["p_holm"].to_list() == pytest.approx(holm(found["p"].to_numpy()).tolist())
+    assert (found["p_holm"] > found["p"]).any()
 
 
 @pytest.mark.parametrize("name", MEASURES)

@@ -26,7 +26,7 @@ from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import sha256_file
 from penchant.instruments.associations import probe
-from penchant.instruments.associations.combination import COMBINED, PUBLISHED, Combination
+from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.drawn import Cut
 from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, over_categories
 from penchant.instruments.associations.probe import Association, Filled, Layers, Several, items_table, require_vectors
@@ -36,7 +36,7 @@ from penchant.instruments.settings import CITED, written
 from penchant.limits import COUNT, RESAMPLES
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import KEPT, Pool, Sides, contextual_effects
+from penchant.stats.sampled_effects import Pool, Sides, contextual_effects
 from penchant.tables.places import listed
 
 FAMILY = ("context", "layer", "sampling", "samples")
@@ -163,7 +163,8 @@ class CEAT(Association[Combined]):
             cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]
             combinations += combined
         rows = (row for each in combinations if each.filled for row in each.items(self))
-        items = items_table(rows, ITEM, sentences=pl.Int64)
+        lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))
+        items = items_table(rows, ITEM, sentences=pl.Int64, **lists)
         return Combined(items, tuple(cautions), tuple(combinations))
 
     def summarise(self, measured: Combined) -> Iterable[Estimate]:
@@ -217,13 +218,11 @@ class CEAT(Association[Combined]):
             return Pool(lambda: store.fetch([cut.keys[row] for row in rows])[:, job.at], picks)
 
         x, y, a, b = ([pool(word) for word in words] for words in stimuli.sets)
-        used = [min(job.n, drawn[word].usable) for words in stimuli.sets for word in words]
-        kept = min(KEPT, max(10, min(used)))
-        effects = contextual_effects((x, y), (a, b), ddof=self.ddof, keep=kept)
+        effects = contextual_effects((x, y), (a, b), ddof=self.ddof)
         texts = [[(side, word, "") for word in words] for side, words in zip(SIDES, stimuli.sets, strict=True)]
         cell = Cell(by, effects.cosines, Sides.of(*stimuli.sets[:2]), Sides.of(*stimuli.sets[2:]))
         filled = Filled(cell, [*texts[0], *texts[1]], [*texts[2], *texts[3]])
-        return Combination(by, stimuli, job.n, effects, filled, drawn)
+        return Combination(by, stimuli, job.n, effects, filled, drawn, cell.draws(self))
 
 
 def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[str]:

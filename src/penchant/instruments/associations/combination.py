@@ -17,7 +17,8 @@ from penchant.instruments.associations.estimates import Stimuli
 from penchant.instruments.associations.probe import Filled
 from penchant.records import Estimate
 from penchant.stats.association import Combined, combine
-from penchant.stats.sampled_effects import Contextual
+from penchant.stats.inputs import Array
+from penchant.stats.sampled_effects import Contextual, contrasts
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.ceat import CEAT
@@ -28,13 +29,15 @@ FIRST = "combined effect size of the first samples"
 FURTHER = "effect size of a further sample"
 TAU = "sd between samples (τ)"
 I2 = "share of variance between samples (I²)"
+BY_SAMPLE, RESAMPLED = "by_sample", "resampled"
+"""Columns of the items, from which two results are compared."""
 _STEPS = (10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """The samples of one cell and what is computed from them. `whole` and `filled` are None where a list of stimuli is
-    empty."""
+    """The samples of one cell and what is computed from them: `resampled` has the mean effect size of every resample of
+    stimuli and samples. `whole` and `filled` are None where a list of stimuli is empty."""
 
     by: Mapping[str, str]
     stimuli: Stimuli
@@ -42,6 +45,7 @@ class Combination:
     whole: Contextual | None = None
     filled: Filled | None = None
     drawn: Mapping[str, Draw] = field(default_factory=dict)
+    resampled: Array = field(default_factory=lambda: np.empty(0))
 
     def estimates(self, settings: CEAT) -> Iterator[Estimate]:
         """The combined effect size over stimuli and as published, its variance, and that of the first samples."""
@@ -58,7 +62,7 @@ class Combination:
             return
         combined = combine(whole.effects, whole.variances, level=level, alternative=settings.alternative)
         shift = combined.effect - float(whole.effects[: len(whole.cosines)].mean())
-        low, high, how = filled.cell.interval(combined.effect, settings, shift=shift)
+        low, high, how = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
         p, test = filled.cell.test(settings, s=whole.s)
         note = "" if not math.isnan(low) else "no interval: a set has one stimulus"
         how = "" if note else f"{how}, {len(whole.cosines)} samples"
@@ -73,12 +77,21 @@ class Combination:
             yield published(part, settings, by, measure=FIRST)
 
     def items(self, settings: CEAT) -> Iterator[dict[str, Any]]:
-        """One row per stimulus: its association and the number of different sentences."""
+        """One row per stimulus: its association, the number of different sentences, and what two models are compared
+        by: of a target its association in each of the samples that the interval resamples, and in the first row the
+        effect sizes of all resamples."""
         assert self.filled is not None and self.whole is not None
-        for row, s in zip_longest(self.filled.items(settings), self.whole.s.tolist()):
-            # Targets have their mean over all samples; attributes that over the samples whose cosines are kept.
-            association = row["association"] if s is None else s
-            yield {**row, "association": association, "sentences": min(self.n, self.drawn[row["word"]].usable)}
+        by_sample = contrasts(self.filled.cell.tables, self.filled.cell.columns).T.tolist()
+        rows = zip_longest(self.filled.items(settings), self.whole.s.tolist(), by_sample)
+        for i, (row, s, each) in enumerate(rows):
+            yield {
+                **row,
+                # Targets have their mean over all samples; attributes that over the samples whose cosines are kept.
+                "association": row["association"] if s is None else s,
+                "sentences": min(self.n, self.drawn[row["word"]].usable),
+                BY_SAMPLE: each,
+                RESAMPLED: None if i else self.resampled.tolist(),
+            }
 
 
 def published(combined: Combined, settings: CEAT, by: Mapping[str, str], *, measure: str = PUBLISHED) -> Estimate:

@@ -3,103 +3,139 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from penchant.instruments.associations.combination import COMBINED
-from penchant.instruments.associations.estimates import EFFECT, Cell, mover
+from penchant.errors import StudyError
+from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, RESAMPLED
+from penchant.instruments.associations.estimates import EFFECT, Cell
 from penchant.instruments.associations.logprob_estimates import contexts
-from penchant.instruments.associations.probe import Association
+from penchant.instruments.associations.probe import Association, stimulus_names
 from penchant.instruments.associations.weat import WEAT
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import expanded_percentile
-from penchant.stats.sampled_effects import Sides
+from penchant.stats.exchanged_effects import exchange_test
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import Array
+from penchant.stats.sampled_effects import Sides, contrasts, effects
 
 DIFFERENCE = "difference of effect sizes"
+Key = tuple[str, ...]
+_CELL = ("category", "label", "layer", "context")
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Effect sizes of a minus those of b, by category.
 
-    The same stimuli are resampled in both; CEAT's intervals are combined as if independent. Raises StudyError for
-    results that cannot be compared, naming what differs."""
+    Stimuli, and samples of sentences, are resampled in both together; the test exchanges the models within stimuli,
+    and Holm's adjustment is over all differences of the two. Raises StudyError for results that cannot be compared,
+    naming what differs."""
     free = {"model", "dtype", "case"}
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]
     require_comparable(a, b, free=free, items=keys)
     settings = WEAT.of(a.signature)
     pair = f"{a.signature['model']} − {b.signature['model']}"
-    differences = _from_summaries(a, b, settings) if a.signature["probe"] == "ceat" else _resampled(a, b, settings)
     signature = difference_signature(a, b)
-    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in differences)
+    # Samples and their number are settings of one measurement, of which a table shows one.
+    family = with_holm(_differences(a, b, settings), lambda row: (row.by.get("sampling"), row.by.get("samples")))
+    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in family)
 
 
-def _from_summaries(a: Result, b: Result, settings: Association[Any]) -> Iterator[Estimate]:
-    """Differences computed from the summaries, because the two models' samples hold different sentences."""
-    keys = ["category", "label", "layer", "context", "sampling", "samples"]
-    both = _rows(a, COMBINED).join(_rows(b, COMBINED), on=keys, suffix="_b", maintain_order="left")
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """What a difference is computed from: s of every row in each of K tables, (K, R), the effect size of every
+    resample, and the number of stimuli in the smallest set."""
+
+    rows: Sides
+    s: Array
+    draws: Array
+    smallest: int
+
+
+def _differences(a: Result, b: Result, settings: Association[Any]) -> Iterator[Estimate]:
+    sampled = a.signature["probe"] == "ceat"
+    keys = [*_CELL, *(["sampling", "samples"] if sampled else [])]
+    both = _headline(a, sampled).join(_headline(b, sampled), on=keys, suffix="_b", maintain_order="left")
+    read = _samples if sampled else _tables
+    ours, theirs = dict(read(a, keys, settings)), dict(read(b, keys, settings))
     for row in both.iter_rows(named=True):
-        first = Estimate(COMBINED, row["value"], row["n"], row["low"], row["high"])
-        second = Estimate(COMBINED, row["value_b"], row["n_b"], row["low_b"], row["high_b"])
-        low, high = mover(first, second)
-        gap = first.value - second.value
-        note = row["note"] or row["note_b"]
-        how = "" if math.isnan(low) else "from both intervals, as if independent (MOVER)"
-        by = {key: row[key] for key in keys}
-        yield Estimate(DIFFERENCE, gap, row["n"], low, high, settings.level, how, note=note, by=by)
-
-
-def _rows(result: Result, measure: str) -> pl.DataFrame:
-    return result.summary.filter(pl.col("measure") == measure)
-
-
-def _resampled(a: Result, b: Result, settings: Association[Any]) -> Iterator[Estimate]:
-    ours, theirs = dict(_cells(a)), dict(_cells(b))
-    noted = {key: (a_row, b_row) for key, a_row, b_row in _noted(a, b)}
-    for key, (value_a, value_b) in noted.items():
-        by = dict(zip(("category", "label", "layer", "context"), key, strict=True))
-        gap = value_a["value"] - value_b["value"]
-        note = value_a["note"] or value_b["note"]
+        key = tuple(row[name] for name in keys)
+        by, note = dict(zip(keys, key, strict=True)), row["note"] or row["note_b"]
+        gap = row["value"] - row["value_b"]
         if math.isnan(gap) or key not in ours or key not in theirs:
-            yield Estimate(DIFFERENCE, math.nan, value_a["n"], level=settings.level, note=note, by=by)
+            yield Estimate(DIFFERENCE, math.nan, row["n"], level=settings.level, note=note, by=by)
             continue
-        # The same seed draws the same stimuli in both.
-        draws = ours[key].draws(settings) - theirs[key].draws(settings)
-        # Quantiles of the draws would count the shrinkage of d with fewer stimuli twice (see `effect_interval`).
-        below, above = expanded_percentile(draws[~np.isnan(draws)], ours[key].smallest, settings.level)
-        low, high = 2 * gap - above, 2 * gap - below
-        how = f"expanded basic bootstrap over stimuli, {settings.resamples} resamples, seed {settings.seed}"
-        note = "no interval: a set has one stimulus" if math.isnan(low) else note
-        yield Estimate(
-            DIFFERENCE, gap, value_a["n"], low, high, settings.level, "" if math.isnan(low) else how, note=note, by=by
+        estimate = _difference(gap, ours[key], theirs[key], settings)
+        yield replace(estimate, n=row["n"], note=estimate.note or note, by=by)
+
+
+def _headline(result: Result, sampled: bool) -> pl.DataFrame:
+    return result.summary.filter(pl.col("measure") == (COMBINED if sampled else EFFECT))
+
+
+def _difference(gap: float, one: _Measured, other: _Measured, settings: Association[Any]) -> Estimate:
+    """A difference with its interval and test. `gap` may weight the samples, which `one` and `other` do not."""
+    # The same seed draws the same stimuli and samples in both.
+    draws = one.draws - other.draws
+    kept = draws[~np.isnan(draws)]
+    mean = float(
+        (effects(one.s, one.rows, ddof=settings.ddof) - effects(other.s, other.rows, ddof=settings.ddof)).mean()
+    )
+    # Quantiles of the draws would count the shrinkage of d with fewer stimuli twice (see `effect_interval`).
+    below, above = expanded_percentile(kept, one.smallest, settings.level)
+    low, high = gap + mean - above, gap + mean - below
+    what = "stimuli and samples" if len(one.s) > 1 else "stimuli"
+    lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
+    how = f"expanded basic bootstrap over {what} of both at once, {settings.resamples} resamples{lost}, "
+    how += f"seed {settings.seed}"
+    permutation = exchange_test(
+        one.s, other.s, one.rows, exact=settings.exact, draws=settings.draws, seed=settings.seed
+    )
+    count = permutation.partitions
+    kind = f"all {count:,} patterns" if permutation.exact else f"{count:,} random patterns"
+    test = f"exchange of the two models within stimuli, {kind}, two-sided"
+    note = "no interval: a set has one stimulus" if math.isnan(low) else ""
+    return Estimate(
+        DIFFERENCE, gap, 0, low, high, settings.level, "" if note else how, permutation.p, test=test, note=note
+    )
+
+
+def _samples(result: Result, keys: list[str], settings: Association[Any]) -> Iterator[tuple[Key, _Measured]]:
+    """What CEAT's items hold of every combination. Raises StudyError for items of an older version."""
+    if not {BY_SAMPLE, RESAMPLED} <= set(result.items.columns):
+        raise StudyError(
+            "these results cannot be compared: their items lack the samples",
+            hint="run the study again with this version of penchant",
         )
+    for key, items in result.items.group_by(keys, maintain_order=True):
+        words = [items.filter(pl.col("side") == side)["word"].to_list() for side in "XYAB"]
+        s = np.array(items[BY_SAMPLE].drop_nulls().to_list(), dtype=np.float64).T
+        draws = items[RESAMPLED].drop_nulls()[0].to_numpy().astype(np.float64)
+        yield tuple(map(str, key)), _Measured(Sides.of(*words[:2]), s, draws, min(len(set(part)) for part in words))
 
 
-def _noted(a: Result, b: Result) -> Iterator[tuple[tuple[str, ...], Mapping[str, Any], Mapping[str, Any]]]:
-    keys = ["category", "label", "layer", "context"]
-    ours, theirs = ({tuple(r[k] for k in keys): r for r in _rows(x, EFFECT).iter_rows(named=True)} for x in (a, b))
-    for key, row in ours.items():
-        if key in theirs:
-            yield key, row, theirs[key]
-
-
-def _cells(result: Result) -> Iterator[tuple[tuple[str, ...], Cell]]:
+def _tables(result: Result, keys: list[str], settings: Association[Any]) -> Iterator[tuple[Key, _Measured]]:
     """The table of every category, layer and context, rebuilt from the items."""
+    for key, cell in _cells(result, keys):
+        s = contrasts(cell.tables, cell.columns)
+        yield key, _Measured(cell.rows, s, cell.draws(settings), cell.smallest)
+
+
+def _cells(result: Result, keys: list[str]) -> Iterator[tuple[Key, Cell]]:
     if result.signature["probe"] == "logprob-bias":
         for _, items in result.items.group_by("category", maintain_order=True):
             for cells, _ in contexts(items):
-                by = cells["corrected"].by
-                yield (by["category"], by["label"], by["layer"], by["context"]), cells["corrected"]
+                cell = cells["corrected"]
+                yield tuple(cell.by[name] for name in keys), cell
         return
-    keys = ["category", "label", "layer", "context"]
-    apart = result.signature.get("unit") == "sentence" or result.signature["probe"] == "weat"
+    unit = "sentence" if result.signature["probe"] == "weat" else result.signature["unit"]
     for key, items in result.items.group_by(keys, maintain_order=True):
         table = np.array(items.filter(pl.col("cosines").is_not_null())["cosines"].to_list())
         sets = [items.filter(pl.col("side") == side) for side in "XYAB"]
-        names = [list(range(len(s))) if apart else s["word"].to_list() for s in sets]
-        cell = Cell({}, table[None], Sides.of(names[0], names[1]), Sides.of(names[2], names[3]))
-        yield tuple(str(part) for part in key), cell
+        names = [stimulus_names(part.select("word", "text").iter_rows(), unit) for part in sets]
+        yield tuple(map(str, key)), Cell({}, table[None], Sides.of(*names[:2]), Sides.of(*names[2:]))

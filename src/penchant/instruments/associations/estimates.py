@@ -130,10 +130,11 @@ class Cell:
         """The number of stimuli in the smallest set."""
         return min(len(sides.units(side)) for sides in (self.rows, self.columns) for side in (0, 1))
 
-    def interval(self, value: float, settings: Association[Any], *, shift: float = 0) -> tuple[float, float, str]:
-        """The bounds of an effect size and the name of the interval. `shift` is what the value exceeds the mean over
-        the tables by; it is added to every draw."""
-        draws = self.draws(settings)
+    def interval(
+        self, value: float, draws: Array, settings: Association[Any], *, shift: float = 0
+    ) -> tuple[float, float, str]:
+        """The bounds of an effect size from `draws` and the name of the interval. `shift` is what the value exceeds the
+        mean over the tables by; it is added to every draw."""
         kept = draws[~np.isnan(draws)] + shift  # draws in which nothing varies are left out, and counted in `how`
         largest = largest_effect(self.rows, ddof=settings.ddof)
         low, high = effect_interval(value, kept, self.smallest, settings.level, largest)
@@ -152,7 +153,7 @@ def effect(cell: Cell, settings: Association[Any], *, note: str = "", measure: s
     value = float(effects(s, cell.rows, ddof=settings.ddof).mean())
     if math.isnan(value):
         return Estimate(measure, math.nan, n, level=settings.level, note="the associations do not vary", by=cell.by)
-    low, high, how = cell.interval(value, settings)
+    low, high, how = cell.interval(value, cell.draws(settings), settings)
     p, test = cell.test(settings)
     note = "" if not math.isnan(low) else "no interval: a set has one stimulus"
     return Estimate(
@@ -208,12 +209,3 @@ def require_distinct(categories: Iterable[Category], allowed: bool) -> None:
                 where=category.place,
                 hint="remove one, or allow it with duplicates: allow",
             )
-
-
-def mover(a: Estimate, b: Estimate) -> tuple[float, float]:
-    """Bounds of a difference from the bounds of its terms, as if independent (Zou & Donner 2008, Stat. Med.
-    27:1693)."""
-    gap = a.value - b.value
-    low = gap - math.hypot(a.value - a.low, b.high - b.value)
-    high = gap + math.hypot(a.high - a.value, b.value - b.low)
-    return low, high

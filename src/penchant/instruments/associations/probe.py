@@ -6,6 +6,7 @@ table of associations that estimates are computed from.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,7 +36,7 @@ from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.association import unit
-from penchant.stats.sampled_effects import Sides
+from penchant.stats.sampled_effects import Name, Sides
 from penchant.tables.documents import distinct
 from penchant.tables.places import listed
 
@@ -254,6 +255,17 @@ def require_vectors(model: Model, name: str) -> LanguageModel:
     return model
 
 
+def stimulus_names(part: Iterable[tuple[str, str]], unit_of_test: str) -> list[Name]:
+    """What tells the stimuli of a set apart, each given as word and sentence: the word where the unit is "word", else
+    word and sentence, with a number where the same stand there again."""
+    seen: Counter[tuple[str, str]] = Counter()
+    names: list[Name] = []
+    for key in part:
+        names.append(key[0] if unit_of_test == "word" else (*key, seen[key]))
+        seen[key] += 1
+    return names
+
+
 def cell_of(
     by: Mapping[str, str],
     parts: list[list[Sentence]],
@@ -264,9 +276,7 @@ def cell_of(
     "sentence"."""
     down, across = [[*parts[i], *parts[i + 1]] for i in (0, 2)]
     units = [unit(np.array([vector(s) for s in side])) for side in (down, across)]
-    keys = [
-        [(i, s.word) if unit_of_test == "word" else (i, n) for n, s in enumerate(part)] for i, part in enumerate(parts)
-    ]
-    cell = Cell(by, (units[0] @ units[1].T)[None], Sides.of(keys[0], keys[1]), Sides.of(keys[2], keys[3]))
+    names = [stimulus_names([(s.word, s.text) for s in part], unit_of_test) for part in parts]
+    cell = Cell(by, (units[0] @ units[1].T)[None], Sides.of(*names[:2]), Sides.of(*names[2:]))
     named = [[(side, s.word, s.text) for s in part] for side, part in zip(SIDES, parts, strict=True)]
     return Filled(cell, [*named[0], *named[1]], [*named[2], *named[3]])

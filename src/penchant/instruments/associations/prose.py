@@ -139,7 +139,7 @@ def _ceat(results: Sequence[Result]) -> list[str]:
         "shrink as 1/√N by construction, because samples of one corpus count as independent studies. A further sample "
         f"lies in the {level} prediction interval with N − 2 degrees of freedom [@higgins2009].",
         "The interval and p at the head do not shrink so: the interval draws stimuli and samples anew (of the first "
-        f"{KEPT} samples, or as many as the rarest word has sentences, at least 10), its bounds shifted by what the "
+        f"{KEPT} samples), its bounds shifted by what the "
         "combined effect size differs from the mean of those samples; p permutes stimuli, each with its s averaged "
         "over all samples.",
     ]

@@ -27,6 +27,8 @@ from penchant.instruments.associations.prose import reading
 from penchant.records import Result, Signature
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate
 
+_APART = "Samplings and numbers of samples are adjusted apart."
+
 
 def tables(results: Sequence[Result]) -> list[Table]:
     """Effect sizes by category and model, then the detail tables of the instrument."""
@@ -54,24 +56,29 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     frame = comparison.filter(pl.col("measure") == DIFFERENCE)
     whole = ordered((str(pair[0]), part) for pair, part in frame.group_by("comparison", maintain_order=True))
     name = Signature.parse(whole["signature"][0])["probe"]
-    bounds = (
-        "Intervals are combined from those of the two, as if independent."
-        if name == "ceat"
-        else "Intervals resample the stimuli of both at once."
-    )
+    both = "the stimuli, and the samples of sentences," if name == "ceat" else "the stimuli"
     note = (
-        f"d of the first model minus that of the second. {bounds} There is no test; the intervals are not adjusted for "
-        "their number."
+        f"d of the first model minus that of the second. Intervals resample {both} of both models at once, attributes "
+        "too. p: exchange of the two models within stimuli, attributes as they are. Holm's adjustment is over all "
+        f"categories{_family(whole, name)} of a pair of models, not over pairs."
     )
     make = _wide if len(levels(whole, "context")) > 1 else long
     title = "Differences of effect sizes between models"
     titled = ", ".join([title, *where(whole, name, "sampling", "samples")])
     main = only(whole, "sampling", "samples")
-    shown = [replace(make(name, main, "differences", titled, who="difference"), note=note)]
+    stars = f" * p after adjustment below {SIGNIFICANT:g}." if make is _wide else ""
+    shown = [replace(make(name, main, "differences", titled, who="difference"), note=note + stars)]
     if len(main) < len(whole):
         everything = long(name, whole, "differences-all", f"{title}: everything", who="difference")
-        shown.append(replace(everything, note=note, detail=True))
+        shown.append(replace(everything, note=f"{note} {_APART}", detail=True))
     return shown
+
+
+def _family(frame: pl.DataFrame, name: str) -> str:
+    """The factors, besides categories, over which a table's p-values are adjusted, in words."""
+    factors = [factor for factor in several(frame) if factor in ("layer", "context")]
+    words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
+    return "".join(f", {word}" for word in words[:-1]) + (f" and {words[-1]}" if words else "")
 
 
 def _columns(frame: pl.DataFrame, who: str) -> tuple[list[str], list[str]]:
