@@ -95,4 +95,4 @@ def test_the_interval_of_a_difference_holds_it(n: int, k: int) -> None:
         gap = own[0] - own[1]
         low, high = expanded_percentile(draws[0] - draws[1], n, 0.95)
         held += 2 * gap - high <= 0 <= 2 * gap - low
-    assert 0.93 <= held / sets <= 0.995
+    assert held / sets >= 0.97  # rather too wide, as the note of the table says

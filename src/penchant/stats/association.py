@@ -156,8 +156,8 @@ class Combined:
     """Effect sizes combined as random effects.
 
     `p` shrinks as samples are added, however alike they are: samples of one corpus are not independent studies. `tau`
-    is the sd between samples beyond their own variances and `i2` its share of the total; `low` and `high` are the
-    prediction interval for the effect of a further sample.
+    is the sd between samples beyond their own variances and `i2` its share of the total, both in the units of effect
+    sizes only where the variances are.
     """
 
     effect: float
@@ -166,22 +166,16 @@ class Combined:
     q: float
     tau: float
     i2: float
-    low: float
-    high: float
     n: int
 
 
-def combine(
-    effects: ArrayLike, variances: ArrayLike, *, level: float = 0.95, alternative: Alternative = "two-sided"
-) -> Combined:
+def combine(effects: ArrayLike, variances: ArrayLike, *, alternative: Alternative = "two-sided") -> Combined:
     """Combine effect sizes, given their variances, by DerSimonian and Laird's method.
 
     W = 1/V; Q = ΣW·ES² − (ΣW·ES)²/ΣW; c = ΣW − ΣW²/ΣW; τ² = max(0, (Q − (N − 1))/c); v = 1/(V + τ²);
-    effect = Σv·ES/Σv; se = 1/√Σv. (The paper of CEAT misprints W as 1/v and Q with Σ(W·ES)².) The prediction interval
-    has N − 2 degrees of freedom (Higgins, Thompson & Spiegelhalter 2009, J. R. Stat. Soc. A 172:137–159). Raises
-    DataError for unequal lengths or variances that are not positive.
+    effect = Σv·ES/Σv; se = 1/√Σv. (The paper of CEAT misprints W as 1/v and Q with Σ(W·ES)².) Raises DataError for
+    unequal lengths or variances that are not positive.
     """
-    check_level(level)
     _check(alternative)
     es, v = as_values(effects, where="effect sizes"), as_values(variances, where="variances")
     if len(es) != len(v):
@@ -191,7 +185,7 @@ def combine(
     n = len(es)
     if not n:
         nan = math.nan
-        return Combined(nan, nan, nan, nan, nan, nan, nan, nan, 0)
+        return Combined(nan, nan, nan, nan, nan, nan, 0)
     w = 1 / v
     centre = float((w * es).sum() / w.sum())
     q = float((w * (es - centre) ** 2).sum())  # the same as ΣW·ES² − (ΣW·ES)²/ΣW, without its cancellation
@@ -201,5 +195,28 @@ def combine(
     effect, se = float((weight * es).sum() / weight.sum()), float(weight.sum() ** -0.5)
     p = _tail(effect / se, alternative)
     i2 = max(0.0, (q - (n - 1)) / q) if n > 1 and q > 0 else 0.0  # of one sample, q is rounding
-    half = float(stats.t.ppf((1 + level) / 2, n - 2)) * (tau2 + se**2) ** 0.5 if n > 2 else math.nan
-    return Combined(effect, se, p, q, tau2**0.5, i2, effect - half, effect + half, n)
+    return Combined(effect, se, p, q, tau2**0.5, i2, n)
+
+
+def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, float]:
+    """The mean of effect sizes and the prediction interval of one more, mean ± t·S·√(1 + 1/N) with N − 1 degrees of
+    freedom: S is all that samples differ by, their own variances included. NaN for one sample."""
+    check_level(level)
+    es = as_values(effects, where="effect sizes")
+    n = len(es)
+    if n < 2:
+        return (float(es[0]) if n else math.nan), math.nan, math.nan
+    half = float(stats.t.ppf((1 + level) / 2, n - 1) * es.std(ddof=1) * (1 + 1 / n) ** 0.5)
+    return float(es.mean()), float(es.mean()) - half, float(es.mean()) + half
+
+
+def effect_variance(effects: ArrayLike, n: int, largest: float) -> Array:
+    """The variance of effect sizes d of n stimuli over other stimuli, in the units of d²; 0 at the `largest` d.
+
+    d is a point-biserial correlation r times `largest`, and r = δ/√(δ² + 4) of the effect size δ whose sd is that
+    within the sets, with the variance 4/n + δ²/2n (Hedges & Olkin 1985, §5), so that r has (1 − r²)²(1 − r²/2)/n.
+    For sets of about the same size.
+    """
+    r2 = np.minimum(1.0, (np.asarray(effects, dtype=np.float64) / largest) ** 2)
+    variances: Array = largest**2 * (1 - r2) ** 2 * (1 - r2 / 2) / n
+    return variances

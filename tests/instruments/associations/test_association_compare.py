@@ -20,6 +20,7 @@ import penchant as pc
 from answers import Answer, refused
 from brute_associations import write_set
 from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.associations import across
 from penchant.records import Signature
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import holm
@@ -196,6 +197,28 @@ def test_without_an_effect_size_there_is_no_difference(folder: Path, tmp_path: P
     none = probe("weat", folder).run(pc.load(tmp_path / "none.txt"))
     (found,) = pc.compare(none, none).to_dicts()
     assert (math.isnan(found["value"]), found["note"][:29]) == (True, "3 of 3 words of x are missing")
+
+
+@pytest.mark.parametrize("name", ["seat", "ceat", "logprob-bias"])
+def test_what_a_table_shows_together_is_adjusted_together(zoo: Zoo, folder: Path, name: str) -> None:
+    """All contexts and layers, too; samples of another number are another table."""
+    more = {"layers": [0, -1]} if name != "logprob-bias" else {}
+    more |= {"samples": [8, 20]} if name == "ceat" else {}
+    found = probe(name, folder, **more).run(pc.load(zoo("bert"))).summary.filter(measure=MEASURES[name])
+    families = found.partition_by("samples") if name == "ceat" else [found]
+    for rows in families:
+        assert len(rows) == {"seat": 2, "ceat": 4, "logprob-bias": 3}[name]
+        assert rows["p_holm"].to_list() == pytest.approx(holm(rows["p"].to_numpy()).tolist())
+    assert (found["p_holm"] > found["p"]).any()
+
+
+def test_the_table_across_measures_is_adjusted_as_a_whole(zoo: Zoo, folder: Path) -> None:
+    lm = pc.load(zoo("bert"))
+    results = [probe(name, folder).run(lm) for name in ("seat", "ceat", "logprob-bias")]
+    own = [row for column in across.columns(results) for row in column.rows.values()]
+    assert len(own) == 3
+    assert [row["p_holm"] for row in own] == pytest.approx(holm([row["p"] for row in own]).tolist())
+    assert "over the whole table" in across.tables(results)[0].note
 
 
 # Studies --------------------------------------------------------------------------------------------------------------

@@ -1,12 +1,12 @@
 """The table across measures: the same categories under WEAT, SEAT, CEAT and the log-probability bias score, side by
-side as papers print them. Rendering only: every number comes from a result."""
+side as papers print them. Every number comes from a result; only p is adjusted anew, over the whole table."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import altair as alt
@@ -16,6 +16,7 @@ from penchant.instruments.associations.section import starred
 from penchant.records import Result
 from penchant.report.figures import INK, Figure
 from penchant.report.tables import Number, Row, Table, literal
+from penchant.stats.hypothesis_tests import holm
 
 NAMES = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "logprob-bias": "log-probability"}
 """The names of the association measures in column heads."""
@@ -54,7 +55,16 @@ def columns(results: Sequence[Result]) -> list[Column]:
         }
         shown = ", ".join(where(estimates, name, *FACTORS)) or "–"
         shown_columns.append(Column(head, NAMES[name], result, shown, rows))
-    return shown_columns
+    return _adjusted(shown_columns)
+
+
+def _adjusted(shown_columns: Sequence[Column]) -> list[Column]:
+    """The columns with p adjusted over all of them, because a reader picks from the whole table."""
+    adjusted = iter(holm([row["p"] for column in shown_columns for row in column.rows.values()]).tolist())
+    return [
+        replace(column, rows={name: {**row, "p_holm": next(adjusted)} for name, row in column.rows.items()})
+        for column in shown_columns
+    ]
 
 
 def _heads(results: Sequence[Result]) -> list[str]:
@@ -81,7 +91,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
     for category, label in labels.items():
         cells = [_cell(column, category) for column in shown_columns]
         rows.append(Row((category, *([label] if any(labels.values()) else []), *cells)))
-    note = f"* p below {SIGNIFICANT:g} after Holm's adjustment over the categories of the column."
+    note = f"* p below {SIGNIFICANT:g} after Holm's adjustment over the whole table, all categories and columns."
     if any(column.result.signature["alternative"] == "upper" for column in shown_columns):
         note += " One-sided tests never star a negative effect size."
     head = ("category", "stimuli") if any(labels.values()) else ("category",)
@@ -174,8 +184,8 @@ def methods(results: Sequence[Result]) -> list[str]:
         "Effect sizes of the same categories by several measures [@sadhu2024]: WEAT on static word vectors "
         "[@caliskan2017], SEAT on sentence vectors [@may2019], CEAT on words in sentences of a corpus [@guo2021], the "
         "log-probability bias score on scores of masked words [@kurita2019], as far as the study asked for them."
-        f"{shown} p is that over stimuli, also for CEAT, adjusted by Holm's method [@holm1979] within a column; the "
-        "sections of the measures give the details."
+        f"{shown} p is that over stimuli, also for CEAT, adjusted by Holm's method [@holm1979] over all categories "
+        "and columns; in the sections of the measures it is adjusted over what they show."
     ]
 
 

@@ -28,7 +28,7 @@ from penchant.files import sha256_file
 from penchant.instruments.associations import probe
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.drawn import Cut
-from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, over_categories
+from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import Association, Filled, Layers, Several, items_table, require_vectors
 from penchant.instruments.base import Measured, Model, TextNeeds
 from penchant.instruments.session import Session
@@ -39,7 +39,8 @@ from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import Pool, Sides, contextual_effects
 from penchant.tables.places import listed
 
-FAMILY = ("context", "layer", "sampling", "samples")
+FAMILY = ("sampling", "samples")
+"""Settings of one measurement: a table shows one level of each."""
 ITEM = (*probe.ITEM, "sampling", "samples")
 
 
@@ -172,7 +173,7 @@ class CEAT(Association[Combined]):
         samples."""
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
-            estimates = with_holm(estimates, over_categories(measure, FAMILY))
+            estimates = with_holm(estimates, together(measure, FAMILY))
         return estimates
 
     def _read_vectors(self, session: Session, cuts: Sequence[Cut]) -> VectorStore:

@@ -16,9 +16,9 @@ from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli
 from penchant.instruments.associations.probe import Filled
 from penchant.records import Estimate
-from penchant.stats.association import Combined, combine
+from penchant.stats.association import Combined, combine, effect_variance, further
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Contextual, contrasts
+from penchant.stats.sampled_effects import Contextual, contrasts, largest_effect
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.ceat import CEAT
@@ -60,7 +60,7 @@ class Combination:
         if note or whole is None or filled is None:
             yield Estimate(COMBINED, math.nan, size, level=level, note=note, by=by)
             return
-        combined = combine(whole.effects, whole.variances, level=level, alternative=settings.alternative)
+        combined = combine(whole.effects, whole.variances, alternative=settings.alternative)
         shift = combined.effect - float(whole.effects[: len(whole.cosines)].mean())
         low, high, how = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
         p, test = filled.cell.test(settings, s=whole.s)
@@ -68,13 +68,26 @@ class Combination:
         how = "" if note else f"{how}, {len(whole.cosines)} samples"
         yield Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
         yield published(combined, settings, by)
-        yield Estimate(TAU, combined.tau, self.n, level=level, by=by)
-        yield Estimate(I2, combined.i2, self.n, level=level, by=by)
-        how = "prediction interval, t with N − 2 degrees of freedom"
-        yield Estimate(FURTHER, combined.effect, self.n, combined.low, combined.high, level, how, by=by)
+        yield from self._spread(whole, filled, settings)
         for n in (*(step for step in _STEPS if step < self.n), self.n):
-            part = combine(whole.effects[:n], whole.variances[:n], level=level, alternative=settings.alternative)
+            part = combine(whole.effects[:n], whole.variances[:n], alternative=settings.alternative)
             yield published(part, settings, by, measure=FIRST)
+
+    def _spread(self, whole: Contextual, filled: Filled, settings: CEAT) -> Iterator[Estimate]:
+        """By how much samples differ, in the units of d: beyond the variance that d has over other stimuli, and where a
+        further one lies."""
+        level, by, rows = settings.level, self.by, filled.cell.rows
+        own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
+        if (own > 0).all():
+            between = combine(whole.effects, own)
+            yield Estimate(TAU, between.tau, self.n, level=level, by=by)
+            yield Estimate(I2, between.i2, self.n, level=level, by=by)
+        else:
+            note = "d of some sample is as large as it can be and has no variance"
+            yield from (Estimate(measure, math.nan, self.n, level=level, note=note, by=by) for measure in (TAU, I2))
+        mean, low, high = further(whole.effects, level=level)
+        how = "prediction interval, t of the samples' own spread with N − 1 degrees of freedom"
+        yield Estimate(FURTHER, mean, self.n, low, high, level, how, by=by)
 
     def items(self, settings: CEAT) -> Iterator[dict[str, Any]]:
         """One row per stimulus: its association, the number of different sentences, and what two models are compared

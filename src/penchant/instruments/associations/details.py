@@ -14,6 +14,7 @@ from penchant.instruments.associations.frames import (
     FACTORS,
     by_category,
     context_name,
+    families,
     only,
     probe,
     several,
@@ -67,7 +68,10 @@ def _by_sentence(results: Sequence[Result]) -> Table:
         Row((*(row[key] for key in keys), row["n"], estimate(row), P(row["p"]), P(row["p_holm"])), row["signature"])
         for row in whole.iter_rows(named=True)
     )
-    note = "The same effect sizes; p as if sentences with the same word were independent, which they hardly are."
+    note = (
+        "The same effect sizes; p as if sentences with the same word were independent, which they hardly are. Holm's "
+        f"adjustment is over {families(whole, 'seat')} of a model."
+    )
     columns = (*heads, "sentences", "d", "p", "p (Holm)")
     return Table("by-sentence", "The test of older tools: every sentence by itself", columns, rows, note)
 
@@ -84,8 +88,10 @@ def _published(results: Sequence[Result]) -> Table:
         rows.append(Row((*key, combined["n"], estimate(combined), *tests, *spread, around), combined["signature"]))
     note = (
         "Interval and p by the standard error of the random-effects combination, as published: they shrink with the "
-        "number of samples N, which are no independent studies. τ: sd between samples beyond their own variances; I²: "
-        "its share; a further sample: where the effect size of one more lies."
+        "number of samples N, which are no independent studies. τ: sd between samples beyond what d varies over other "
+        "stimuli, I²: its share, both in the units of d and 0 where sentences move d less than stimuli would; a "
+        "further sample: where the effect size of one more lies, all that samples differ by included. "
+        f"Holm's adjustment is over {families(whole, 'ceat')} of a model, samplings and numbers of samples apart."
     )
     columns = (*heads, "N", "CES", "p", "p (Holm)", "τ", "I² in %", "a further sample")
     return Table("published", "The combination as published", columns, tuple(rows), note)
@@ -100,7 +106,7 @@ def _first_samples(results: Sequence[Result]) -> Table:
         for row in shown.iter_rows(named=True)
     )
     title = ", ".join(["Effect sizes of the first samples", *where(whole, "ceat", "sampling", "samples")])
-    note = "As published, of the first n samples: how interval and p shrink with n alone."
+    note = "As published, of the first n samples: how interval and p shrink with n alone. p is not adjusted."
     return Table("first-samples", title, (*heads, "n", "CES", "p"), rows, note)
 
 

@@ -170,9 +170,10 @@ def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) 
     )
 
 
-def over_categories(measure: str, factors: Sequence[str]) -> Callable[[Estimate], tuple[str, ...] | None]:
-    """A function that assigns the estimates of a measure to families: the categories at equal levels of `factors`."""
-    return lambda e: tuple(e.by[factor] for factor in factors) if e.measure == measure else None
+def together(measure: str, apart: Sequence[str] = ()) -> Callable[[Estimate], tuple[str, ...] | None]:
+    """A function that assigns the estimates of a measure to families for Holm's adjustment: all categories, contexts
+    and layers that a table shows together, at equal levels of the factors in `apart`."""
+    return lambda e: tuple(e.by[factor] for factor in apart) if e.measure == measure else None
 
 
 def without(cell: Cell, settings: Association[Any]) -> tuple[Array, Array]:

@@ -103,6 +103,14 @@ def _length(context: str) -> float:
     return int(match[2]) + (0.5 if match[1] else 0)
 
 
+def families(frame: pl.DataFrame, name: str) -> str:
+    """What Holm's adjustment is over: all categories, and the layers and contexts where there are several."""
+    factors = [factor for factor in several(frame) if factor in ("layer", "context")]
+    words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
+    every = ["all categories", *words]
+    return " and ".join([", ".join(every[:-1]), every[-1]]) if words else every[0]
+
+
 def only(frame: pl.DataFrame, *factors: str) -> pl.DataFrame:
     """The rows with the chosen level of some factors."""
     if not len(frame):

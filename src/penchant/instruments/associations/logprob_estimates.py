@@ -11,8 +11,7 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.stimuli import Category
-from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, effect, over_categories, towards
-from penchant.instruments.associations.probe import FAMILY
+from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, effect, together, towards
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
@@ -49,7 +48,7 @@ def bias_estimates(
             rows.append(effect(cells["corrected"], settings, note=present.note))
             rows += _differences(cells, words, settings)
             rows += _associations(cells["corrected"], words, settings)
-    return with_holm(rows, over_categories(EFFECT, FAMILY))
+    return with_holm(rows, together(EFFECT))
 
 
 def _missing(category: Category, stimuli: Stimuli, settings: Association[Any]) -> Iterator[Estimate]:

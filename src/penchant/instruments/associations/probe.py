@@ -45,8 +45,6 @@ Share = Annotated[float, Field(ge=0, lt=1)]
 Several = Annotated[tuple[T, ...], Field(min_length=1, strict=False), AfterValidator(distinct)]
 """One or more values, without repetition."""
 Layers = Several[Annotated[int, Field(ge=-LAYERS, le=LAYERS)]]
-FAMILY = ("context", "layer")
-"""The factors whose equal levels make a family for Holm's adjustment over categories."""
 ITEM = ("category", "label", "layer", "context")
 SLOT = "{word}"
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")

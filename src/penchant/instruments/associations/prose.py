@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penchant.instruments.associations.frames import probe
+from penchant.instruments.associations.frames import families, headline, probe, stacked
 from penchant.records import Result, Signature
 from penchant.report.tables import literal
 from penchant.stats.sampled_effects import KEPT
@@ -27,10 +27,16 @@ def reading(results: Sequence[Result]) -> str:
     near = "normal approximation of the " if signature["test"] == "normal" else ""
     words = (
         f"{about} Brackets: {_level(signature)} interval, all four sets resampled. p: {near}permutation of {permuted}, "
-        f"{fixed} as they are, so that it can be small where the interval holds 0; Holm's adjustment is over the "
-        f"categories of a model.{side}"
+        f"{fixed} as they are, so that it can be small where the interval holds 0; Holm's adjustment is over "
+        f"{family(results)} of a model.{side}"
     )
     return words + (" The published p, which is another, is in the details." if name == "ceat" else "")
+
+
+def family(results: Sequence[Result]) -> str:
+    """What Holm's adjustment of effect sizes is over, in words."""
+    name = probe(results)
+    return families(stacked(results, headline(name)), name)
 
 
 def _level(signature: Signature) -> str:
@@ -136,8 +142,10 @@ def _ceat(results: Sequence[Result]) -> list[str]:
         "The effect sizes of the samples are combined as random effects [@dersimonian1986]: V = sd² of s over X ∪ Y, "
         "weights 1/(V + τ²). As published, the standard error is 1/√(Σ weights) and p is "
         f"{'two-sided' if signature['alternative'] == 'two-sided' else 'one-sided'} from the normal distribution; both "
-        "shrink as 1/√N by construction, because samples of one corpus count as independent studies. A further sample "
-        f"lies in the {level} prediction interval with N − 2 degrees of freedom [@higgins2009].",
+        "shrink as 1/√N by construction, because samples of one corpus count as independent studies. τ and I² compare "
+        "the samples' effect sizes with the variance that d has over other stimuli [@hedges1985], not with V, which "
+        f"is in the units of cosines. A further sample lies in the {level} prediction interval, mean ± t·S·√(1 + 1/N), "
+        "S the sd of the samples' effect sizes.",
         "The interval and p at the head do not shrink so: the interval draws stimuli and samples anew (of the first "
         f"{KEPT} samples), its bounds shifted by what the "
         "combined effect size differs from the mean of those samples; p permutes stimuli, each with its s averaged "
@@ -178,8 +186,8 @@ def _tested(signature: Signature) -> str:
         )
     return (
         f"p, {side}, permutes the {rows} and takes {others} as given: it says nothing about other {others}. It is "
-        f"reckoned {how}. Holm's adjustment is over the categories of one model, at equal levels of everything "
-        "else."
+        f"reckoned {how}. Holm's adjustment is over all categories, layers and contexts of one model together"
+        f"{', samplings and numbers of samples apart' if signature['probe'] == 'ceat' else ''}."
     )
 
 

@@ -8,9 +8,8 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.instruments.associations.estimates import BY_SENTENCE, EFFECT, Stimuli, lost_words, over_categories
+from penchant.instruments.associations.estimates import BY_SENTENCE, EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
-    FAMILY,
     Association,
     Filled,
     Layers,
@@ -85,10 +84,8 @@ class SEAT(Association[Tables]):
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
         """An effect size for every category and layer, and the test over sentences."""
-        adjusted = with_holm(
-            effect_sizes(measured, self, sentences=self.unit == "word"), over_categories(EFFECT, FAMILY)
-        )
-        return with_holm(adjusted, over_categories(BY_SENTENCE, FAMILY))
+        adjusted = with_holm(effect_sizes(measured, self, sentences=self.unit == "word"), together(EFFECT))
+        return with_holm(adjusted, together(BY_SENTENCE))
 
     def _read_vectors(self, session: Session, distinct: Mapping[str, Sentence]) -> dict[str, NDArray[np.float32]]:
         """The vectors, shape (layers, d), of the sentences that the model can read, by text."""

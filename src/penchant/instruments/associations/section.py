@@ -14,6 +14,7 @@ from penchant.instruments.associations.frames import (
     SIGNIFICANT,
     context_name,
     context_title,
+    families,
     headline,
     levels,
     only,
@@ -38,7 +39,9 @@ def tables(results: Sequence[Result]) -> list[Table]:
     shown = [_effects(name, whole, ", ".join([title, *where(whole, name, "sampling", "samples")]), results)]
     if several(whole, "layer"):
         everything = long(name, whole, "effects-all", f"{title}: everything that was measured")
-        shown.append(replace(everything, detail=True))
+        apart = f" {_APART}" if name == "ceat" else ""
+        note = f"Holm's adjustment is over {families(whole, name)} of a model.{apart}"
+        shown.append(replace(everything, note=note, detail=True))
     return [table for table in (shown[0], sets(results), *shown[1:], *details(results)) if table.rows]
 
 
@@ -59,8 +62,9 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     both = "the stimuli, and the samples of sentences," if name == "ceat" else "the stimuli"
     note = (
         f"d of the first model minus that of the second. Intervals resample {both} of both models at once, attributes "
-        "too. p: exchange of the two models within stimuli, attributes as they are. Holm's adjustment is over all "
-        f"categories{_family(whole, name)} of a pair of models, not over pairs."
+        "too; in simulations they held the true difference in 99 to 100 % of cases, so that they are rather wide. p: "
+        "exchange of the two models within stimuli, attributes as they are. Holm's adjustment is over "
+        f"{families(whole, name)} of a pair of models, not over pairs."
     )
     make = _wide if len(levels(whole, "context")) > 1 else long
     title = "Differences of effect sizes between models"
@@ -72,13 +76,6 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
         everything = long(name, whole, "differences-all", f"{title}: everything", who="difference")
         shown.append(replace(everything, note=f"{note} {_APART}", detail=True))
     return shown
-
-
-def _family(frame: pl.DataFrame, name: str) -> str:
-    """The factors, besides categories, over which a table's p-values are adjusted, in words."""
-    factors = [factor for factor in several(frame) if factor in ("layer", "context")]
-    words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
-    return "".join(f", {word}" for word in words[:-1]) + (f" and {words[-1]}" if words else "")
 
 
 def _columns(frame: pl.DataFrame, who: str) -> tuple[list[str], list[str]]:

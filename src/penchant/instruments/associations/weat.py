@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from penchant.errors import MethodError
-from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, over_categories
+from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
-    FAMILY,
     Association,
     Filled,
     Sentence,
@@ -76,7 +75,7 @@ class WEAT(Association[Tables]):
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
         """An effect size for every category."""
-        return with_holm(effect_sizes(measured, self), over_categories(EFFECT, FAMILY))
+        return with_holm(effect_sizes(measured, self), together(EFFECT))
 
     def _vectors(self, model: object) -> StaticVectors:
         if not isinstance(model, StaticVectors):
