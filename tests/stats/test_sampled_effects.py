@@ -30,6 +30,7 @@ from penchant.stats.sampled_effects import (
     effects,
     effects_without,
     largest_effect,
+    reliability,
     resampled_contrasts,
     resampled_effects,
 )
@@ -424,8 +425,11 @@ def test_intervals_at_the_bounds_and_without_draws() -> None:
     low, high = effect_interval(0.7, split, 2, 0.95, 1.9)
     assert (low, high) == pytest.approx((-1.9, 1.9), abs=1e-3)
     assert -1.9 <= low < high <= 1.9
-    low, high = effect_interval(1.9, split, 2, 0.95, 1.9)
-    assert -1.9 <= low < high == pytest.approx(1.9)
+    # At the largest d all draws are alike, and their spread says nothing; a little below there is an interval.
+    for value in (1.9, -1.9, 1.8985):
+        assert np.isnan(effect_interval(value, np.full(100, 1.9), 8, 0.95, 1.9)).all()
+    low, high = effect_interval(1.89, np.linspace(1.8, 1.899, 100), 8, 0.95, 1.9)
+    assert 1 < low < 1.89 < high < 1.9
 
 
 def sets_of_words(rng: np.random.Generator, sizes: Sequence[int], apart: Sequence[float]) -> list[Array]:
@@ -436,6 +440,60 @@ def sets_of_words(rng: np.random.Generator, sizes: Sequence[int], apart: Sequenc
         vectors = mean + rng.normal(0, 1 / math.sqrt(50), (size, 50))
         found.append(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
     return found
+
+
+def test_reliability_is_cronbachs_alpha_of_one_set() -> None:
+    """With a second set that does not vary over rows, s is the mean over the first: α = k/(k − 1)·(1 − Σ var/var Σ)."""
+    rng = np.random.default_rng(1)
+    items = rng.normal(size=(12, 4)) + rng.normal(size=(12, 1))
+    table = np.concatenate([items, np.ones((12, 3))], axis=1)[None]
+    alpha = 4 / 3 * (1 - items.var(axis=0, ddof=1).sum() / items.sum(axis=1).var(ddof=1))
+    assert reliability(table, Sides.of("abcd", "efg")) == pytest.approx(alpha)
+    pairs = table[..., :4] - rng.normal(size=(1, 12, 4))
+    both = np.concatenate([table[..., :4], pairs], axis=-1)
+    own = (table[..., :4] - pairs)[0]
+    alpha = 4 / 3 * (1 - own.var(axis=0, ddof=1).sum() / own.sum(axis=1).var(ddof=1))
+    assert reliability(both, Sides.of("abcd", "efgh"), paired=True) == pytest.approx(alpha)
+    assert math.isnan(reliability(table, Sides.of("aaaa", "bbb")))  # one stimulus with several sentences
+
+
+CLEAR, FAINT = 0.5, 0.2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "c", "attributes", "apart", "least"),
+    [
+        *((n, n, att, apart, 0.93) for n in (8, 25) for att in (CLEAR, FAINT) for apart in (0.0, 0.0817)),
+        (25, 8, CLEAR, 0.0817, 0.92),
+        (8, 8, FAINT, 0.16, 0.86),
+        (25, 8, FAINT, 0.0817, 0.86),
+        (25, 8, FAINT, 0.16, 0.74),
+    ],
+)
+def test_where_intervals_cover_less_the_reliability_says_so(
+    n: int, c: int, attributes: float, apart: float, least: float
+) -> None:
+    """Clear and faint attributes, 8 and 25 words: 300 samples, 400 resamples. Where the interval holds d in less than
+    93 %, most samples have a reliability that the estimate has a caution for."""
+    places = (apart, -apart, attributes, -attributes)
+    x, y, a, b = sets_of_words(np.random.default_rng(1), [100_000] * 4, places)
+    s, t = (own @ (a.mean(axis=0) - b.mean(axis=0)) for own in (x, y))
+    d = float((s.mean() - t.mean()) / np.concatenate([s, t]).std())
+    rows, columns = Sides.of(range(n), range(n)), Sides.of(range(c), range(c))
+    inside, shares = [], []
+    for seed in range(300):
+        x, y, a, b = sets_of_words(np.random.default_rng([3, seed]), (n, n, c, c), places)
+        table = (np.concatenate([x, y]) @ np.concatenate([a, b]).T)[None]
+        value = float(effects(contrasts(table, columns), rows).mean())
+        draws = resampled_effects(table, rows, columns, seed=seed, resamples=400)
+        low, high = effect_interval(value, draws, min(n, c), 0.95, largest_effect(rows))
+        inside.append(low <= d <= high)
+        shares.append(reliability(table, columns))
+    told = np.mean(np.array(shares) < 0.7)
+    print(f"{n} {c} {attributes} d = {d:.2f}: coverage {np.mean(inside):.3f}, cautions {told:.2f}")  # noqa: T201
+    assert np.mean(inside) >= least
+    assert least >= 0.92 or told > 0.75
 
 
 @pytest.mark.slow

@@ -35,6 +35,8 @@ _TOO_LARGE = 65_536
 """Larger than any finite float16."""
 _NO_FILL = np.int32(-0x70000001)
 """Mask of all bits but those between the sign of a float32 and a float16's exponent."""
+SEPARATED = 0.999
+"""Share of the largest d beyond which an effect size has no interval."""
 KEPT = 200
 """Samples for which all cosines are kept, for the bootstrap over stimuli."""
 
@@ -142,15 +144,40 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
     d of few stimuli is biased towards 0, and d of resampled stimuli, fewer of which are distinct, even more so; the
     basic interval corrects this bias, where quantiles of the draws would double it. Its tails are those of normal
     quantiles times √(n/(n − 1)), n the stimuli of the smallest set, because the spread of a bootstrap divides by n
-    (Hesterberg 2015, The American Statistician 69:371–386). NaN for one stimulus, or without draws.
+    (Hesterberg 2015, The American Statistician 69:371–386). NaN for one stimulus, without draws, and for d within a
+    thousandth of the largest (`SEPARATED`): there the scale has no end and all draws are alike, whatever the stimuli.
     """
     check_level(level)
-    if n < 2 or not len(draws) or np.isnan(draws).any():
+    if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:
         return math.nan, math.nan
     tail = float(stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.norm.ppf((1 + level) / 2)))
     z, drawn_z = (np.arctanh(np.clip(d / largest, -_ONE, _ONE)) for d in (np.float64(value), draws))
     low, high = largest * np.tanh(2 * z - np.quantile(drawn_z, [1 - tail, tail]))
     return float(low), float(high)
+
+
+def reliability(tables: Table, columns: Sides, *, paired: bool = False) -> float:
+    """The share of the variance of s over rows that is not chance of which columns were chosen, the mean over tables
+    (K, R, C): 1 − (MSₐ/a + MS_b/b)/var s, with the mean squares of rows by columns within each set (Cronbach's α of a
+    difference of means). d is about its square root times the d of very many columns. NaN for one row, or one stimulus
+    in a set of columns."""
+    array = np.asarray(tables, dtype=np.float64)
+    each = [
+        np.stack([array[..., columns.unit == unit].mean(axis=-1) for unit in columns.units(side)], axis=-1)
+        for side in (0, 1)
+    ]
+    parts = [each[0] - each[1]] if paired else each
+    if array.shape[-2] < 2 or min(part.shape[-1] for part in parts) < 2:
+        return math.nan
+    noise = np.zeros(len(array))
+    for part in parts:
+        centred = part - part.mean(axis=-1, keepdims=True) - part.mean(axis=-2, keepdims=True)
+        centred += part.mean(axis=(-1, -2), keepdims=True)
+        rows, n = part.shape[-2:]
+        noise += (centred**2).sum(axis=(-1, -2)) / ((rows - 1) * (n - 1) * n)
+    variance = contrasts(array, columns).var(axis=-1, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float((1 - noise / variance).mean())
 
 
 def resampled_contrasts(

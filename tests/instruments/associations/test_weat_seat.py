@@ -523,3 +523,44 @@ def test_signatures_come_back(zoo: Zoo, vectors: pc.StaticVectors, tmp_path: Pat
     for result in (weat(tmp_path).run(vectors), seat(tmp_path).run(brute.language_model(zoo("bert")))):
         assert Signature.parse(result.summary["signature"][0]) == result.signature
         assert result.items["id"].n_unique() == len(result.items)
+
+
+# What must be known beside the number -------------------------------------------------------------------------------
+
+
+def vectors_of(folder: Path, words: dict[str, list[float]]) -> pc.StaticVectors:
+    text = "".join(f"{word} {' '.join(map(str, vector))}\n" for word, vector in words.items())
+    (folder / "vectors.txt").write_text(text)
+    vectors = pc.load(folder / "vectors.txt")
+    assert isinstance(vectors, pc.StaticVectors)
+    return vectors
+
+
+@pytest.mark.parametrize("apart", [0.0, 3.0])
+def test_few_attributes_that_hardly_differ_are_told(tmp_path: Path, apart: float) -> None:
+    rng = np.random.default_rng(5)
+    lists = {side: [f"{side}{i}" for i in range(8)] for side in "xyab"}
+    words = {word: rng.normal(size=30) for part in lists.values() for word in part}
+    for side, sign in (("a", 1), ("b", -1), ("x", 1), ("y", -1)):
+        for word in lists[side]:
+            words[word][0] += sign * apart
+    data = write_set(tmp_path, lists, {"C": "x y a b"})
+    found = row(pc.WEAT(data=data, resamples=200).run(vectors_of(tmp_path, {w: v.tolist() for w, v in words.items()})))
+    if apart:
+        assert found["note"] == ""
+    else:
+        assert "of the variance of s is chance of their choice" in found["note"]
+        assert found["note"].endswith("attributes a list would do") and not math.isnan(found["low"])
+
+
+def test_sets_that_are_all_but_separated_have_no_interval(tmp_path: Path) -> None:
+    """It was 1e-5 wide, however few the words."""
+    lists = {side: [f"{side}{i}" for i in range(3)] for side in "xyab"}
+    near = np.random.default_rng(2).normal(size=(12, 2)) / 1e4
+    at = {"x": (1, 0), "y": (0, 1), "a": (1, 0), "b": (0, 1)}
+    words = [word for part in lists.values() for word in part]
+    vectors = {word: (np.array(at[word[0]]) + shift).tolist() for word, shift in zip(words, near, strict=True)}
+    data = write_set(tmp_path, lists, {"C": "x y a b"})
+    found = row(pc.WEAT(data=data, resamples=200).run(vectors_of(tmp_path, vectors)))
+    assert math.isnan(found["low"]) and found["how"] == ""
+    assert found["note"] == "no interval: the sets are all but separated, and d is as large as it can be (1.83)"

@@ -64,8 +64,8 @@ class Combination:
         shift = combined.effect - float(whole.effects[: len(whole.cosines)].mean())
         low, high, how = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
         p, test = filled.cell.test(settings, s=whole.s)
-        note = "" if not math.isnan(low) else "no interval: a set has one stimulus"
-        how = "" if note else f"{how}, {len(whole.cosines)} samples"
+        note = filled.cell.note(combined.effect, low, settings)
+        how = "" if math.isnan(low) else f"{how}, {len(whole.cosines)} samples"
         yield Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
         yield published(combined, settings, by)
         yield from self._spread(whole, filled, settings)
