@@ -23,6 +23,7 @@ from penchant.corpus.stimuli_files import (
     CategoryEntry,
     ContextEntry,
     SeatFile,
+    SeatSet,
     StimuliFile,
     SuffixesEntry,
     TableRow,
@@ -45,12 +46,22 @@ _SUFFIXES = TypeAdapter(dict[Text, list[Text]])
 
 @dataclass(frozen=True, slots=True)
 class WordList:
-    """A list of words, and the sentences, each with one {word}, in which they are placed."""
+    """A list of words, and the sentences, each with one {word}, in which they are placed.
+
+    The `words` of a SEAT file may be whole sentences; `behind` is then the word that each of them is about, if the file
+    declares it."""
 
     name: str
     label: str
     words: tuple[str, ...]
     templates: tuple[str, ...] = ()
+    behind: tuple[str, ...] = ()
+
+    def sentences_alone(self) -> bool:
+        """Whether most entries are sentences, of words that are not declared."""
+        return (
+            not self.templates and not self.behind and 2 * sum(" " in w.strip() for w in self.words) > len(self.words)
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,8 +275,37 @@ def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -
 def _from_seat(file: Path) -> tuple[Category, ...]:
     document = read_json(file, TypeAdapter(SeatFile), hint=_SEAT_HINT)
     sets = (document.targ1, document.targ2, document.attr1, document.attr2)
-    x, y, a, b = (WordList(s.category, s.category, tuple(s.examples)) for s in sets)
+    keys = ("targ1", "targ2", "attr1", "attr2")
+    x, y, a, b = (
+        WordList(s.category, s.category, tuple(s.examples), behind=_behind(s, f"{file}, {key}"))
+        for key, s in zip(keys, sets, strict=True)
+    )
     return (Category(file.stem, file.stem, x, y, a, b, place=str(file)),)
+
+
+def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
+    """The word behind each example: that of the same place, where there are as many, else the longest one that a word
+    of the example begins with. Raises DataError for an example that holds none."""
+    if entry.words is None or len(entry.words) == len(entry.examples):
+        return tuple(entry.words or ())
+    known = sorted(((_folded(word), word) for word in entry.words), key=lambda pair: (-len(pair[0]), pair[0]))
+    behind = []
+    for example in entry.examples:
+        text = f" {_folded(example)}"
+        held = [word for folded, word in known if re.search(rf"(?<!\w){re.escape(folded)}", text)]
+        if not held:
+            raise DataError(
+                f"'{example}' holds none of the {len(entry.words)} words",
+                where=where,
+                field="words",
+                hint="add the word, or write one for each example",
+            )
+        behind.append(held[0])
+    return tuple(behind)
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text).casefold()
 
 
 # Tables

@@ -135,6 +135,14 @@ class SeatSet(_Strict):
     """What the set is called."""
     examples: Texts
     """Its words, or whole sentences."""
+    words: Annotated[
+        Texts | None,
+        Field(
+            description="the words behind examples that are sentences, so that sentences of one word are tested "
+            "together: one for each example, or the list of words, of which each example holds one or a form that "
+            "begins with it"
+        ),
+    ] = None
 
 
 class SeatFile(_Strict):

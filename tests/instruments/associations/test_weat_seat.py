@@ -564,3 +564,58 @@ def test_sets_that_are_all_but_separated_have_no_interval(tmp_path: Path) -> Non
     found = row(pc.WEAT(data=data, resamples=200).run(vectors_of(tmp_path, vectors)))
     assert math.isnan(found["low"]) and found["how"] == ""
     assert found["note"] == "no interval: the sets are all but separated, and d is as large as it can be (1.83)"
+
+
+KEYS = ("targ1", "targ2", "attr1", "attr2")
+PLANTS: Sets = {"X": ["rose", "dog"], "Y": ["key", "rain", "nurse"], "A": ["old", "late"], "B": ["good", "white"]}
+BLEACHED = ("This is {word}.", "Here is the {word}s.")
+
+
+def sentence_file(folder: Path, **words: list[str]) -> str:
+    """A file as SEAT publishes it, with the words behind the sentences of some sets."""
+    content = {}
+    for key, (side, own) in zip(KEYS, PLANTS.items(), strict=True):
+        content[key] = {"category": side, "examples": [t.format(word=w.capitalize()) for w in own for t in BLEACHED]}
+        if side in words:
+            content[key]["words"] = words[side]
+    folder.mkdir(exist_ok=True)
+    (folder / "sent.jsonl").write_text(json.dumps(content) + "\n")
+    return str(folder / "sent.jsonl")
+
+
+def test_sentences_whose_words_are_not_known_are_signed_as_sentences(zoo: Zoo, tmp_path: Path) -> None:
+    lm = brute.language_model(zoo("bert"))
+    found = pc.SEAT(data=sentence_file(tmp_path), resamples=100).run(lm)
+    assert (found.signature["unit"], row(found)["n"]) == ("sentence", 10)
+    (caution,) = found.cautions
+    assert caution.startswith("sent: the stimuli are whole sentences") and "`words` beside `examples`" in caution
+    assert pc.compare(found, found)["p"].to_list() == [1]
+    asked = pc.SEAT(data=sentence_file(tmp_path), resamples=100, unit="sentence").run(lm)
+    assert asked.cautions == ()
+    assert asked.summary.drop("signature").equals(found.summary.drop("signature"))
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_declared_words_hold_their_sentences_together(zoo: Zoo, tmp_path: Path, each: bool) -> None:
+    """The same numbers as of the same words in templates."""
+    lm = brute.language_model(zoo("bert"))
+    words = {side: [w for w in own for _ in BLEACHED] if each else own for side, own in PLANTS.items()}
+    found = pc.SEAT(data=sentence_file(tmp_path / "file", **words), resamples=100).run(lm)
+    lists = {side: {"words": [w.capitalize() for w in own], "templates": "t"} for side, own in PLANTS.items()}
+    data = write_set(tmp_path / "set", lists, {"sent": "X Y A B"}, templates={"t": list(BLEACHED)})
+    by_template = pc.SEAT(data=data, resamples=100).run(lm)
+    assert (found.signature["unit"], found.cautions) == ("word", ())
+    assert found.summary["measure"].to_list() == by_template.summary["measure"].to_list()
+    np.testing.assert_allclose(
+        found.summary.select("value", "low", "high", "p", "n").to_numpy(),
+        by_template.summary.select("value", "low", "high", "p", "n").to_numpy(),
+        atol=1e-5,
+    )
+    assert set(found.items["word"]) == {w for own in PLANTS.values() for w in own}
+
+
+def test_a_sentence_that_holds_no_declared_word_is_an_error(tmp_path: Path) -> None:
+    data = sentence_file(tmp_path, Y=["key", "rain"])
+    with pytest.raises(DataError, match=r"'This is Nurse.' holds none of the 2 words.*one for each example") as error:
+        pc.SEAT(data=data).chosen()
+    assert "sent.jsonl, targ2" in str(error.value)

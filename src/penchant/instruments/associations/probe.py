@@ -214,6 +214,8 @@ class Sentence:
 
 def sentences_of(part: WordList, word: str) -> list[Sentence]:
     """The sentences of a word. Without templates it is its own sentence: SEAT's original files have whole sentences."""
+    if part.behind:
+        return [Sentence(part.behind[part.words.index(word)], word, (0, len(word)))]
     sentences = []
     for template in part.templates or (SLOT,):
         start = template.index(SLOT)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.corpus.stimuli import Category
 from penchant.instruments.associations.estimates import BY_SENTENCE, EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
     Association,
@@ -63,7 +65,7 @@ class SEAT(Association[Tables]):
         }
         distinct = {s.text: s for group in sentences.values() for s in group}
         vectors = self._read_vectors(session, distinct)
-        lost = {s.word for s in distinct.values() if s.text not in vectors}
+        lost = {word for (_, word), group in sentences.items() if any(s.text not in vectors for s in group)}
         have = {word for _, word in sentences} - lost
         tables: list[tuple[Mapping[str, str], Stimuli, Filled | None]] = []
         for category in categories:
@@ -79,8 +81,23 @@ class SEAT(Association[Tables]):
                     filled = cell_of(by, parts, lambda s, at=at: vectors[s.text][at], self.unit)  # type: ignore[misc]
                 tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
-        cautions = lost_words(stimuli_of, f"the vocabulary of {session.lm.name}")
+        cautions = [*lost_words(stimuli_of, f"the vocabulary of {session.lm.name}"), *self._undeclared(categories)]
         return Tables(table_items(tables, self), tuple(cautions), tuple(tables))
+
+    def particulars(self, base: Sequence[Path]) -> dict[str, object]:
+        """Its own parameters; the unit is the sentence where no words are known."""
+        alone = all(_alone(category) for category in self.chosen(base))
+        return {**super().particulars(base), **({"unit": "sentence"} if alone else {})}
+
+    def _undeclared(self, categories: Iterable[Category]) -> Iterator[str]:
+        """The caution for categories of sentences whose words are not known."""
+        alone = [category.id for category in categories if _alone(category)]
+        if alone and self.unit == "word":
+            yield (
+                f"{', '.join(alone)}: the stimuli are whole sentences, and which hold the same word is not known: each "
+                "counts by itself, which makes p too small and the interval too narrow; name the words behind them "
+                "(`words` beside `examples`; see penchant schema stimuli)"
+            )
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
         """An effect size for every category and layer, and the test over sentences."""
@@ -97,3 +114,8 @@ class SEAT(Association[Tables]):
             ((text, f"'{text}'") for text in sound), layers=self.layers, pooling=self.pooling
         )
         return dict(zip(sound, pooled, strict=True))
+
+
+def _alone(category: Category) -> bool:
+    """Whether a list of the category has sentences whose words are not known."""
+    return any(part.sentences_alone() for part in category.lists())
