@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -70,21 +70,13 @@ def overlapping_difference(
     weights = weights / weights.sum()
     parts = [_parts(y, first, second, codes == each) for each in both]
     gaps = np.array([sum(part.weight * part.mean for part in stratum) for stratum in parts])
-    value = float(weights @ gaps)
     if not any(part.weight for stratum in parts for part in stratum):
-        return Estimate(MEASURE, value, n, level=level, note=joined("the two sets are the same items", left_out))
+        return Estimate(MEASURE, 0.0, n, level=level, note=joined("the two sets are the same items", left_out))
     if len(both) < fewest:
-        flat = [
-            _Part(part.mean, part.items, weight * part.weight)
-            for weight, stratum in zip(weights.tolist(), parts, strict=True)
-            for part in stratum
-        ]
-        return _given(value, n, flat, level, joined(_as_given(len(both)), left_out))
-    return _sampled(value, n, gaps, weights, level, left_out)
-
-
-def _as_given(strata: int) -> str:
-    return f"{strata} strata, taken as given" if strata > 1 else ""
+        given = [replace(p, weight=w * p.weight) for w, each in zip(weights, parts, strict=True) for p in each]
+        note = f"{len(both)} strata, taken as given" if len(both) > 1 else ""
+        return _given(n, given, level, joined(note, left_out))
+    return _sampled(n, gaps, weights, level, left_out)
 
 
 def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside: NDArray[np.bool_]) -> list[_Part]:
@@ -97,8 +89,9 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
     return parts
 
 
-def _given(value: float, n: int, parts: list[_Part], level: float, note: str) -> Estimate:
+def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
     """The estimate for fixed strata."""
+    value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:
         below = above = 0.0
@@ -126,9 +119,9 @@ def _given(value: float, n: int, parts: list[_Part], level: float, note: str) ->
     return Estimate(MEASURE, value, n, low, high, level, how=how, p=p, test="inverted MOVER interval", note=note)
 
 
-def _sampled(value: float, n: int, gaps: Array, weights: Array, level: float, note: str) -> Estimate:
+def _sampled(n: int, gaps: Array, weights: Array, level: float, note: str) -> Estimate:
     """The estimate for strata that are a sample."""
-    groups = len(gaps)
+    value, groups = float(weights @ gaps), len(gaps)
     error = float(np.sqrt(groups / (groups - 1) * (weights**2 * (gaps - value) ** 2).sum()))
     if error <= 1e-12:
         alike = f"all {groups} strata have the same difference: their spread gives no interval"
