@@ -20,16 +20,20 @@ from hypothesis import strategies as st
 
 from penchant.errors import DataError, OutputError
 from penchant.files import (
+    cited,
     distinct,
+    join_names,
     refuse_inputs,
     refuse_other,
     safe,
     sha256_file,
+    split_names,
     write_bytes,
     write_json,
     write_parquet,
     write_text,
 )
+from penchant.records import Signature
 
 Writer = Callable[[Path], None]
 FRAME = pl.DataFrame({"word": ["rose", None, "ঘর"], "scores": [[0.1, -2.5], [], [float("nan")]]})
@@ -292,3 +296,19 @@ def test_sha256(tmp_path: Path) -> None:
         sha256_file(tmp_path / "none")
     with pytest.raises(DataError, match="is a directory"):
         sha256_file(tmp_path)
+
+
+@given(st.lists(st.text(), min_size=1), st.sampled_from("+,"))
+def test_names_in_a_list_come_back_from_a_signature(names: list[str], separator: str) -> None:
+    text = join_names(names, separator)
+    again = Signature.parse(str(Signature.of("cloze", data=text)))["data"]
+    assert split_names(again, separator) == names
+
+
+def test_a_plus_in_a_name_is_not_one_between_names(tmp_path: Path) -> None:
+    files = [tmp_path / name for name in ("a+b.csv", "c%2B.csv", "d.csv")]
+    for file in files:
+        file.write_text("x", "utf-8")
+    names, _, digest = cited(files).rpartition("#")
+    assert names == "a%2Bb+c%252B+d" and len(digest) == 6
+    assert split_names(names) == [file.stem for file in files]

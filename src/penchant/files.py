@@ -21,6 +21,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
+from urllib.parse import unquote
 
 from penchant.errors import OutputError
 from penchant.reading import opened
@@ -249,9 +250,20 @@ def sha256_file(path: str | Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
+def join_names(names: Iterable[str], separator: str = "+") -> str:
+    """Names as one value of a signature: a separator or `%` in a name is percent-encoded; `split_names` decodes it."""
+    escape = str.maketrans({mark: f"%{ord(mark):02X}" for mark in f"%{separator}"})
+    return separator.join(name.translate(escape) for name in names)
+
+
+def split_names(text: str, separator: str = "+") -> list[str]:
+    """The names that `join_names` joined; at least one, which may be empty."""
+    return [unquote(part) for part in text.split(separator)]
+
+
 def cited(paths: Sequence[Path]) -> str:
     """Name files in a signature: their stems and the first six digits of a hash over all of them."""
     if not paths:
         return "none"
     digest = hashlib.sha256("".join(sha256_file(path) for path in paths).encode()).hexdigest()
-    return f"{'+'.join(path.stem for path in paths)}#{digest[:6]}"
+    return f"{join_names(path.stem for path in paths)}#{digest[:6]}"

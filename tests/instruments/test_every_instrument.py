@@ -17,7 +17,7 @@ import pytest
 import penchant as pc
 from answers import Answer
 from penchant.instruments.registry import instruments, placed, template_files
-from penchant.instruments.settings import Written
+from penchant.instruments.settings import Written, read_settings, written
 from penchant.report.sections import Placed
 from penchant.study.results import read_outcome
 from penchant.study.run import Options, run_study
@@ -115,6 +115,13 @@ def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: 
             assert adapter.validate_python(value) == value
             assert not isinstance(value, str) or info.annotation not in (int, float, bool)
         assert cited  # every instrument names files
+
+
+def test_names_with_a_separator_come_back_from_the_signature() -> None:
+    for categories in (["a+b", "c"], ["a%2Bb"], ["1e3", "+"]):
+        probe = pc.WEAT(data="words.yaml", categories=categories)
+        signature = pc.Signature.parse(str(pc.Signature.of("weat", categories=written(probe, "categories"))))
+        assert read_settings(pc.WEAT, signature)["categories"] == categories
 
 
 VOCABULARY = (

@@ -30,7 +30,7 @@ from penchant.corpus.stimuli_files import (
     Text,
 )
 from penchant.errors import DataError
-from penchant.files import sha256_file
+from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.rows import read_models
@@ -163,7 +163,7 @@ def read_stimuli(path: str | Path | Sequence[str | Path]) -> StimulusSet:
         for word, added in s.suffixes.items():
             suffixes[word] = tuple(dict.fromkeys((*suffixes.get(word, ()), *added)))
     files = tuple(file for s in sets for file in s.files)
-    return StimulusSet("+".join(s.name for s in sets), languages[0], categories, suffixes, files, _hash(files))
+    return StimulusSet(join_names(s.name for s in sets), languages[0], categories, suffixes, files, _hash(files))
 
 
 def _read(place: Path) -> StimulusSet:

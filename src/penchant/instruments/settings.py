@@ -8,6 +8,7 @@ from typing import Any, get_args
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from penchant.errors import StudyError
+from penchant.files import join_names, split_names
 from penchant.records import Signature
 
 
@@ -41,7 +42,7 @@ def written(settings: BaseModel, name: str) -> str:
         return how.none
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return how.separator.join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return join_names(map(str, value), how.separator) if isinstance(value, list | tuple) else str(value)
 
 
 def read_settings(model: type[BaseModel], signature: Signature) -> dict[str, Any]:
@@ -61,7 +62,7 @@ def _read(model: type[BaseModel], name: str, text: str) -> Any:
     how = _how(model, name)
     annotation: Any = model.model_fields[name].annotation
     adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-    parts = text.split(how.separator)
+    parts = split_names(text, how.separator)
     readings: list[Any] = [text, _scalar(text), [_scalar(part) for part in parts], parts]
     if text == how.none and type(None) in get_args(annotation):
         # Where a value is spelled like None, such as the normalisation `none`, it is the value.

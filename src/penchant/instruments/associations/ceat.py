@@ -8,7 +8,6 @@ independent studies; it is therefore reported with an interval and a test over s
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -24,7 +23,7 @@ from penchant.corpus.occurrences import Bound, Segment, read_occurrences, segmen
 from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
-from penchant.files import sha256_file
+from penchant.files import cited
 from penchant.instruments.associations import probe
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.drawn import Cut
@@ -142,11 +141,9 @@ class CEAT(Association[Combined]):
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
         """The sentences, how they are cut and drawn, and which vector represents a word."""
-        places = self.places(base)
-        digest = hashlib.sha256("".join(map(sha256_file, places)).encode()).hexdigest()
         names = ("segments", "mode", "samples", "sampling", "layers", "pieces", "minimum")
         return {
-            "sentences": f"{'+'.join(place.stem for place in places)}#{digest[:6]}",
+            "sentences": cited(self.places(base)),
             **{name: written(self, name) for name in names},
         }
 

@@ -17,6 +17,7 @@ from pydantic import AfterValidator, Field, PrivateAttr
 
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
+from penchant.files import join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
@@ -164,7 +165,7 @@ def cite(pair_sets: Sequence[PairSet]) -> str:
         else:
             digest = hashlib.sha256("".join(sorted(p.sha256 for p in members)).encode()).hexdigest()
             parts.append(f"{name}({len(members)})#{digest[:6]}")
-    return "+".join(parts)
+    return join_names(parts)
 
 
 def items_table(
