@@ -230,9 +230,8 @@ def flips(gaps: Sequence[float]) -> float:
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """Two p-values adjusted: twice the smaller one, and the larger not below that."""
-    least = min(1.0, 2 * min(p))
-    return [least if value == min(p) else max(least, value) for value in p]
+    """Every p times the number of those not below it, and not below an adjusted smaller one."""
+    return [min(1.0, max(q * sum(r >= q for r in p) for q in p if q <= own)) for own in p]
 
 
 def strictly(r: float, answers: Sequence[float]) -> float:
@@ -635,17 +634,30 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
 # Two models -------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("measure", ["spread of ratings", "correlation with the mirrored negation"])
+def test_a_family_is_what_one_table_shows(measure: str) -> None:
+    """The tests of the main wording, and those of all the other wordings together."""
+    wordings = [made(i).with_columns(variant=pl.lit(name)) for i, name in enumerate(("main", "a", "b"))]
+    found = result(pl.concat(wordings)).summary.filter(measure=measure)
+    for part, size in ((found.filter(variant="main"), 1), (found.filter(pl.col("variant") != "main"), 2)):
+        assert len(part) == size * (4 if measure == "spread of ratings" else 2)
+        assert part["p_holm"].to_list() == pytest.approx(holm(part["p"].to_list()))
+
+
 def test_two_models_by_hand() -> None:
     a, b = result(made(0), model="a"), result(made(1), model="b", dtype="bfloat16", bos="<s>")
     found = pc.compare(a, b)
     assert found.select("comparison", "measure", "variant").unique().rows() == [
         ("a − b", "difference of ratings", "main")
     ]
+    gaps_of = {}
     for group in "fm":
         one, other = (r.items.filter(STATEMENT, group=group)["towards"].to_list() for r in (a, b))
-        gaps = [x - y for x, y in zip(one, other, strict=True)]
+        gaps_of[group] = [x - y for x, y in zip(one, other, strict=True)]
+    family = holm([flips(part) for gaps in gaps_of.values() for part in (gaps[:6], gaps[6:])])  # groups and values
+    for group, gaps in gaps_of.items():
         parts, rows = (gaps[:6], gaps[6:], gaps), found.filter(group=group).to_dicts()
-        adjusted = [*holm([flips(part) for part in parts[:2]]), math.nan]
+        adjusted = [*(family[:2] if group == "f" else family[2:]), math.nan]
         for row, value, part, p in zip(rows, ("v", "w", "all"), parts, adjusted, strict=True):
             assert (row["dimension"], row["n"]) == (value, len(part))
             assert (row["value"], row["p"], row["p_holm"]) == pytest.approx((mean(part), flips(part), p), nan_ok=True)

@@ -6,7 +6,7 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.values.cells import Cells
-from penchant.instruments.values.estimates import compared_values, reasoned
+from penchant.instruments.values.estimates import adjusted, compared_values, reasoned
 from penchant.instruments.values.probe import Values
 from penchant.records import Estimate, Result, summary_table
 
@@ -14,8 +14,9 @@ from penchant.records import Estimate, Result, summary_table
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Ratings of a minus those of b on the same statements, by wording, group and value.
 
-    With a bootstrap over statements and neutral statements, a sign-flip test, and Holm's adjustment over the values of
-    one wording and group. Raises StudyError for results that cannot be compared, naming what differs.
+    With a bootstrap over statements and neutral statements, a sign-flip test, and Holm's adjustment over the values
+    and groups of the main wording, and over those of the other wordings together. Raises StudyError for results that
+    cannot be compared, naming what differs.
     """
     require_comparable(
         a,
@@ -31,4 +32,4 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         by = {"comparison": pair, "variant": cell.variant, "group": cell.group, "item": ""}
         rows += compared_values(first, cell, second.cells[key], by)
     signature = difference_signature(a, b)
-    return summary_table((reasoned(row), signature) for row in rows)
+    return summary_table((reasoned(row), signature) for row in adjusted(rows, first.variants[0]))

@@ -6,7 +6,7 @@ interval of a rating includes the uncertainty of the calibration, by resampling 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from penchant.instruments.values.against_survey import against_survey
+from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.survey import Survey
@@ -45,6 +45,8 @@ CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the 
 """The measures of `penchant.stats.calibration.calibration`."""
 MIRROR_DISTANCE = "distance from the mirrored negation"
 MIRROR_CORRELATION = "correlation with the mirrored negation"
+OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
+"""Measures that are tested once in every group and wording."""
 SHARE = "share of variance: {}"
 """The share of variance between statements, templates or groups, or in wordings that treat statements differently."""
 
@@ -61,7 +63,7 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
                 x, y, line=settings.line, seed=settings.seed, resamples=settings.resamples, level=settings.level
             )
         )
-        rows += with_holm(_ratings(cells, cell), _over_values(SPREAD))
+        rows += _ratings(cells, cell)
         rows += _negations(items, cell)
     rows += _consistency(cells)
     for variant in cells.variants:
@@ -71,12 +73,19 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
         rows += _robustness(cells)
     if survey is not None:
         rows += against_survey(cells.cells.values(), cells.ids, cells.values, list(cells.blocks()), survey)
-    return [reasoned(row) for row in rows]
+    return [reasoned(row) for row in adjusted(rows, cells.variants[0])]
 
 
-def _over_values(measure: str) -> Callable[[Estimate], str | None]:
-    """A function that assigns the estimates of a measure by value to one family, and all others to none."""
-    return lambda e: measure if e.measure == measure and e.by["dimension"] != EVERYTHING else None
+def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
+    """The estimates with Holm's adjustment over the tests that one table shows: those of a measure over all values and
+    groups of the main wording, and those over all values, groups and other wordings."""
+
+    def family(estimate: Estimate) -> tuple[str, bool] | None:
+        by = estimate.by
+        one_value = estimate.measure in (SPREAD, DIFFERENCE) and by["dimension"] != EVERYTHING
+        return (estimate.measure, by["variant"] == main) if one_value or estimate.measure in OVER_GROUPS else None
+
+    return with_holm(rows, family)
 
 
 def reasoned(estimate: Estimate) -> Estimate:
@@ -167,8 +176,8 @@ def _groups_compared(cells: Cells, variant: str, first: str, second: str) -> lis
 
 
 def compared_values(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> list[Estimate]:
-    """Ratings of one cell minus those of another by value, paired by statement, with Holm's adjustment over values."""
-    return with_holm(_paired(cells, a, b, by), _over_values(DIFFERENCE))
+    """Ratings of one cell minus those of another by value, paired by statement."""
+    return list(_paired(cells, a, b, by))
 
 
 def _paired(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> Iterator[Estimate]:

@@ -76,10 +76,12 @@ def tables(results: Sequence[Result]) -> list[Table]:
         _robust(results, [main, EVERYTHING]),
     ]
     if len(variants) > 1:
-        title = "Ratings by wording, value and group"
-        shown.append(_ratings(results, variants, "ratings-by-wording", title, detail=True))
-        for table in (_calibrated(results, variants), _robust(results, variants)):
-            by_wording = f"{table.title}, every wording"
+        others = [variant for variant in variants if variant != main]
+        title = "Ratings by value and group, other wordings"
+        shown.append(_ratings(results, others, "ratings-by-wording", title, detail=True))
+        detailed = (_calibrated(results, variants), "every wording"), (_robust(results, others), "other wordings")
+        for table, of in detailed:
+            by_wording = f"{table.title}, {of}"
             shown.append(replace(table, name=f"{table.name}-by-wording", title=by_wording, detail=True))
     shown += [_statements(results, main), _survey(results[0])]
     return [table for table in shown if table.rows]
@@ -99,20 +101,21 @@ def _ratings(
                     mean = estimates[MEAN, *here]
                     spread = estimates.get((SPREAD, *here), _MISSING)
                     chance = estimates.get((CHANCE, *here), _MISSING)
-                    cells: list[Cell] = [variant] if len(variants) > 1 else []
+                    cells: list[Cell] = [variant] if detail else []
                     cells += [dimension, group, model, mean["n"], estimate(mean)]
                     cells += [estimate(spread), estimate(chance), P(spread.get("p_holm", float("nan")))]
                     if surveyed:
                         people = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""), _MISSING)
                         cells += [estimate(people), estimate(estimates[REPRESENTATIVE, *here])]
                     rows.append(Row(tuple(cells), mean["signature"]))
-    columns = [*(["wording"] if len(variants) > 1 else []), "value", "group", "model", "statements", "mean rating"]
+    columns = [*(["wording"] if detail else []), "value", "group", "model", "statements", "mean rating"]
     columns += ["spread (sd)", "spread by chance", "p (Holm)"]
     if surveyed:
         columns += ["survey mean", "representativeness"]
     note = (
         "Reversed statements are turned round. Spread by chance: sd of as many neutral statements drawn at random, "
-        "with its central range; p tests the spread against it, two-sided, corrected over the values of one group."
+        "with its central range; p tests the spread against it, two-sided, with Holm's correction over all values and "
+        f"groups of {'these wordings' if detail else 'this wording'}, for each model by itself."
     )
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
@@ -135,7 +138,7 @@ def _between(results: Sequence[Result], main: str) -> Table:
     columns = ("groups", "value", "model", "statements", "difference", "p", "p (Holm)")
     between = pl.col("measure") == DIFFERENCE
     tests = tested(*(result.summary.filter(between) for result in results))
-    note = f"Statement by statement. {tests} Holm's correction over the values of one model."
+    note = f"Statement by statement. {tests} Holm's correction over values and pairs of groups, each model by itself."
     return Table("groups", "Differences of ratings between groups", columns, tuple(rows), note)
 
 
@@ -179,7 +182,7 @@ def _calibrated(results: Sequence[Result], variants: Sequence[str]) -> Table:
     )
     note = (
         "Neutral statements: log P(agree) against log P(disagree). r is their correlation; the free line has an "
-        "intercept and is for comparison; normality p: of the residuals."
+        "intercept and is for comparison; normality p: of the residuals, one check a line and not corrected."
     )
     return Table("calibration", "Calibration on neutral statements", columns, tuple(rows), note)
 
@@ -200,13 +203,14 @@ def _robust(results: Sequence[Result], variants: Sequence[str]) -> Table:
                 result.signature["model"],
                 row["n"],
             )
-            rows.append(Row((*cells, estimate(row), P(row["p"])), row["signature"]))
-    columns = ("measure", "wording", "group", "value", "model", "n", "estimate", "p")
+            rows.append(Row((*cells, estimate(row), P(row["p"]), P(row["p_holm"])), row["signature"]))
+    columns = ("measure", "wording", "group", "value", "model", "n", "estimate", "p", "p (Holm)")
     note = (
         "A consistent model rates a negated statement 6 minus the statement's rating: distance 0, correlation 1. "
         "Shares of variance: how much of the ratings lies between statements, wordings (templates) and groups, and how "
         "much in wordings that treat statements differently (statement × template): where that is large, a rating is "
-        "one of a wording. Cronbach's α of the model takes its groups and wordings for respondents."
+        "one of a wording. Cronbach's α of the model takes its groups and wordings for respondents. Holm's correction "
+        "over the groups and wordings of one measure here, for each model by itself."
     )
     return Table("robustness", "Consistency and robustness", columns, tuple(rows), note)
 
@@ -270,7 +274,7 @@ def _differences(comparison: pl.DataFrame, name: str, title: str) -> Table:
         cells = (row["comparison"], row["variant"], row["group"], row["dimension"], row["n"], estimate(row, "+.2f"))
         rows.append(Row((*cells, P(row["p"]), corrected), row["signature"]))
     columns = ("difference", "wording", "group", "value", "statements", "rating", "p", "p (Holm)")
-    note = f"{tested(comparison)} Holm's correction over the values of one wording, group and pair."
+    note = f"{tested(comparison)} Holm's correction over values, groups and wordings here, each pair by itself."
     return Table(name, title, columns, tuple(rows), note)
 
 
