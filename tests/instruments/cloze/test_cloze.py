@@ -1114,7 +1114,7 @@ def test_ratings_travel_from_the_file_to_the_items(zoo: Zoo, tmp_path: Path) -> 
 # Two models -------------------------------------------------------------------------------------------------
 
 
-def side(betas: Sequence[float], groups: Sequence[str], model: str, **more: object) -> pc.Result:
+def side(betas: Sequence[float], groups: Sequence[str], model: str, **more: Any) -> pc.Result:
     """A result whose sentences call for 1 and have these β."""
     rows = [
         (group, 1.0, [(f"w{model}", abs(beta), math.copysign(1.0, beta))])

@@ -262,7 +262,7 @@ def test_columns_of_the_results_are_no_labels(write: Write) -> None:
         pl.DataFrame({"expected": [0.0], "probs": [[1.0]], "valences": [[0.0]], "sources": [["lexicon"]]}),
         renormalise=False,
     )
-    assert {*made.columns, "words"} - {"expected"} == RESERVED
+    assert {*made.columns, "words", "raters", "ratings"} - {"expected"} == RESERVED
 
 
 # --- bad set.yaml -------------------------------------------------------------------------------------------------

@@ -141,7 +141,9 @@ def _spread(
         f"ones, {settings.resamples} resamples, seed {settings.seed})"
     )
     note = "" if low <= high else f"no interval of the spread: fewer than {FEW_VALUES} statements, or no noise known"
-    estimate = Estimate(SPREAD, value, n, low, min(high, WIDEST), settings.level, how="" if note else how, note=note)
+    estimate = Estimate(
+        SPREAD, value, n, low, min(high, max(WIDEST, value)), settings.level, how="" if note else how, note=note
+    )
     if n > len(neutral):
         yield replace(estimate, note=joined(note, "too few neutral statements"))
         return
@@ -298,12 +300,17 @@ def value_cautions(
     if lost:
         yield f"{lost} of {len(means)} ratings cannot be computed: the neutral statements show no spread"
     if survey is not None:
-        if survey.synthetic:
-            yield f"the survey '{survey.name}' is SYNTHETIC: its answers are made up and nothing about people follows"
-        if survey.absent:
-            yield f"{len(survey.absent)} statements are not in the survey: {', '.join(survey.absent)}"
-        if survey.kept < survey.read:
-            yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
+        yield from _of_survey(survey)
+
+
+def _of_survey(survey: Survey) -> Iterator[str]:
+    """Cautions about people's answers."""
+    if survey.synthetic:
+        yield f"the survey '{survey.name}' is SYNTHETIC: its answers are made up and nothing about people follows"
+    if survey.absent:
+        yield f"{len(survey.absent)} statements are not in the survey: {', '.join(survey.absent)}"
+    if survey.kept < survey.read:
+        yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:
