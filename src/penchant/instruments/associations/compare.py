@@ -71,7 +71,7 @@ def _differences(a: Result, b: Result, settings: Association[Any]) -> Iterator[E
             yield Estimate(DIFFERENCE, math.nan, row["n"], level=settings.level, note=note, by=by)
             continue
         estimate = _difference(gap, ours[key], theirs[key], settings)
-        yield replace(estimate, n=row["n"], note=estimate.note or note, by=by)
+        yield replace(estimate, n=row["n"], by=by)  # cautions about either d are beside that d
 
 
 def _headline(result: Result, sampled: bool) -> pl.DataFrame:
