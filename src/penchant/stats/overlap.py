@@ -129,7 +129,7 @@ def _sampled(n: int, gaps: Array, weights: Array, level: float, note: str) -> Es
     half = float(stats.t.ppf((1 + level) / 2, groups - 1)) * error
     p = float(2 * stats.t.sf(abs(value) / error, groups - 1))
     low, high = max(-1.0, value - half), min(1.0, value + half)
-    how, test = f"t interval over {groups} strata", f"t over {groups} strata"
+    how, test = f"t interval over {groups} strata", f"t test over {groups} strata"
     return Estimate(
         MEASURE, value, n, low, high, level, how=how, p=p, test=test, note=joined(few_clusters(groups, "strata"), note)
     )
