@@ -11,6 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from penchant.files import write_bytes, write_text
+from penchant.instruments.cloze import charts
 from penchant.instruments.cloze import section as cloze
 from penchant.study.results import read_outcome
 
@@ -20,11 +21,11 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     outcome = read_outcome(sys.argv[1])
-    results, compared = outcome.sections()["cloze"], outcome.comparisons["cloze"]
+    results, compared = outcome.by_place()["cloze"], outcome.comparisons["cloze"]
     own = [r.summary.select(pl.lit(r.signature["model"]).alias("model"), *NUMBERS) for r in results]
     pair = compared.select(pl.col("comparison").alias("model"), *NUMBERS)
     write_text(pl.concat([*own, pair]).write_csv(), HERE / "demo.csv")
-    figures = {figure.name: figure for figure in cloze.figures(results)}
+    figures = {figure.name: figure for figure in charts.figures(results)}
     for name in ("beta", "delta"):
         write_text(figures[name].svg(), HERE / f"demo-{name}.svg")
     write_bytes(figures["sentences"].png(scale=1), HERE / "demo-sentences.png")  # a megabyte as SVG

@@ -257,9 +257,9 @@ def test_stats_draws(table: Path, penchant: Penchant) -> None:
 
 
 def test_stats_refuses(table: Path, penchant: Penchant) -> None:
-    refused(penchant("corpus", "stats", "none.parquet"), "none.parquet: no such file", "penchant corpus extract")
+    refused(penchant("corpus", "stats", "none.parquet"), "none.parquet: no such file")
     refused(penchant("corpus", "stats", "a.txt"), "a.txt: is not a Parquet file")
-    refused(penchant("corpus", "stats", "."), "is not a Parquet file")
+    refused(penchant("corpus", "stats", "."), "is a directory")
     pl.DataFrame({"text": ["a"]}).write_parquet(table.with_name("plain.parquet"))
     refused(penchant("corpus", "stats", "plain.parquet"), "plain.parquet: is not from penchant corpus extract")
     refused(

@@ -200,11 +200,11 @@ def test_headlines_are_those_of_the_results(finished: Path, outcome: Outcome, re
     assert [line[0] for line in cells] == ["C1", "C1", "C2", "C2", "C3", "C3", "C4", "C4"]
     for line, (result, category) in zip(cells, ((r, c) for c in CATEGORIES for r in (first, second)), strict=True):
         own = row(result, "effect size", category=category)
-        mark = "a" if math.isnan(own["value"]) else ""  # for want of the same words in both
         assert line[1] == CATEGORIES[category]["label"]
         assert line[2] == result.signature["model"]
         assert line[3] == str(own["n"])
-        assert line[4] == shown(own) + mark
+        assert line[4].rstrip("abc") == shown(own)
+        assert (line[4] == shown(own)) == (own["note"] == "")
         assert line[5:] == [p_value(own["p"]), p_value(own["p_holm"])]
     assert "2 of 2 words of absent are missing" in reader.page.locator("#s0").locator("..").inner_text()
     # A layer a row, and the two sets of CEAT and of structures a column each.
@@ -218,7 +218,7 @@ def test_headlines_are_those_of_the_results(finished: Path, outcome: Outcome, re
         levels = {"sampling": "fixed", "samples": "12"} if place == "ceat" else {}
         for cell, context in zip(line[3:], contexts, strict=True):
             own = row(results(outcome, place)[0], measure, category="C1", context=context, **levels)
-            assert cell.replace("*", "") == shown(own)
+            assert cell.replace("*", "").rstrip("abc") == shown(own)
             assert ("*" in cell) == (own["p_holm"] < 0.05)
 
 
@@ -242,7 +242,7 @@ def test_details_are_those_of_the_results(finished: Path, outcome: Outcome, read
     assert len(found) == 1
     bounds = ", ".join(f"{further[end]:.2f}".replace("-", "−") for end in ("low", "high"))
     wanted = [p_value(own["p"]), p_value(own["p_holm"]), f"{tau:.2f}", f"{100 * i2:.0f}", f"[{bounds}]"]
-    assert found[0][6:] == ["6", shown(own), *wanted]
+    assert [cell.rstrip("abc") for cell in found[0][6:]] == ["6", shown(own), *wanted]
     steps = ceat.summary.filter(
         pl.col("measure") == "combined effect size of the first samples",
         category="C1",
@@ -273,7 +273,8 @@ def test_details_are_those_of_the_results(finished: Path, outcome: Outcome, read
     assert attributes[0][5] == f"{each_one['value'][0]:+.3f}".replace("-", "−")
     sentences = lines(reader, "seat", "by-sentence")
     each = row(results(outcome, "seat")[0], "effect size, every sentence by itself", category="C1", layer="-1")
-    assert sentences[0][4:] == [str(each["n"]), shown(each), p_value(each["p"]), p_value(each["p_holm"])]
+    cells = [str(each["n"]), shown(each), p_value(each["p"]), p_value(each["p_holm"])]
+    assert [cell.rstrip("abc") for cell in sentences[0][4:]] == cells
     sets = lines(reader, "weat", "sets")
     assert sets[0][2:4] == ["teacher, nurse, doctor", "dog, horse, cabinet, key"]
     assert "<b>rose</b>" in sets[2][2]
@@ -535,8 +536,8 @@ def replace_model(result: Result, name: str) -> Result:
 
 def test_stars_follow_the_adjusted_p(outcome: Outcome) -> None:
     result = results(outcome, "weat")[1]
-    for p, star in ((0.049, "*"), (0.05, ""), (math.nan, "")):
-        changed = replace(result, summary=result.summary.with_columns(pl.lit(p).alias("p_holm")))
+    for p, star in ((1e-6, "*"), (0.05, ""), (math.nan, "")):  # the table adjusts over all that it shows
+        changed = replace(result, summary=result.summary.with_columns(pl.lit(p).alias("p")))
         table, _ = measures.tables([changed, results(outcome, "seat")[0]])
         value = row(result, "effect size", category="C1")["value"]
         assert str(table.rows[0].cells[2]) == f"{value:.2f}{star}"

@@ -363,8 +363,8 @@ def test_many_aliases_and_deep_nesting_end_soon(tmp_path: Path) -> None:
     merged += [f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}" for i in range(1, 40)]
     for text, line, message in (
         ("\n".join(levels), 6, "holds aliases that stand for too many values"),
-        ("\n".join(merged), 6, "holds aliases that stand for too many values"),
-        ("a:\n" + "[" * 20_000, 2, "is nested more than 100 levels deep"),
+        ("\n".join(merged), 5, "holds aliases that stand for too many values"),
+        ("a:\n" + " [\n" * 20_000, 103, "is nested more than 100 levels deep"),
         ("a:\n" + "\n".join(" " * i + "b:" for i in range(1, 3_000)), 102, "is nested more than 100 levels deep"),
     ):
         path.write_text(text + "\n", "utf-8")

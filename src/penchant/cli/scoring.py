@@ -101,7 +101,7 @@ def fill(
 
 def _refuse_own_output(file: str) -> None:
     """Raise DataError if output is appended to the file that is read, which would never end."""
-    with contextlib.suppress(OSError, ValueError):  # no such descriptor, such as under a test
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or no descriptor, such as under a test
         source = os.fstat(sys.stdin.buffer.fileno()) if file == "-" else Path(file).stat()
         if stat.S_ISREG(source.st_mode) and os.path.samestat(source, os.fstat(sys.stdout.fileno())):
             name = "standard input" if file == "-" else file

@@ -23,7 +23,17 @@ POINT = "\n- "
 """Begins each point of a list that ends a paragraph."""
 
 _TEX = str.maketrans(
-    {"ý": r"{\'y}", "ř": r"{\v{r}}", "&": r"\&", "–": "--", "’": "'", "χ": r"$\chi$", "²": r"\textsuperscript{2}"}
+    {
+        "ý": r"{\'y}",
+        "ř": r"{\v{r}}",
+        "Ø": r"{\O}",
+        "ø": r"{\o}",
+        "&": r"\&",
+        "–": "--",
+        "’": "'",
+        "χ": r"$\chi$",
+        "²": r"\textsuperscript{2}",
+    }
 )
 _BARE = {"doi", "url"}
 """Fields that styles read verbatim: nothing in them is escaped."""

@@ -99,6 +99,16 @@ class Prepared:
     notes: list[str] = field(default_factory=list)
 
 
+def trained_files(models: Sequence[str], folder: Path) -> dict[str, Path]:
+    """Where the vectors that a study trains are kept, by the name of the model; names that are one file get two."""
+    files: dict[str, Path] = {}
+    for spec in models:
+        if spec.startswith(TRAINED):
+            name = distinct(spec.removeprefix(TRAINED), [path.stem for path in files.values()])
+            files[spec] = folder / "vectors" / f"{name}.txt"
+    return files
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """What is to be made for a study, and where. `models` are all the study names, `base` where data are looked up."""
@@ -122,13 +132,10 @@ class Preparation:
             if needs is not None and probe.lacks_text():
                 path = self._sentences(needs, files, made, done)
                 done.probes[number] = probe.model_copy(update={probe.drawn: str(path.absolute())})
-        wanted = [name.removeprefix(TRAINED) for name in self.models if name.startswith(TRAINED)]
-        taken: list[str] = []
-        for name in wanted:
-            taken.append(distinct(name, taken))
-            path = self.folder / "vectors" / f"{taken[-1]}.txt"
-            done.records[f"vectors/{path.name}"] = self._vectors(self.vectors[name], probes, files, path)
-            done.models[TRAINED + name] = str(path)
+        for spec, path in trained_files(self.models, self.folder).items():
+            settings = self.vectors[spec.removeprefix(TRAINED)]
+            done.records[f"vectors/{path.name}"] = self._vectors(settings, probes, files, path)
+            done.models[spec] = str(path)
         return done
 
     def _sentences(self, needs: TextNeeds, files: Sequence[TextFile], made: dict[str, Path], done: Prepared) -> Path:

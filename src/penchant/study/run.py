@@ -47,7 +47,7 @@ from penchant.study.manifest import (
     now,
     read_manifest,
 )
-from penchant.study.preparation import TRAINED, Preparation, Prepared
+from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.results import COMPARISON, Outcome
 from penchant.study.spec import Study
 
@@ -226,7 +226,7 @@ class _Running:
         """The fingerprint of a model as it is now, of one that the study trains as its vectors are; "" for a model that
         is gone or cannot be fetched, which is told where it is needed. Raises ModelError for one that is damaged."""
         if spec.startswith(TRAINED):
-            vectors = self.folder / "vectors" / f"{spec.removeprefix(TRAINED)}.txt"
+            vectors = trained_files(self.study.models, self.folder)[spec]
             return sha256_file(vectors) if vectors.exists() else ""
         place = self._place(spec)
         try:

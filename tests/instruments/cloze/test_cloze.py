@@ -1347,7 +1347,7 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
             assert caution not in out
     assert "report: out/report.html\n" in err
     assert (folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
-    assert {Path(file).name for file in manifest["data"]} == {"sentences.csv", "lexicon.jsonl"}
+    assert {Path(record["path"]).name for record in manifest["data"]} == {"set.yaml", "sentences.csv", "lexicon.jsonl"}
     assert penchant("run", study, "-o", "out", "--resume")[:2] == (0, out)
 
 
