@@ -365,7 +365,7 @@ def test_many_aliases_and_deep_nesting_end_soon(tmp_path: Path) -> None:
         ("\n".join(levels), 6, "holds aliases that stand for too many values"),
         ("\n".join(merged), 5, "holds aliases that stand for too many values"),
         ("a:\n" + " [\n" * 20_000, 103, "is nested more than 100 levels deep"),
-        ("a:\n" + "\n".join(" " * i + "b:" for i in range(1, 3_000)), 102, "is nested more than 100 levels deep"),
+        ("a:\n" + "\n".join(" " * i + "b:" for i in range(1, 3_000)), 101, "is nested more than 100 levels deep"),
     ):
         path.write_text(text + "\n", "utf-8")
         error = refusal(lambda: read_yaml(path))
