@@ -34,6 +34,10 @@ WHOLE = {
     "test_generate.py",  # whole grammars
     "test_glove.py",
     "test_near_duplicates.py",
+    "test_hostile.py",  # many runs of the program
+    "test_limits.py",
+    "test_names.py",
+    "test_outputs.py",
     "test_report.py",  # a browser
     "test_report_associations.py",
     "test_training.py",
