@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from penchant.engine.backends import FakeBackend
+from fake_backend import FakeBackend
 from penchant.engine.cache import Cache
 from penchant.engine.engine import Engine
 from penchant.engine.plan import Input, length_batches, merge, tree_batches

@@ -18,7 +18,7 @@ from transformers import AutoTokenizer, PreTrainedModel, PreTrainedTokenizerFast
 import brute
 import penchant as pc
 import zoo as tiny
-from penchant.engine.backends import FakeBackend
+from fake_backend import FakeBackend
 from penchant.engine.plan import Batch
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError

@@ -25,7 +25,6 @@ from penchant.stats.bootstrap import (
     percentile,
     resample_counts,
     resampled,
-    resampled_ratio,
 )
 
 Array = NDArray[np.float64]
@@ -152,6 +151,12 @@ def test_a_generator_or_its_seed_gives_the_same_draws() -> None:
         resampled(counted, rows, seed=9, resamples=0)
 
 
+def _ratio(counts: NDArray[np.int64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+    sums = counts @ rows
+    ratios: NDArray[np.float64] = sums[:, 0] / sums[:, 1]
+    return ratios
+
+
 @pytest.mark.parametrize(
     ("totals", "weights"),
     [
@@ -165,7 +170,7 @@ def test_the_ratio_against_all_possible_resamples(totals: list[float], weights: 
     picks = list(itertools.product(range(n), repeat=n))
     ratios = [sum(totals[i] for i in pick) / sum(weights[i] for i in pick) for pick in picks]
     likely = Counter(round(ratio, 9) for ratio in ratios)
-    draws = resampled_ratio(np.array(totals), np.array(weights), seed=1, resamples=resamples)
+    draws = resampled(_ratio, np.column_stack([totals, weights]), seed=1, resamples=resamples)
     assert draws.shape == (resamples,)
     drawn = Counter(np.round(draws, 9).tolist())
     assert set(drawn) <= set(likely)

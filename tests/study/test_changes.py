@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from safetensors.torch import load_file, save_file
 
 from answers import Answer, refused
 from manifests import rewritten
+from penchant.models.digests import _checksum
 from penchant.study.manifest import read_manifest
 from penchant.study.results import read_outcome
 
@@ -110,6 +113,24 @@ def test_a_model(penchant: Program, study: Path, done: Path) -> None:
     assert tables == kept  # the old result of the model is gone
 
 
+def test_a_hash_wrongly_remembered(penchant: Program, study: Path, done: Path) -> None:
+    """Nothing shows that a file changed whose path, size, times and inode did not: --rehash reads it all the same."""
+    weights = study.parent / "bert" / "model.safetensors"
+    os.utime(weights, (10**9, 10**9))  # long ago: what was written just now is not remembered
+    command = ("run", study, "-o", done, "--resume", "--cache", "answers.sqlite")
+    code, _, err = penchant(*command)
+    assert code == 0, err
+    with closing(sqlite3.connect("answers.sqlite", isolation_level=None)) as db:
+        [(name, stamp)] = db.execute("SELECT path, stamp FROM files WHERE path = ?", (str(weights.resolve()),))
+        wrong = (_checksum(name, stamp, "0" * 64), name)
+        db.execute(f"UPDATE files SET sha256 = '{'0' * 64}', checksum = ? WHERE path = ?", wrong)
+    refused(penchant(*command), "the model ./bert changed")
+    code, _, err = penchant(*command, "--rehash")
+    assert code == 0, err
+    code, _, err = penchant(*command)  # what was read is what is remembered now
+    assert code == 0, err
+
+
 @pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt"])
 def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None:
     path = next(done.glob(f"minimal-pairs/bert*/{name}"))
@@ -121,6 +142,9 @@ def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None
     for command in (("report", done), ("export", done, "--to", "csv"), ("report", done, done)):
         refused(penchant(*command), f"{name}: was edited or damaged", "--trust-edited")
     refused(penchant("run", study, "-o", done, "--resume"), "was edited", "--rerun")
+    for command in (("export", done, "-o", "words.csv"), ("import", done, "rated.csv", "--into", "words.csv")):
+        refused(penchant("ratings", *command), f"{name}: was edited or damaged")
+    assert not Path("words.csv").exists()
     code, _, err = penchant("report", done, "--trust-edited", "-o", "page.html")
     assert code == 0, err
     assert "edited after the study wrote it" in err

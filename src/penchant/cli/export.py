@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from penchant.cli.console import say, to_stdout, write
+from penchant.cli.options import EditedOption
 from penchant.errors import one_line
 
 
@@ -20,9 +21,7 @@ def export(
             "-o", "--out", metavar="FOLDER", help="Where to write. Default: DIR/latex, DIR/csv or DIR/figures."
         ),
     ] = None,
-    trust_edited: Annotated[
-        bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
-    ] = False,
+    trust_edited: EditedOption = False,
 ) -> None:
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
     from penchant.report.export import export as export_document

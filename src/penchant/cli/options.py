@@ -34,6 +34,9 @@ RehashOption = Annotated[
 DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16.")]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="A torch device such as cpu or cuda:1.")]
 TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code shipped with the checkpoint.")]
+EditedOption = Annotated[
+    bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
+]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 

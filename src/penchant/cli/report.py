@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import say, to_stdout, write
+from penchant.cli.options import EditedOption
 from penchant.errors import one_line
 
 if TYPE_CHECKING:
@@ -25,9 +26,7 @@ def report(
             "-o", "--out", metavar="FILE", help="The page. Default: DIR/report.html; of two, comparison.html."
         ),
     ] = None,
-    trust_edited: Annotated[
-        bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
-    ] = False,
+    trust_edited: EditedOption = False,
 ) -> None:
     """Write the report of a result directory as one offline page. With two directories, report their differences."""
     from penchant.report.page import write_report

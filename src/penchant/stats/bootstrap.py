@@ -69,17 +69,6 @@ def resampled(
     return np.concatenate(parts)
 
 
-def resampled_ratio(totals: Array, weights: Array, *, seed: Seed, resamples: int) -> Array:
-    """Σ totals / Σ weights for every resample of their entries, (resamples,)."""
-
-    def ratio(counts: Counts, rows: Array) -> Array:
-        sums = counts @ rows
-        ratios: Array = sums[:, 0] / sums[:, 1]
-        return ratios
-
-    return resampled(ratio, np.column_stack([totals, weights]), seed=seed, resamples=resamples)
-
-
 # Intervals ----------------------------------------------------------------------------------------------------------
 
 

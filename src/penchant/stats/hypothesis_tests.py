@@ -11,7 +11,7 @@ from scipy import stats
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, cluster_codes, group_sums, has_ties
+from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, has_ties
 
 EXACT_UNITS = 16  # 2**15 sign patterns, the other half being their mirror images
 _TOLERANCE = 1e-12
@@ -43,33 +43,21 @@ def binomial(credits: ArrayLike, share: float) -> float:
     return float(stats.binomtest(int(array.sum()), len(array), share).pvalue)
 
 
-def sign_flip(
-    differences: ArrayLike,
-    clusters: Iterable[Hashable] | None = None,
-    *,
-    seed: Seed,
-    draws: int = 10_000,
-) -> float:
+def sign_flip(differences: ArrayLike, *, seed: Seed, draws: int = 10_000) -> float:
     """Two-sided p-value for a mean difference of 0, from flipping signs at random (Fisher 1935, §21).
 
-    With `clusters`, whole clusters are flipped. Exact for up to 16 units with a difference, else sampled:
-    (1 + extreme) / (1 + draws) (Phipson & Smyth 2010). 1.0 when every unit is 0, NaN without items.
-    Raises DataError for NaN or unequal lengths, MethodError when `draws` is not positive.
+    Exact for up to 16 differences other than 0, else sampled: (1 + extreme) / (1 + draws) (Phipson & Smyth 2010).
+    1.0 when every one is 0, NaN without items. Raises DataError for NaN, MethodError when `draws` is not positive.
     """
     if draws < 1:
         raise MethodError(f"a randomisation test needs at least one draw, got {draws}")
     values = as_values(differences, where="differences")
-    sums = values
-    if clusters is not None:
-        codes = cluster_codes(clusters, len(values))
-        order = np.lexsort((values, codes))  # the same items in another order give the same bits
-        sums = group_sums(codes[order], values[order])
     if not len(values):
         return np.nan
     slack = _TOLERANCE * float(np.abs(values).sum())
     # ±u and ±|u| have the same distribution, so the sizes alone determine it; sorted, they determine the draws too.
-    sizes = np.sort(np.abs(sums[np.abs(sums) > slack]))
-    bound = abs(float(np.sort(sums).sum())) - slack
+    sizes = np.sort(np.abs(values[np.abs(values) > slack]))
+    bound = abs(float(np.sort(values).sum())) - slack
     if not len(sizes):
         return 1.0
     if len(sizes) <= EXACT_UNITS:

@@ -9,7 +9,7 @@ rows.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,20 +25,12 @@ Name = str | int | tuple[int | str, ...]
 """What tells stimuli apart; all names of a set are of one type."""
 _BLOCK = 4_000_000
 """Array elements held at once while resampling."""
-_ROWS = 128
-"""Vectors gathered at once; small enough for a processor's cache at the usual widths."""
-_DOUBLE, _SINGLE = 1e-12, 1e-6
-"""An sd up to this is rounding, in sums of cosines in double and in single precision."""
+_DOUBLE = 1e-12
+"""An sd up to this is rounding, in sums of cosines in double precision."""
 _ONE = 1 - 1e-12
 """The correlation used in place of 1, whose artanh is infinite."""
-_TOO_LARGE = 65_536
-"""Larger than any finite float16."""
-_NO_FILL = np.int32(-0x70000001)
-"""Mask of all bits but those between the sign of a float32 and a float16's exponent."""
 SEPARATED = 0.999
 """Share of the largest d beyond which an effect size has no interval."""
-KEPT = 200
-"""Samples for which all cosines are kept, for the bootstrap over stimuli."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,120 +230,3 @@ def _all_but(sides: Sides) -> Array:
         if len(units) == 1:
             weights[:, units] = np.nan
     return weights
-
-
-# Contextual vectors ---------------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The contextual vectors of one stimulus, and which of them each sample uses (`picks`).
-
-    `vectors` returns them, (n, d) of any float type; it is called only when they are needed, so that not all pools
-    are in memory at once.
-    """
-
-    vectors: Callable[[], NDArray[np.floating]]
-    picks: NDArray[np.intp]
-
-
-@dataclass(frozen=True, slots=True)
-class Contextual:
-    """Results of N samples: effect sizes (N,) and their variances (N,), s of every row averaged over the samples (R,),
-    and all cosines of the first K samples, (K, R, C)."""
-
-    effects: Array
-    variances: Array
-    s: Array
-    cosines: NDArray[np.float32]
-
-
-def contextual_effects(
-    rows: tuple[Sequence[Pool], Sequence[Pool]],
-    columns: tuple[Sequence[Pool], Sequence[Pool]],
-    *,
-    ddof: int = 1,
-    keep: int = KEPT,
-) -> Contextual:
-    """Effect sizes of samples that each use one contextual vector per stimulus (CEAT; Guo & Caliskan 2021).
-
-    s of a vector is its product with a difference of mean unit vectors, so each sample needs the sum of its attributes'
-    vectors and one product per target, not every cosine. Variances are sd² of s over all targets. Raises DataError for
-    a vector that is zero or not finite.
-    """
-    n = len(rows[0][0].picks)
-    kept = min(keep, n)
-    sizes = [len(part) for part in columns]
-    rows_all, columns_all = [*rows[0], *rows[1]], [*columns[0], *columns[1]]
-    direction = np.empty(0, np.float32)
-    across: list[NDArray[np.float32]] = []
-    units = _Units()
-    for j, pool in enumerate(columns_all):
-        units.take(pool)
-        if not j:
-            direction = np.zeros((n, units.width), np.float32)
-        for start, block in units.blocks(pool.picks, 1 / sizes[0] if j < sizes[0] else -1 / sizes[1]):
-            direction[start : start + len(block)] += block
-        across.append(units.of(pool.picks[:kept]))
-    s = np.empty((n, len(rows_all)))
-    down: list[NDArray[np.float32]] = []
-    for i, pool in enumerate(rows_all):
-        units.take(pool)
-        for start, block in units.blocks(pool.picks):
-            s[start : start + len(block), i] = np.einsum("nd,nd->n", direction[start : start + len(block)], block)
-        down.append(units.of(pool.picks[:kept]))
-    cosines = np.einsum("rkd,ckd->krc", np.stack(down), np.stack(across))
-    sides = Sides.of(range(len(rows[0])), range(len(rows[1])))
-    variances = s.var(axis=1, ddof=ddof) if s.shape[1] > ddof else np.full(n, math.nan)
-    return Contextual(effects(s, sides, ddof=ddof, rounding=_SINGLE), variances, s.mean(axis=0), cosines)
-
-
-class _Units:
-    """Unit vectors of one pool after another, in buffers that the next block overwrites."""
-
-    def __init__(self) -> None:
-        self.width = 0
-
-    def take(self, pool: Pool) -> None:
-        """Switch to this pool."""
-        self._vectors = pool.vectors()
-        if self._vectors.shape[1] != self.width:
-            self.width = self._vectors.shape[1]
-            self._block = np.empty((_ROWS, self.width), np.float32)
-            self._half = np.empty((_ROWS, self.width), np.float16)
-
-    def blocks(self, picks: NDArray[np.intp], share: float = 1) -> Iterator[tuple[int, NDArray[np.float32]]]:
-        """The unit vectors of `picks` times `share`, in blocks, each with the index of its first pick. Raises DataError
-        for a vector that is zero or not finite."""
-        for start in range(0, len(picks), _ROWS):
-            chosen = picks[start : start + _ROWS]
-            block = self._block[: len(chosen)]
-            if self._vectors.dtype == np.float16:
-                half = self._half[: len(chosen)]
-                np.take(self._vectors, chosen, axis=0, out=half, mode="clip")
-                _widen(half, block)
-            else:
-                block[...] = self._vectors[chosen]
-            lengths = np.sqrt(np.einsum("nd,nd->n", block, block))
-            # Infinity and NaN of float16 have been widened to finite numbers of 65,536 and more.
-            large = chosen[lengths >= _TOO_LARGE]
-            if not (np.isfinite(lengths) & (lengths > 0)).all() or not np.isfinite(self._vectors[large]).all():
-                raise DataError("a contextual vector has no direction", where="association")
-            block *= (np.float32(share) / lengths)[:, None]
-            yield start, block
-
-    def of(self, picks: NDArray[np.intp]) -> NDArray[np.float32]:
-        """A copy of the unit vectors of `picks`."""
-        return np.concatenate([block.copy() for _, block in self.blocks(picks)])
-
-
-def _widen(half: NDArray[np.floating], out: NDArray[np.float32]) -> None:
-    """Convert finite float16 to float32 exactly, by shifting the bits and then correcting the exponent with a product.
-
-    NumPy's own conversion is not vectorised and would take longer than everything else here.
-    """
-    bits = out.view(np.int32)
-    np.copyto(bits, half.view(np.int16))  # the sign fills the upper half
-    np.left_shift(bits, 13, out=bits)
-    np.bitwise_and(bits, _NO_FILL, out=bits)
-    out *= np.float32(2.0**112)

@@ -120,7 +120,9 @@ def _data(before: Sequence[DataRecord], now: Sequence[DataRecord]) -> Iterator[C
 def _texts(prepared: Mapping[str, PreparedRecord], now: Now, folder: Path) -> Iterator[Change]:
     for name, record in prepared.items():
         if record.version != __version__:
-            yield Change(f"{name} was made by penchant {record.version}, not {__version__}, and may have", now.drawn)
+            yield Change(
+                f"the penchant that made {name} changed from {record.version} to {__version__}", now.drawn, now.drawn
+            )
         wrong = _other_text(record, now.texts)
         if wrong:
             yield Change(f"{wrong}, of which {name} was made, changed", now.drawn, now.drawn)

@@ -10,33 +10,30 @@ DIR/<probe>/comparison.parquet           every two models on the same items
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import BaseModel
 
 from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
 from penchant.engine.scorer import language_model
 from penchant.errors import ModelError, StudyError
-from penchant.files import distinct, holding, occupied, sha256_file, write_parquet
+from penchant.files import distinct, sha256_file, write_parquet
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare
 from penchant.instruments.result import Result
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.reading import exists
+from penchant.study.beginning import begun, held
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.manifest import (
     FILE,
-    AskedRecord,
-    AttemptRecord,
     CountsRecord,
     DataRecord,
     Manifest,
@@ -45,7 +42,6 @@ from penchant.study.manifest import (
     TookRecord,
     UnitRecord,
     now,
-    read_manifest,
 )
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.results import COMPARISON, Outcome
@@ -87,8 +83,8 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), options.base)
     files = study.corpus.files(options.base) if study.corpus is not None else []
-    with _held(folder):
-        manifest = _begun(folder, study, probes, options)
+    with held(folder):
+        manifest = begun(folder, study, probes, resume=options.resume)
         running = _Running(study, probes, places, folder, options, manifest, texts)
         running.require_same(data, files)
         manifest.data = data
@@ -97,83 +93,6 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
             running.measure(spec)
         running.compare()
         return running.finish()
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Keep other processes from running a study in the same directory at the same time; one that was killed leaves
-    nothing that does. Raises StudyError."""
-    new = not occupied(folder)
-    if not new and not folder.is_dir():
-        raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
-    with suppress(OSError):  # what cannot be written is told where it is written
-        folder.mkdir(parents=True, exist_ok=True)
-    try:
-        with holding(folder):
-            yield
-    except BlockingIOError as error:
-        raise StudyError("another process is running a study here", where=str(folder), hint="wait for it") from error
-    finally:
-        if new:
-            with suppress(OSError):  # it stays where anything was written
-                folder.rmdir()
-
-
-def _begun(folder: Path, study: Study, probes: Probes, options: Options) -> Manifest:
-    """A new manifest, or the one to go on with. Raises StudyError when the directory holds anything else.
-
-    A study that failed before its first result does not occupy its directory.
-    """
-    path = folder / FILE
-    asked = AskedRecord(
-        study=study.model_dump(mode="json"), probes=[{probe.name: probe.model_dump(mode="json")} for probe in probes]
-    )
-    if not (occupied(folder) and folder.is_dir() and path.exists()):
-        if occupied(folder) and (not folder.is_dir() or any(folder.iterdir())):
-            raise StudyError("is not an empty directory", where=str(folder), hint="name another directory")
-        return Manifest.new(asked)
-    if not options.resume:
-        if _occupied(path):
-            hint = "go on with --resume, or name another directory"
-            raise StudyError("already holds a study", where=str(folder), hint=hint)
-        return Manifest.new(asked)
-    manifest = read_manifest(path)
-    if _completed(manifest.asked, study, probes) != asked:
-        if not manifest.units:
-            return Manifest.new(asked)
-        raise StudyError(
-            "holds a different study (other models, parameters or seed)",
-            where=str(folder),
-            hint="name another directory",
-        )
-    manifest.attempts.append(AttemptRecord(started=now()))
-    manifest.status = "running"
-    return manifest
-
-
-def _completed(asked: AskedRecord, study: Study, probes: Probes) -> AskedRecord:
-    """What an earlier version was asked, with the defaults of settings that it did not have."""
-
-    def defaults(model: BaseModel) -> dict[str, Any]:
-        return type(model).model_construct().model_dump(mode="json", warnings=False)
-
-    if [list(entry) for entry in asked.probes] != [[probe.name] for probe in probes]:
-        return asked
-    return AskedRecord(
-        study={**defaults(study), **asked.study},
-        probes=[
-            {probe.name: {**defaults(probe), **entry[probe.name]}}
-            for probe, entry in zip(probes, asked.probes, strict=True)
-        ],
-    )
-
-
-def _occupied(path: Path) -> bool:
-    """Whether there is a study with results, or one that cannot be read."""
-    try:
-        return bool(read_manifest(path).units)
-    except StudyError:
-        return True
 
 
 def _folders(probes: Probes) -> list[str]:

@@ -34,8 +34,9 @@ from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, written
 from penchant.limits import COUNT, RESAMPLES
 from penchant.records import Estimate
+from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import Pool, Sides, contextual_effects
+from penchant.stats.sampled_effects import Sides
 from penchant.tables.places import listed
 
 FAMILY = ("sampling", "samples")

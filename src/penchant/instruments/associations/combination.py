@@ -17,8 +17,9 @@ from penchant.instruments.associations.estimates import Stimuli
 from penchant.instruments.associations.probe import Filled
 from penchant.records import Estimate
 from penchant.stats.association import Combined, combine, effect_variance, further
+from penchant.stats.contextual_effects import Contextual
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Contextual, contrasts, largest_effect
+from penchant.stats.sampled_effects import contrasts, largest_effect
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.ceat import CEAT

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from penchant.instruments.associations.frames import families, headline, probe, stacked
 from penchant.records import Result, Signature
 from penchant.report.tables import literal
-from penchant.stats.sampled_effects import KEPT
+from penchant.stats.contextual_effects import KEPT
 
 
 def reading(results: Sequence[Result]) -> str:

@@ -1,0 +1,99 @@
+"""How a study begins: its directory held against other processes, and the manifest to fill or to go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from penchant.errors import StudyError
+from penchant.files import holding, occupied
+from penchant.instruments.base import Probe
+from penchant.study.manifest import FILE, AskedRecord, AttemptRecord, Manifest, now, read_manifest
+from penchant.study.spec import Study
+
+Probes = Sequence[Probe[Any]]
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes from running a study in the same directory at the same time; one that was killed leaves
+    nothing that does. Raises StudyError."""
+    new = not occupied(folder)
+    if not new and not folder.is_dir():
+        raise _not_empty(folder)
+    with suppress(OSError):  # what cannot be written is told where it is written
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with holding(folder):
+            yield
+    except BlockingIOError as error:
+        raise StudyError("another process is running a study here", where=str(folder), hint="wait for it") from error
+    finally:
+        if new:
+            with suppress(OSError):  # it stays where anything was written
+                folder.rmdir()
+
+
+def begun(folder: Path, study: Study, probes: Probes, *, resume: bool) -> Manifest:
+    """A new manifest, or the one to go on with. Raises StudyError when the directory holds anything else.
+
+    A study that failed before its first result does not occupy its directory.
+    """
+    path = folder / FILE
+    asked = AskedRecord(
+        study=study.model_dump(mode="json"), probes=[{probe.name: probe.model_dump(mode="json")} for probe in probes]
+    )
+    if not path.exists():
+        if folder.exists() and any(folder.iterdir()):
+            raise _not_empty(folder)
+        return Manifest.new(asked)
+    if not resume:
+        if _has_results(path):
+            hint = "go on with --resume, or name another directory"
+            raise StudyError("already holds a study", where=str(folder), hint=hint)
+        return Manifest.new(asked)
+    manifest = read_manifest(path)
+    if _completed(manifest.asked, study, probes) != asked:
+        if not manifest.units:
+            return Manifest.new(asked)
+        raise StudyError(
+            "holds a different study (other models, parameters or seed)",
+            where=str(folder),
+            hint="name another directory",
+        )
+    manifest.attempts.append(AttemptRecord(started=now()))
+    manifest.status = "running"
+    return manifest
+
+
+def _not_empty(folder: Path) -> StudyError:
+    return StudyError("is not an empty directory", where=str(folder), hint="name another directory")
+
+
+def _completed(asked: AskedRecord, study: Study, probes: Probes) -> AskedRecord:
+    """What an earlier version was asked, with the defaults of settings that it did not have."""
+
+    def defaults(model: BaseModel) -> dict[str, Any]:
+        return type(model).model_construct().model_dump(mode="json", warnings=False)
+
+    if [list(entry) for entry in asked.probes] != [[probe.name] for probe in probes]:
+        return asked
+    return AskedRecord(
+        study={**defaults(study), **asked.study},
+        probes=[
+            {probe.name: {**defaults(probe), **entry[probe.name]}}
+            for probe, entry in zip(probes, asked.probes, strict=True)
+        ],
+    )
+
+
+def _has_results(path: Path) -> bool:
+    """Whether there is a study with results, or one that cannot be read."""
+    try:
+        return bool(read_manifest(path).units)
+    except StudyError:
+        return True

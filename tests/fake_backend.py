@@ -1,0 +1,48 @@
+"""A backend that costs nothing and shows every mix-up of reads."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.engine.plan import Batch
+
+
+class FakeBackend:
+    """Answers with a hash of the tokens up to the position (all tokens unless `packs`), the position and the target, so
+    that a read that is lost, swapped or given another's row shows at once. `batches` records what was run."""
+
+    def __init__(self, *, packs: int = 0, budget: int = 64) -> None:
+        self.packs = packs
+        self.budget = budget
+        self.batches: list[Batch] = []
+
+    def run(self, batch: Batch) -> NDArray[np.generic]:
+        """Hash values in (−1, 0) for every want; a vector is one such value, with its layer as the target."""
+        name, parameter = batch.kind
+        if name not in ("logprob", "vectors"):
+            raise NotImplementedError(batch.kind)
+        self.batches.append(batch)
+        answers = []
+        for output, target in zip(batch.outputs.tolist(), batch.targets.tolist(), strict=True):
+            seen = self._seen(batch, int(batch.rows[output]), int(batch.cols[output]))
+            layers = parameter if isinstance(parameter, tuple) else None
+            answers.append([[self.value(*seen, n)] for n in layers] if layers else self.value(*seen, target))
+        return np.array(answers, dtype=np.float32)
+
+    def _seen(self, batch: Batch, row: int, col: int) -> tuple[list[int], int]:
+        if batch.parents is None:
+            whole = batch.tokens[row, : batch.lengths[row]].tolist()
+            return (whole[: col + 1] if self.packs else whole), col
+        path = [col]
+        while (parent := int(batch.parents[row, path[-1]])) >= 0:
+            path.append(parent)
+        return [int(batch.tokens[row, node]) for node in reversed(path)], len(path) - 1
+
+    @staticmethod
+    def value(seen: list[int], position: int, target: int) -> float:
+        """The answer to one want."""
+        digest = hashlib.sha256(f"{seen}|{position}|{target}".encode()).digest()
+        return -int.from_bytes(digest[:3], "big") / (1 << 24)
