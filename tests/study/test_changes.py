@@ -142,8 +142,8 @@ def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None
     for command in (("report", done), ("export", done, "--to", "csv"), ("report", done, done)):
         refused(penchant(*command), f"{name}: was edited or damaged", "--trust-edited")
     refused(penchant("run", study, "-o", done, "--resume"), "was edited", "--rerun")
-    for command in (("export", done, "-o", "words.csv"), ("import", done, "rated.csv", "--into", "words.csv")):
-        refused(penchant("ratings", *command), f"{name}: was edited or damaged")
+    for arguments in (("export", done, "-o", "words.csv"), ("import", done, "rated.csv", "--into", "words.csv")):
+        refused(penchant("ratings", *arguments), f"{name}: was edited or damaged")
     assert not Path("words.csv").exists()
     code, _, err = penchant("report", done, "--trust-edited", "-o", "page.html")
     assert code == 0, err
