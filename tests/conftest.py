@@ -57,6 +57,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         models = {value for value in parameters.params.values() if isinstance(value, str)} if parameters else set()
         if item.path.name in WHOLE or (models & set(ALL) and not models & FAST):
             item.add_marker(pytest.mark.whole)
+    # The long modules first, so that no worker begins one when the others have nothing left to do.
+    items.sort(key=lambda item: item.path.name not in WHOLE)
 
 
 @pytest.fixture(scope="session")

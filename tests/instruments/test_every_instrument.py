@@ -133,6 +133,7 @@ VOCABULARY = (
     "basic bootstrap",
     "Fisher's z",
     "Fisher z",
+    "Fisher mid-p",
     "Fisher's exact",
     "Fisher exact",
     "Wilson",
@@ -161,11 +162,11 @@ VOCABULARY = (
     "Bonferroni",
     "cluster-robust t",
     "exact binomial",
+    "binomial mid-p",
 )
 """Words that name an interval or a test. The same one may be spelled in several ways."""
 SAME = {
     "widened": "expanded",
-    "Fisher's exact": "Fisher exact",
     "Fisher's z": "Fisher.?s? z",
     "Mantel": "Mantel|Greenland",
 }

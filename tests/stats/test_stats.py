@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 from scipy import stats as scipy_stats
@@ -195,9 +197,10 @@ class TestIndependentDifference:
         assert found.n == first[1] + second[1]
 
     def test_fishers_lady_tasting_tea(self) -> None:
-        # 3 of 4 against 1 of 4 (Fisher 1935, §5): tables no likelier than this one (1 + 16 + 16 + 1)/70.
+        # 3 of 4 against 1 of 4 (Fisher 1935, §5): tables less likely than this one, and half of those as likely,
+        # (1 + 1 + (16 + 16)/2)/70.
         found = independent_difference(share(3, 4), share(1, 4))
-        assert found.p == pytest.approx(34 / 70) and found.test == "Fisher exact"
+        assert found.p == pytest.approx(18 / 70) and found.test == "Fisher mid-p"
 
     def test_ties_give_welchs_test(self) -> None:
         a, b = [1, 1, 0.5, 1, 1], [0, 0.5, 1, 0]
@@ -218,15 +221,26 @@ class TestIndependentDifference:
 
 class TestMcNemar:
     def test_by_hand(self) -> None:
-        # 1 against 7 discordant: 2·(C(8,0) + C(8,1))/2⁸ = 18/256, whatever the concordant items.
+        # 1 against 7 discordant: (2·C(8,0) + C(8,1))/2⁸ = 10/256, whatever the concordant items; .039 in the first
+        # example of Fagerland, Lydersen and Laake 2013, where the exact test has .070.
         a, b = [1, *[0] * 7, 1, 0], [0, *[1] * 7, 1, 0]
-        assert mcnemar(a, b) == pytest.approx(18 / 256, rel=1e-12) == mcnemar(b, a)
-        # 0 against 6: 2/2⁶.
-        assert mcnemar([1] * 6, [0] * 6) == pytest.approx(2 / 64, rel=1e-12)
+        assert mcnemar(a, b) == pytest.approx(10 / 256, rel=1e-12) == mcnemar(b, a)
+        # 0 against 6: 1/2⁶. 3 against 3: all but half of C(6,3).
+        assert mcnemar([1] * 6, [0] * 6) == pytest.approx(1 / 64, rel=1e-12)
+        assert mcnemar([1] * 3 + [0] * 3, [0] * 3 + [1] * 3) == pytest.approx(1 - 10 / 64, rel=1e-12)
+
+    @given(st.integers(0, 40), st.integers(0, 40))
+    def test_it_is_the_exact_test_without_half_of_what_was_observed(self, wins: int, losses: int) -> None:
+        n = wins + losses
+        a, b = [1] * wins + [0] * losses, [0] * wins + [1] * losses
+        if not n:
+            return
+        own = scipy_stats.binom.pmf(wins, n, 0.5) * (0.5 if wins == losses else 1)
+        assert mcnemar(a, b) == pytest.approx(scipy_stats.binomtest(wins, n).pvalue - own)
 
     def test_ties_count_by_direction(self) -> None:
-        # Differences −½, −½, ½, 1, 1, 1: 2 against 4, 2·(1 + 6 + 15)/64.
-        assert mcnemar([0, 0.5, 1, 1, 1, 1], [0.5, 1, 0.5, 0, 0, 0]) == pytest.approx(44 / 64, rel=1e-12)
+        # Differences −½, −½, ½, 1, 1, 1: 2 against 4, (2·(1 + 6) + 15)/64.
+        assert mcnemar([0, 0.5, 1, 1, 1, 1], [0.5, 1, 0.5, 0, 0, 0]) == pytest.approx(29 / 64, rel=1e-12)
 
     def test_no_discordant_items_and_no_items(self) -> None:
         assert mcnemar([1, 0], [1, 0]) == 1.0
@@ -237,9 +251,9 @@ class TestMcNemar:
 
 class TestBinomial:
     def test_by_hand(self) -> None:
-        # 1 of 6 heads: 2·(1 + 6)/64. A share of ¼: as improbable or more so are 5 and 6 of 6.
-        assert binomial(share(1, 6), 0.5) == pytest.approx(14 / 64)
-        assert binomial(share(5, 6), 0.25) == pytest.approx((6 * 3 + 1) / 4**6)
+        # 1 of 6 heads: (2 + 6)/64. A share of ¼: half of 5 of 6, and 6 of 6, which is less probable.
+        assert binomial(share(1, 6), 0.5) == pytest.approx(8 / 64)
+        assert binomial(share(5, 6), 0.25) == pytest.approx((6 * 3 / 2 + 1) / 4**6)
         assert math.isnan(binomial([], 0.5)) and math.isnan(binomial([1, 0.5], 0.5))
 
 
@@ -417,7 +431,7 @@ class TestMantelHaenszel:
         found = mantel_haenszel_difference(*unfold([((56, 14), (48, 32)), ((3, 0), (0, 0))]))
         plain = independent_difference(share(56, 70), share(48, 80))
         assert (found.value, found.low, found.high, found.p) == (plain.value, plain.low, plain.high, plain.p)
-        assert (found.how, found.test, found.n) == ("Newcombe hybrid score", "Fisher exact", 150)
+        assert (found.how, found.test, found.n) == ("Newcombe hybrid score", "Fisher mid-p", 150)
         assert "1 of 2 strata" in found.note and found.measure == "stratified accuracy difference"
 
     def test_what_cannot_be_computed(self) -> None:

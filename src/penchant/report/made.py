@@ -34,10 +34,12 @@ _SOURCES = (
     (r"\bMOVER\b", "zou2008"),
     (r"\bprediction interval\b", "higgins2009"),
     (r"\bMcNemar\b", "mcnemar1947"),
+    (r"\bMcNemar mid-p\b", "fagerland2013"),
+    (r"\bFisher mid-p\b", "lydersen2009"),
+    (r"\bbinomial mid-p\b", "lancaster1961"),
     (r"\bMantel-Haenszel\b", "mantel1959"),
     (r"\bsign-flip\b", "fisher1935"),
     (r"\bcluster-robust t\b", "mackinnon2023"),
-    (r"\bexact binomial\b", "clopper1934"),
 )
 """The works on statistics that a method is cited with, by a word of its name."""
 

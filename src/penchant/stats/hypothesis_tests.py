@@ -1,9 +1,17 @@
-"""Tests that assume no model of the scores: McNemar's test, sign flips, and Holm's correction for multiple tests."""
+"""Tests that assume no model of the scores: McNemar's test, tests of one share and of two, sign flips, and Holm's
+correction for multiple tests.
+
+Tests of counts use the mid-p-value, which takes half of the probability of what was observed (Lancaster 1961, J. Am.
+Stat. Assoc. 56:223–234): exact tests of small samples reject a true hypothesis far less often than in 5 %, mid-p
+tests about as often (Fagerland, Lydersen & Laake 2013, BMC Med. Res. Methodol. 13:91, of McNemar's test; Lydersen,
+Fagerland & Laake 2009, Stat. Med. 28:1159–1175, of Fisher's).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +27,7 @@ _CHUNK = 2_000_000  # signs held at once
 
 
 def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
-    """Exact two-sided p-value for `a` and `b`, credits of the same items, being right equally often (McNemar 1947).
+    """Two-sided mid-p-value for `a` and `b`, credits of the same items, being right equally often (McNemar 1947).
 
     Binomial test on the discordant items, 1.0 when there are none, NaN without items. With ties in the
     credits it is the sign test on the items' differences. Raises DataError for unequal lengths.
@@ -29,18 +37,37 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
     if not len(first):
         return np.nan
     wins, losses = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
-    return float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    return _mid_p(stats.binom(wins + losses, 0.5), wins) if wins + losses else 1.0
 
 
 def binomial(credits: ArrayLike, share: float) -> float:
-    """Exact two-sided p-value for a credit of 1 having the probability `share` (Clopper & Pearson 1934).
+    """Two-sided mid-p-value for a credit of 1 having the probability `share`.
 
     NaN without items, and with ties, of which a binomial count knows nothing.
     """
     array = as_credits(credits)
     if not len(array) or has_ties(array):
         return np.nan
-    return float(stats.binomtest(int(array.sum()), len(array), share).pvalue)
+    return _mid_p(stats.binom(len(array), share), int(array.sum()))
+
+
+def fisher(first: ArrayLike, second: ArrayLike) -> float:
+    """Two-sided mid-p-value for the credits of two sets of items, 0 or 1, being right equally often, given how many are
+    right in all. NaN where a set has no items."""
+    one, other = as_credits(first, where="first"), as_credits(second, where="second")
+    if not (len(one) and len(other)):
+        return np.nan
+    right = int(one.sum() + other.sum())
+    return _mid_p(stats.hypergeom(len(one) + len(other), right, len(one)), int(one.sum()))
+
+
+def _mid_p(distribution: Any, observed: int) -> float:
+    """The probability of all that is less probable than `observed`, and half of all that is as probable as it."""
+    low, high = distribution.support()
+    probability = distribution.pmf(np.arange(low, high + 1))
+    own = distribution.pmf(observed)
+    equal = np.abs(probability - own) <= 1e-7 * own
+    return float(min(1.0, probability[(probability < own) & ~equal].sum() + probability[equal].sum() / 2))
 
 
 def sign_flip(differences: ArrayLike, *, seed: Seed, draws: int = 10_000) -> float:

@@ -113,7 +113,8 @@ def test_splits_gaps_and_counts_worked_by_hand() -> None:
         assert found["how"] == "Wilson score"
     gap = value(summary, measure="gap to A=U", split="A>U", **where)
     assert gap["value"] == pytest.approx(0.2 - 0.8)
-    assert gap["p"] == pytest.approx(stats.fisher_exact(np.array([[1, 4], [8, 2]])).pvalue)
+    exact = stats.fisher_exact(np.array([[1, 4], [8, 2]])).pvalue
+    assert gap["p"] == pytest.approx(exact - stats.hypergeom.pmf(1, 15, 9, 5) / 2)  # no other table is as probable
     other = value(summary, measure="gap to A=U", split="A<U", **where)
     assert gap["p_holm"] == pytest.approx(min(1, 2 * min(gap["p"], other["p"])))
     by = {"measure": "accuracy by |A|−|U|", "scope": "overall", "normalise": "none"}
@@ -171,8 +172,11 @@ def test_stereotype_scores_are_tested_against_50() -> None:
     summary = result(pl.concat(parts)).summary
     where = {"measure": "stereotype score", "scope": "stereotype", "normalise": "none"}
     rows = [value(summary, group=kind, **where) for kind in won]
-    p = [stats.binomtest(right, 10).pvalue for right in won.values()]
-    assert [row["p"] for row in rows] == pytest.approx(p) and {row["test"] for row in rows} == {"exact binomial"}
+    p = [
+        stats.binomtest(right, 10).pvalue - stats.binom.pmf(right, 10, 0.5) / (2 if right == 5 else 1)
+        for right in won.values()
+    ]
+    assert [row["p"] for row in rows] == pytest.approx(p) and {row["test"] for row in rows} == {"binomial mid-p"}
     assert [row["p_holm"] for row in rows] == pytest.approx(holm(p).tolist())
     whole = value(summary, group="all", **where)
     assert whole["value"] == pytest.approx(70) and whole["test"] == "cluster-robust t over bias types"
@@ -298,8 +302,8 @@ class TestComparison:
         table = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
         p = value(table, scope="paradigm", group="p", normalise="none")
         assert p["value"] == pytest.approx(12 / 40)
-        assert p["p"] == pytest.approx(2 * 0.5**12)  # twelve discordant pairs, all one way
-        assert p["p_holm"] == pytest.approx(4 * 0.5**12)
+        assert p["p"] == pytest.approx(0.5**12)  # twelve discordant pairs, all one way: half of 2·½¹²
+        assert p["p_holm"] == pytest.approx(2 * 0.5**12)
         q = value(table, scope="paradigm", group="q", normalise="none")
         assert (q["value"], q["p"]) == (0, 1)
         assert value(table, scope="overall", split="all", normalise="none")["value"] == pytest.approx(12 / 60)

@@ -24,7 +24,7 @@ DIFFERENCE = "accuracy difference"
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Accuracy of a minus accuracy of b on the same pairs, overall and by paradigm.
 
-    By paradigm: Bonett–Price interval and exact McNemar test (paired t interval and sign-flip test where there are
+    By paradigm: Bonett–Price interval and McNemar's mid-p test (paired t interval and sign-flip test where there are
     ties), with Holm's adjustment over paradigms. Overall, for all pairs and for those with equal token lengths under
     both tokenizers: cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs). Models may
     be scored by different methods (a causal one by lp, a masked one by pll), because accuracies are compared, not
@@ -86,6 +86,6 @@ def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe) -> Estimate:
         paired_difference(a, b, level=settings.level),
         measure=DIFFERENCE,
         p=p,
-        test="sign-flip" if tied else "exact McNemar",
+        test="sign-flip" if tied else "McNemar mid-p",
         by={"scope": "paradigm", "group": paradigm, "split": ALL},
     )

@@ -68,7 +68,7 @@ def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
 def mean_credit(
     credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
 ) -> Estimate:
-    """Mean credit over pairs in clusters: Wilson's interval and the exact binomial test within one cluster, a
+    """Mean credit over pairs in clusters: Wilson's interval and the binomial test (mid-p) within one cluster, a
     cluster-robust t interval and test over several."""
     if len(set(labels)) > 1:
         return clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
@@ -76,7 +76,7 @@ def mean_credit(
     if against is None or not len(credit):
         return estimate
     p = binomial(credit, against)
-    return replace(estimate, p=p, test="" if np.isnan(p) else "exact binomial")
+    return replace(estimate, p=p, test="" if np.isnan(p) else "binomial mid-p")
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:

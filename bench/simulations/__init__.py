@@ -1,0 +1,9 @@
+"""What `coverage.py` simulates: data of a known truth, and what penchant says of them."""
+
+from simulations import associations, means, proportions, values
+from simulations.base import Simulation
+
+
+def simulations() -> list[Simulation]:
+    """All of them, in the order of the page."""
+    return [*means.ALL, *proportions.ALL, *associations.ALL, *values.ALL]

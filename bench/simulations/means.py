@@ -1,0 +1,159 @@
+"""Means over sentences and statements, over raters too, and what is said of two models that do not differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cache, partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.stats.agreement import krippendorff_alpha
+from penchant.stats.equivalence import detectable, equivalent, narrower
+from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.raters import mean_over_raters
+from simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
+
+Array = NDArray[np.float64]
+Draw = Callable[[np.random.Generator, int], Array]
+SECTION = "Means over sentences"
+NONE_FOUND = "Where no difference is found"
+SHOWN = ("mean β", "mean δ", "mean rated mass", "difference of mean β", "difference of mean δ")
+
+
+def _normal(rng: np.random.Generator, n: int) -> Array:
+    return rng.normal(0.1, 0.15, n)
+
+
+def _exponential(rng: np.random.Generator, n: int) -> Array:
+    return rng.exponential(0.1, n)
+
+
+def _rare(rng: np.random.Generator, n: int) -> Array:
+    """Nine of ten near 0, one of ten about −.6: skewness −2.5, as β where few sentences have a rated prediction."""
+    return np.where(rng.random(n) < 0.1, rng.uniform(-1, -0.2, n), rng.normal(0, 0.05, n))
+
+
+_SHAPES: dict[str, tuple[Draw, float]] = {
+    "normal": (_normal, 0.1),
+    "exponential (skewness 2)": (_exponential, 0.1),
+    "nine of ten near 0, one of ten about −.6 (skewness −2.5)": (_rare, -0.06),
+}
+
+
+def _mean(kind: str, n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    draw, truth = _SHAPES[kind]
+    groups = ["low"] * (n // 2) + ["high"] * (n - n // 2)
+    estimate = bootstrap_mean(
+        draw(rng, n), strata=groups, seed=seed, resamples=RESAMPLES, bounds=(-2, 2), against=truth
+    )
+    yield Trial(SHOWN, estimate, truth, null=True)
+
+
+def _distance(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    values = np.abs(rng.normal(0, 1, n))
+    estimate = bootstrap_mean(values, seed=seed, resamples=RESAMPLES, noun="statements")
+    yield Trial(("distance from the mirrored negation",), estimate, float(np.sqrt(2 / np.pi)))
+
+
+# Raters -----------------------------------------------------------------------------------------------------
+
+_RATED = tuple(f"{measure}, raters sampled" for measure in ("mean β", "mean δ"))
+_RATED_GAP = tuple(f"difference of {measure}" for measure in _RATED)
+
+
+def _rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
+    """Where sentences should lean, and the β of each by each rater: six words on the scale of five, and raters who
+    differ by noise of .35 and a leaning of their own."""
+    rho = rng.choice([-1.0, 1.0], sentences)
+    p = rng.dirichlet(np.full(6, 0.6), sentences) * rng.uniform(0.4, 0.9, (sentences, 1))
+    worth = np.clip(rng.normal(0.25 * rho[:, None], 0.55, (sentences, 6)), -1, 1)
+    own = rng.normal(0, lean, raters) + rng.normal(0, 0.35, (sentences, 6, raters))
+    ratings = np.clip(np.round(2 * (worth[..., None] + own)) / 2, -1, 1)
+    return rho, np.einsum("sk,skr->sr", p, ratings)
+
+
+def _suits(rho: Array, betas: Array) -> Array:
+    fits: Array = 1 - np.abs(rho - betas) / 2
+    return fits
+
+
+@cache
+def _rated_truth(lean: float) -> tuple[float, float]:
+    rho, betas = _rated(np.random.default_rng(1), 4_000, 400, lean)
+    return float(betas.mean()), float(_suits(rho, betas.mean(axis=1)).mean())
+
+
+def _over_raters(sentences: int, raters: int, lean: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    rho, betas = _rated(rng, sentences, raters, lean)
+    without = np.array([np.delete(betas, r, axis=1).mean(axis=1) for r in range(raters)])
+    beta, delta = _rated_truth(lean)
+    yield Trial((_RATED[0], _RATED_GAP[0]), mean_over_raters(betas.mean(axis=1), without), beta)
+    fits = mean_over_raters(_suits(rho, betas.mean(axis=1)), _suits(rho, without))
+    yield Trial((_RATED[1], _RATED_GAP[1]), fits, delta)
+
+
+@cache
+def _alpha_truth() -> float:
+    return krippendorff_alpha(_judged(np.random.default_rng(5), 100_000, 3), domain=_SCALE, seed=0, resamples=2).value
+
+
+_SCALE = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
+
+
+def _judged(rng: np.random.Generator, units: int, raters: int) -> NDArray[np.int64]:
+    worth = rng.normal(0, 0.5, (units, 1))
+    ratings = np.clip(np.round(2 * (worth + rng.normal(0, 0.35, (units, raters)))) / 2, -1, 1)
+    return (ratings[..., None] == _SCALE).sum(axis=1)
+
+
+def _agreement(units: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    alpha = krippendorff_alpha(_judged(rng, units, 3), domain=_SCALE, seed=seed, resamples=RESAMPLES)
+    yield Trial(("Krippendorff's alpha (ordinal)",), alpha, _alpha_truth())
+
+
+# No difference ------------------------------------------------------------------------------------------------
+
+
+def _equal(kind: str, n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Two one-sided tests where the difference is the bound itself: should say "within it" in 5 % of data sets."""
+    draw, truth = _SHAPES[kind]
+    values = draw(rng, n)
+    tight = bootstrap_mean(values, seed=seed, resamples=RESAMPLES, level=narrower(LEVEL))
+    shown = equivalent(tight.low, tight.high, abs(truth))
+    test = "two one-sided tests of a difference within a bound"
+    yield Trial(("equality within a bound",), replace(tight, p=0.0 if shown else 1.0, test=test), null=True)
+
+
+def _found(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """A difference as large as the smallest detectable one of other data of this size: should be found in 80 %."""
+    pilot = bootstrap_mean(_normal(rng, n), seed=seed, resamples=RESAMPLES)
+    size = detectable(pilot.low, pilot.high, LEVEL)
+    moved = bootstrap_mean(_normal(rng, n) - 0.1 + size, seed=seed, resamples=RESAMPLES, against=0.0)
+    test = "larger p of t and bootstrap-t over sentences"
+    yield Trial(("smallest detectable difference",), replace(moved, test=test), null=True)
+
+
+def _all() -> Iterable[Simulation]:
+    for kind in _SHAPES:
+        for n, size in sized((20, 60, 240), "sentences in 2 groups"):
+            yield Simulation(SECTION, f"values: {kind}", size, partial(_mean, kind, n), 2_000)
+    for n, size in sized((9, 40), "statements"):
+        yield Simulation(SECTION, "distances: |normal|", size, partial(_distance, n), 2_000)
+    for lean, how in ((0.1, "alike"), (0.25, "of different leanings")):
+        for raters in (2, 3, 5):
+            for n in (20, 60):
+                size = f"{n} sentences, {raters} raters"
+                yield Simulation(SECTION, f"raters {how}", size, partial(_over_raters, n, raters, lean), 2_000)
+    for n, size in sized((20, 60, 240), "units, 3 raters"):
+        yield Simulation(SECTION, "ratings on five steps, α = .62", size, partial(_agreement, n))
+    for kind in ("normal", "exponential (skewness 2)"):
+        for n, size in sized((20, 60, 240), "sentences"):
+            data = f"a difference as large as the bound, values {kind}"
+            yield Simulation(SECTION, data, size, partial(_equal, kind, n))
+    for n, size in sized((20, 60, 240), "sentences"):
+        yield Simulation(NONE_FOUND, "a difference of the detectable size", size, partial(_found, n), 2_000)
+
+
+ALL = tuple(_all())

@@ -1,0 +1,171 @@
+"""docs/validity.md: every kind of interval and test has its row there, the page is made from the counts, what misses
+its level is said beside the number, and some of the data sets are drawn again."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from answers import Answer
+from penchant.instruments.registry import instruments
+from penchant.study.results import read_outcome
+from penchant.study.starting import write_template
+
+ROOT = Path(__file__).parents[1]
+DOCS, BENCH = ROOT / "docs", ROOT / "bench"
+PUBLISHED = {"effect size, every sentence by itself", "combined effect size, as published"}
+"""Shown because others report them: their tests err, as the page says."""
+DATA = {
+    "crows.csv": "sent_more,sent_less,stereo_antistereo,bias_type\n"
+    + "".join(
+        f"The {who} {what}.,The {other} {what}.,{direction},{kind}\n"
+        for kind, who, other in (("age", "old man", "young man"), ("gender", "woman", "man"), ("class", "maid", "lord"))
+        for direction in ("stereo", "antistereo")
+        for what in ("was late", "could not read", "wept", "spoke first")
+    ),
+}
+"""What the templates of `penchant init` have no example of."""
+STUDIES = {
+    "crows": "study: s\nmodels: [bundled:modern, bundled:early-modern]\n"
+    "probes: [{minimal-pairs: {data: crows.csv, format: crows-pairs, method: pll}}]\n",
+    "cloze": "study: s\nmodels: [bundled:modern, bundled:early-modern]\nprobes: [{cloze: {data: early-modern-60}}]\n",
+    "values": "study: s\nmodels: [bundled:modern, bundled:early-modern]\n"
+    "probes: [{values: {data: political-values-en}}]\n",
+}
+
+
+@pytest.fixture(scope="module")
+def simulations() -> Iterator[Any]:
+    """The package of bench/ that has them."""
+    sys.path.insert(0, str(BENCH))
+    try:
+        yield importlib.import_module("simulations")
+    finally:
+        sys.path.remove(str(BENCH))
+
+
+@pytest.fixture(scope="module")
+def counts() -> pl.DataFrame:
+    return pl.read_csv(DOCS / "validity.csv", null_values=[]).with_columns(pl.col("interval", "test").fill_null(""))
+
+
+def test_the_page_is_made_from_the_counts(simulations: Any, counts: pl.DataFrame) -> None:
+    page = importlib.import_module("simulations.page")
+    assert (DOCS / "validity.md").read_text("utf-8") == page.page(counts, DOCS / "validity.template.md")
+    assert [s.section for s in simulations.simulations()] and set(counts["section"]) == {
+        simulation.section for simulation in simulations.simulations()
+    }
+    named = counts.select("section", "data", "size").unique()
+    assert len(named) == len(simulations.simulations())  # each is counted, and no other
+
+
+def test_what_misses_its_level_is_said_beside_the_number(simulations: Any, counts: pl.DataFrame) -> None:
+    outside = importlib.import_module("simulations.page").outside
+    for row in counts.iter_rows(named=True):
+        made = row["asked"] - row["without"]
+        where = f"{row['section']}, {row['data']}, {row['size']}: {row['shown']}"
+        for part in outside(row):
+            too_few = part == "interval" and row["held"] < 0.93 * made
+            too_many = part == "test" and row["rejected"] > 0.065 * row["tested"]
+            if (too_few or too_many) and not PUBLISHED & set(row["shown"].split("; ")):
+                missed = row["sets"] - row["held"] if too_few else row["sets"]
+                assert row["noted"] >= 0.9 * row["sets"], f"{where}: {part}, {missed}"
+
+
+def rows_of(penchant: Callable[..., Answer], folder: Path, study: Path) -> pl.DataFrame:
+    models = ["-m", "vectors.txt"] if study.stem == "weat" else []
+    code, _, err = penchant("run", study, "-o", folder / "out", *models)
+    assert code == 0, err
+    outcome = read_outcome(folder / "out")
+    frames = [*(result.summary for result in outcome.results.values()), *outcome.comparisons.values()]
+    columns = ["measure", "how", "test", "low", "p"]
+    return pl.concat([frame.select(columns) for frame in frames])
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", [*sorted(instruments()), *(f"{name}+" for name in STUDIES)])
+def test_every_estimate_has_a_row(
+    name: str, penchant: Callable[..., Answer], simulations: Any, counts: pl.DataFrame, tmp_path: Path
+) -> None:
+    """The measures of the program's tables, by the interval and the test that stand beside them."""
+    shape = importlib.import_module("simulations.base").shape
+    if name.endswith("+"):
+        for file, text in DATA.items():
+            (tmp_path / file).write_text(text, "utf-8")
+        study = tmp_path / f"{name[:-1]}.yaml"
+        study.write_text(STUDIES[name[:-1]], "utf-8")
+    else:
+        (study,) = (file for file in write_template(name, tmp_path / name) if file.name == f"{name}.yaml")
+    excused = _without_row()
+    rows = {kind: _known(counts, kind) for kind in ("interval", "test")}
+    found = rows_of(penchant, tmp_path, study)
+    for kind, column, number in (("interval", "how", "low"), ("test", "test", "p")):
+        for measure, method in found.filter(pl.col(number).is_not_nan()).select("measure", column).unique().rows():
+            if measure not in excused:
+                assert (measure, _plain(shape(method))) in rows[kind], f"{measure}: {method}"
+    shown = set(found["measure"])
+    assert shown <= excused | {measure for measure, _ in rows["interval"] | rows["test"]}
+
+
+def _plain(method: str) -> str:
+    """A method without the names of what it counts, which differ between instruments."""
+    for noun in ("bias types", "paradigms", "strata", "statements", "sentences", "stimuli"):
+        method = method.replace(noun, "units")
+    return method.replace("of units and samples", "of units").replace(", # samples", "").replace(" within # groups", "")
+
+
+def _known(counts: pl.DataFrame, kind: str) -> set[tuple[str, str]]:
+    return {
+        (measure, _plain(method))
+        for shown, method in counts.select("shown", kind).rows()
+        if method
+        for measure in shown.split("; ")
+    }
+
+
+def _without_row() -> set[str]:
+    """The measures of the page's last table."""
+    last = (DOCS / "validity.template.md").read_text("utf-8").partition("## Numbers without a row")[2]
+    first_cells = [line.split("|")[1] for line in last.splitlines() if line.startswith("| ")][1:]
+    return {measure.strip() for cell in first_cells for measure in cell.split(";")}
+
+
+def again(simulations: Any, counts: pl.DataFrame, simulation: Any, sets: int) -> None:
+    """Data sets that were not counted agree with those that were, up to chance."""
+    run = importlib.import_module("simulations.base").run
+    mine = counts.filter(section=simulation.section, data=simulation.data, size=simulation.size)
+    rows = {row["shown"]: row for row in mine.iter_rows(named=True)}
+    for shown, tally in run(simulation, simulation.sets, sets).items():
+        row = rows["; ".join(shown)]
+        made, before = tally.asked - tally.without, row["asked"] - row["without"]
+        for part, whole, then, of in (
+            (tally.held, made, row["held"], before),
+            (tally.rejected, tally.tested, row["rejected"], row["tested"]),
+            (tally.noted, tally.sets, row["noted"], row["sets"]),
+        ):
+            if whole:
+                share = (part + then) / (whole + of)
+                error = math.sqrt(share * (1 - share) * (1 / whole + 1 / of))
+                assert abs(part / whole - then / of) <= 4.5 * error, f"{simulation.name}, {shown}"
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("at", range(8))
+def test_a_few_again(at: int, simulations: Any, counts: pl.DataFrame) -> None:
+    cheap = [s for s in simulations.simulations() if s.sets >= 2_000]
+    again(simulations, counts, cheap[at * len(cheap) // 8], 100)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("at", range(0, 200, 4))
+def test_a_quarter_again(at: int, simulations: Any, counts: pl.DataFrame) -> None:
+    every = simulations.simulations()
+    if at < len(every):
+        again(simulations, counts, every[at], 100)
