@@ -5,15 +5,14 @@ usage: python docs/make_blimp.py RESULT_DIR
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 
 import polars as pl
 
 from penchant.instruments.minimal_pairs.charts import accuracy_by_length
-from penchant.records import Result
 from penchant.report.tables import P
+from penchant.study.results import read_outcome
 
 PAPER = (
     "animate_subject_passive",
@@ -74,10 +73,7 @@ def gaps(summary: pl.DataFrame) -> list[str]:
 
 
 def main() -> None:
-    folder = Path(sys.argv[1])
-    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
-    (unit,) = manifest["units"].values()
-    result = Result.load(folder / unit["directory"])
+    (result,) = read_outcome(Path(sys.argv[1])).results.values()
     summary, here = result.summary, Path(__file__).parent
     accuracy_by_length(summary, title="Accuracy moves with token length").save(str(here / "blimp-smollm2.svg"))
     overall, every = (

@@ -114,12 +114,11 @@ def _ceat_trial(n: int, occurrences: int, d: float, rng: np.random.Generator, se
         {"data": "simulated", "sentences": "simulated", "resamples": 400, "draws": 999, "exact": 1, "seed": seed}
     )
     names = [tuple(f"{side}{i}" for i in range(n)) for side in "xyab"]
-    pools, further = [], []
+    pools, further = [], []  # a further sample is of the same sentences
     for part in _sets(rng, (n,) * 4, _places(APART[d], CLEAR)):
         seen = part[:, None] + rng.normal(0, _NOISE, (n, occurrences, DIMENSIONS))
-        other = part + rng.normal(0, _NOISE, part.shape)
         pools.append([Pool(lambda own=own: own, rng.integers(0, occurrences, samples)) for own in seen])
-        further.append(_unit(other))
+        further.append(_unit(seen[np.arange(n), rng.integers(0, occurrences, n)]))
     whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
     sides = Sides.of(range(n), range(n))
     cell = Cell({}, whole.cosines, sides, sides)
@@ -194,14 +193,14 @@ def _all() -> Iterable[Simulation]:
     for d in (0.0, 1.0):
         for n, occurrences in ((8, 20), (8, 200), (25, 20)):
             size = f"{n} words a list, {occurrences} sentences each, 100 samples"
-            yield Simulation(CONTEXTS, f"d = {d:g}", size, partial(_ceat_trial, n, occurrences, d), 400)
+            yield Simulation(CONTEXTS, f"d = {d:g}", size, partial(_ceat_trial, n, occurrences, d))
     for paired in (False, True):
         for n, c in ((8, 8), (8, 25), (25, 25)):
             size = f"{n} attributes, {c} {'pairs of ' if paired else ''}targets"
             yield Simulation(SCORED, "difference of .3", size, partial(_scores, n, c, paired))
     for d in (0.0, 1.0):
         for n in (8, 25):
-            yield Simulation(MODELS, f"both d = {d:g}", f"{n} words a list", partial(_two_models, n, d), 500)
+            yield Simulation(MODELS, f"both d = {d:g}", f"{n} words a list", partial(_two_models, n, d))
 
 
 ALL = tuple(_all())

@@ -140,7 +140,7 @@ def _all() -> Iterable[Simulation]:
         for n, size in sized((20, 60, 240), "sentences in 2 groups"):
             yield Simulation(SECTION, f"values: {kind}", size, partial(_mean, kind, n), 2_000)
     for n, size in sized((9, 40), "statements"):
-        yield Simulation(SECTION, "distances: |normal|", size, partial(_distance, n), 2_000)
+        yield Simulation(SECTION, "distances: half-normal", size, partial(_distance, n), 2_000)
     for lean, how in ((0.1, "alike"), (0.25, "of different leanings")):
         for raters in (2, 3, 5):
             for n in (20, 60):

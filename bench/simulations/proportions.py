@@ -208,7 +208,9 @@ def _adjusted() -> Iterable[Simulation]:
     for n, size in sized((3,), "paradigms as given, 100 pairs each"):
         yield Simulation(LENGTH, "no dependence", size, partial(_length_over, n, False), 500)
     for n, size in sized(PARADIGMS, "paradigms, 100 pairs each"):
-        yield Simulation(LENGTH, "slopes of mean 0, sd .3", size, partial(_length_over, n, True), 500)
+        yield Simulation(
+            LENGTH, "slopes of mean 0, sd .3", size, partial(_length_over, n, True), 500 if n > 12 else 2_000
+        )
 
 
 ALL = (*_accuracies(), *_differences(), *_adjusted())

@@ -254,7 +254,7 @@ def _all() -> Iterable[Simulation]:
     for neutral, statements in ((30, 9), (100, 9), (100, 30)):
         size = f"{neutral} neutral, {statements} statements"
         for shifts, what in (((0.0, 0.0), "no difference of groups"), ((0.4, 0.1), "groups differ")):
-            yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 400)
+            yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 500)
     yield Simulation(
         CALIBRATION,
         "line of slope 1",

@@ -91,6 +91,19 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
     return float(bounds[0]), float(bounds[1])
 
 
+def expanded_p(draws: Array, n: int, against: float = 0.0) -> float:
+    """Two-sided p-value for a statistic of `against`: below 1 − level where `expanded_percentile` leaves that out.
+
+    The draws count with the one that is observed (Phipson & Smyth 2010). NaN for one unit, or where a resample is NaN.
+    """
+    if n < 2 or np.isnan(draws).any():
+        return np.nan
+    beyond = min(np.count_nonzero(draws >= against), np.count_nonzero(draws <= against))
+    tail = (1 + beyond) / (1 + len(draws))
+    t = np.sqrt((n - 1) / n) * stats.norm.ppf(tail)
+    return min(1.0, 2 * float(stats.t.cdf(t, n - 1)))
+
+
 def bca(value: float, draws: Array, left_out: Array, level: float) -> tuple[float, float]:
     """Bias-corrected and accelerated interval (Efron 1987) from the bootstrap's `draws` and the jackknife's values
     `left_out`. NaN where all draws lie on one side of `value` or one is NaN."""

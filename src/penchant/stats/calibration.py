@@ -16,7 +16,7 @@ from scipy import special, stats
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import bca, bootstrap_name, resampled
-from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples
+from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples, joined
 
 Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
@@ -25,6 +25,15 @@ _ROUNDING = 1e-12
 _FREE = ("slope of a fit with intercept", "intercept of a fit with intercept")
 FEW = 30
 """Fewer neutral statements than this are too few."""
+ENOUGH = 100
+"""From as many neutral statements on, 95 % intervals of the calibration hold the truth in 93 % or more."""
+
+
+def few_neutral(n: int) -> str:
+    """The caution for an interval that rests on few neutral statements; empty for enough."""
+    if n >= ENOUGH:
+        return ""
+    return f"from {n} neutral statements at most 92 of 100 such 95 % intervals hold the truth; {ENOUGH} would do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +116,13 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples
         value, draws, without = float(parts[0][0]), parts[1], parts[2]
         low, high = bca(value, draws, without, level)
         how = bootstrap_name(n, resamples, seed, "neutral statements", kind="BCa")
-        estimates.append(Estimate(name, value, n, low, high, level, how=how))
+        estimates.append(Estimate(name, value, n, low, high, level, how=how, note=few_neutral(n)))
     estimates.append(_correlation(x, y, level))
     free = _free_line(x, y, line, level)
     misfit = _misfit(x, y - float(fitted.slope[0]) * x - float(fitted.offset[0]), free, line)
     estimates = [
-        replace(estimate, note=misfit) if estimate.measure in _NAMES[line] else estimate for estimate in estimates
+        replace(estimate, note=joined(estimate.note, misfit)) if estimate.measure in _NAMES[line] else estimate
+        for estimate in estimates
     ]
     estimates += free
     estimates.append(replace(_normality(y - fitted.slope * x - fitted.offset), level=level))

@@ -35,6 +35,7 @@ FEW_ITEMS = 10
 """Differences that fewer items have share one level with the others of their sign."""
 LACK_OF_FIT = "lack of fit of the line"
 _BISECTIONS = 80
+_MOST_KNOWN = 0.99
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,13 +279,24 @@ class _Model:
         shifts: Array = (low + high) / 2
         return shifts
 
+    def _shares(self, weights: Array) -> Array:
+        """The share of each cluster in what is known of the slope, given the intercepts; below 1, and 0 for clusters in
+        which the difference does not vary."""
+        assert self.cluster is not None
+        of, x = self.rows.times * weights, self.rows.design[:, -1]
+        centre = (group_sums(self.stratum, of * x) / group_sums(self.stratum, of))[self.stratum]
+        known = group_sums(self.cluster, of * (x - centre) ** 2)
+        shares: Array = np.minimum(known / known.sum(), _MOST_KNOWN)
+        return shares
+
     def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, str, str]:
         """Standard errors of the logit of the mean accuracy at 0 and of the slope, their degrees of freedom, their
         kind, and a caution.
 
         The sandwich (Liang & Zeger 1986) collapses with few clusters, and under separation, where every residual is
         near 0; so the larger of it and the model-based error is used (Angrist & Pischke 2009, §8.1). Clusters are a
-        sample: that their strata differ at 0 is part of the error of the mean.
+        sample: that their strata differ at 0 is part of the error of the mean. Of the slope it is that of the jackknife
+        over clusters, linearised: without a cluster, the rest know less of it.
         """
         rows, at = self.rows, state(self.rows, beta)
         strata, n = len(self.items), float(rows.times.sum())
@@ -302,7 +314,10 @@ class _Model:
         if self.cluster is not None and groups > 1:
             influence[:, 0] += (at_zero[self.stratum] - mean) / scale
             sums = np.column_stack([group_sums(self.cluster, rows.times * column) for column in influence.T])
-            robust = np.sqrt((sums**2).sum(axis=0) * groups / (groups - 1))
+            sums *= groups / (groups - 1)
+            if self.line:
+                sums[:, 1] *= (groups - 1) / groups / (1 - self._shares(at.weights))
+            robust = np.sqrt((sums**2).sum(axis=0) * (groups - 1) / groups)
             kind = f"cluster-robust standard errors over {groups} clusters, not below model-based"
             return np.maximum(robust, model), groups - 1.0, kind, few_clusters(groups)
         note = "one cluster: the interval takes its items as independent" if groups == 1 else ""

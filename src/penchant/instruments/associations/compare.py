@@ -46,6 +46,10 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in family)
 
 
+FEW = 12
+"""Fewer stimuli in a list than this are few for a difference (docs/validity.md)."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Measured:
     """What a difference is computed from: s of every row in each of K tables, (K, R), the effect size of every
@@ -99,9 +103,18 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
     count = permutation.partitions
     kind = f"all {count:,} patterns" if permutation.exact else f"{count:,} random patterns"
     test = f"exchange of the two models within stimuli, {kind}, two-sided"
-    note = "no interval: a set has one stimulus" if math.isnan(low) else ""
-    return Estimate(
-        DIFFERENCE, gap, 0, low, high, settings.level, "" if note else how, permutation.p, test=test, note=note
+    note = "no interval: a set has one stimulus" if math.isnan(low) else _few(one.smallest)
+    how = "" if math.isnan(low) else how
+    return Estimate(DIFFERENCE, gap, 0, low, high, settings.level, how, permutation.p, test=test, note=note)
+
+
+def _few(stimuli: int) -> str:
+    """The caution for differences over few stimuli; empty for enough."""
+    if stimuli >= FEW:
+        return ""
+    return (
+        f"{stimuli} stimuli a list are few: of such 95 % intervals 99 of 100 hold the truth, and 7 of 100 tests reject "
+        "what is true"
     )
 
 

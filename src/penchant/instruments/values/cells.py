@@ -148,6 +148,11 @@ class Cells:
             f"neutral ones, {self.settings.resamples} resamples, seed {self.settings.seed}"
         )
 
+    def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:
+        """The mean over the statements inside of every resample, statements drawn with the calibration; see `mean`."""
+        means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
+        return means
+
     def mean(self, value: Array, draws: Array, inside: NDArray[np.bool_]) -> Estimate:
         """The mean over the statements inside. `draws`, shape (resamples, statements), are the values under resampled
         calibrations; statements are resampled with them."""
@@ -155,6 +160,6 @@ class Cells:
         level = self.settings.level
         if np.isnan(value).any():
             return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
-        low, high = expanded_percentile(np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1), n, level)
+        low, high = expanded_percentile(self.means(draws, inside), n, level)
         note = "one statement: no interval over statements" if n == 1 else ""
         return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)
