@@ -4,19 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from types import MappingProxyType
 
 from paths import ROOT
 
-WORDS = MappingProxyType(
-    {
-        word: float(value)
-        for value, word in enumerate(
-            "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen".split()
-        )
-    }
-    | {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0, "half": 0.5}
-)
+_UNITS = "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen"
+_MORE = {"twenty": 20.0, "thirty": 30.0, "forty": 40.0, "fifty": 50.0, "sixty": 60.0}
+WORDS = {word: float(value) for value, word in enumerate(_UNITS.split())} | _MORE
 _DIGITS = r"[-−+]?(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:e[-−+]?\d+)?"
 _NUMBER = rf"({_DIGITS}|\b(?:{'|'.join(WORDS)})\b)"
 Row = Mapping[str, str]
@@ -46,7 +39,9 @@ def said(page: str, sentence: str) -> list[float]:
     pattern = re.escape(" ".join(sentence.split())).replace(r"\{\}", _NUMBER)
     found = re.findall(rf"{pattern}(?!\d)", " ".join(read(page).split()), re.IGNORECASE)
     assert len(found) == 1, f"{page} says {len(found)} times: {sentence}"
-    return [number(part) for part in ([found[0]] if isinstance(found[0], str) else found[0])] if "{}" in sentence else []
+    return (
+        [number(part) for part in ([found[0]] if isinstance(found[0], str) else found[0])] if "{}" in sentence else []
+    )
 
 
 def tables(page: str, below: str = "") -> list[list[Row]]:
@@ -64,7 +59,7 @@ def tables(page: str, below: str = "") -> list[list[Row]]:
     return found
 
 
-def table(page: str, *columns: str) -> list[Row]:
+def table_of(page: str, *columns: str) -> list[Row]:
     """The one table of a page that has these columns."""
     (found,) = (rows for rows in tables(page) if {*columns} <= {*rows[0]})
     return found

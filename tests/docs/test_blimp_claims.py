@@ -6,10 +6,11 @@ import json
 import re
 from collections import Counter
 
+import numpy as np
 import pytest
 from scipy import stats
 
-from pages import Row, number, numbers, read, said, table, tables
+from pages import Row, number, numbers, read, said, table_of, tables
 from paths import SHARED, needs_shared
 
 PAGE = "docs/blimp-smollm2.md"
@@ -18,7 +19,7 @@ UP, DOWN = "A>U", "A<U"
 
 def gaps() -> dict[tuple[str, str], list[float]]:
     """By score and split: the gap to A=U in points, and its interval."""
-    rows = table(PAGE, "score", f"{UP} minus A=U")
+    rows = table_of(PAGE, "score", f"{UP} minus A=U")
     return {(row["score"], split): numbers(row[f"{split} minus A=U"]) for row in rows for split in (UP, DOWN)}
 
 
@@ -44,7 +45,7 @@ def compared(split: str) -> list[tuple[float, float]]:
         (value, pairs), (equal, others) = of(row[split]), of(row["A=U"])
         if pairs and others:
             right, base = round(value * pairs / 100), round(equal * others / 100)
-            p = stats.fisher_exact([[right, pairs - right], [base, others - base]]).pvalue
+            p = stats.fisher_exact(np.array([[right, pairs - right], [base, others - base]])).pvalue
             found.append((value - equal, float(p)))
     return found
 
@@ -102,7 +103,9 @@ def test_all_of_blimp() -> None:
     (paradigms,) = said(PAGE, "SmolLM2-135M on all {} paradigms")
     assert len(every()) == paradigms == len({row[""] for row in every()})
     scores = {score: accuracies(f"**{score}**")[0] for score in ("none", "mean", "pen")}
-    *raw, share = said(PAGE, "the three raw accuracies differ little ({}, {}, {}), because {} % of its pairs have equal")
+    *raw, share = said(
+        PAGE, "the three raw accuracies differ little ({}, {}, {}), because {} % of its pairs have equal"
+    )
     assert raw == [number(row["all"]) for row in scores.values()]
     assert max(raw) - min(raw) < 2
     pairs = {split: of(scores["none"][split])[1] for split in ("A=U", UP, DOWN)}

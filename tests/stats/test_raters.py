@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from pages import number, numbers, table_of
 from penchant.errors import DataError
 from penchant.stats.raters import mean_over_raters
 
@@ -110,5 +111,10 @@ def test_coverage(raters: int, sentences: int, lean: float) -> None:
             held[i, j] = estimate.low <= truth[j] <= estimate.high
     beta, delta = held.mean(axis=0)
     print(f"{lean} {raters} raters, {sentences} sentences: β {beta:.3f}, δ {delta:.3f}")  # noqa: T201
+    rows = {row[""]: row[f"{raters} raters"] for row in table_of("docs/cloze.md", "2 raters", "3 raters")}
+    assert 100 * beta == pytest.approx(
+        number(rows[f"β, leanings of sd .{100 * lean:.0f}, {sentences} sentences"]), abs=1
+    )
+    low, high = numbers(rows["δ, all of these"])  # δ counts the noise of single words twice
+    assert low - 1 <= 100 * delta <= high + 1
     assert {2: 0.86, 3: 0.91, 5: 0.93}[raters] <= beta <= 0.98  # as the note says
-    assert 0.93 <= delta <= 0.99  # δ counts the noise of single words twice

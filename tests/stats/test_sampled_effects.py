@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.spatial import distance
 
+from pages import number, table_of
 from penchant.errors import DataError, MethodError
 from penchant.stats import sampled_effects
 from penchant.stats.association import effect_size
@@ -34,6 +35,7 @@ from penchant.stats.sampled_effects import (
     resampled_contrasts,
     resampled_effects,
 )
+from word_sets import CLEAR, FAINT, sets_of_words
 
 Array = NDArray[np.float64]
 Grid = list[list[Fraction]]
@@ -432,16 +434,6 @@ def test_intervals_at_the_bounds_and_without_draws() -> None:
     assert 1 < low < 1.89 < high < 1.9
 
 
-def sets_of_words(rng: np.random.Generator, sizes: Sequence[int], apart: Sequence[float]) -> list[Array]:
-    """Unit vectors around the means of four sets: what all have in common, and what tells X from Y and A from B."""
-    found = []
-    for size, own in zip(sizes, apart, strict=True):
-        mean = np.concatenate([[0.6, own], np.zeros(48)])
-        vectors = mean + rng.normal(0, 1 / math.sqrt(50), (size, 50))
-        found.append(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-    return found
-
-
 def test_reliability_is_cronbachs_alpha_of_one_set() -> None:
     """With a second set that does not vary over rows, s is the mean over the first: α = k/(k − 1)·(1 − Σ var/var Σ)."""
     rng = np.random.default_rng(1)
@@ -455,9 +447,6 @@ def test_reliability_is_cronbachs_alpha_of_one_set() -> None:
     alpha = 4 / 3 * (1 - own.var(axis=0, ddof=1).sum() / own.sum(axis=1).var(ddof=1))
     assert reliability(both, Sides.of("abcd", "efgh"), paired=True) == pytest.approx(alpha)
     assert math.isnan(reliability(table, Sides.of("aaaa", "bbb")))  # one stimulus with several sentences
-
-
-CLEAR, FAINT = 0.5, 0.2
 
 
 @pytest.mark.slow
@@ -515,7 +504,12 @@ def test_coverage(apart: float, d: float) -> None:
         inside.append(low <= d <= high)
         widths.append(high - low)
     print(f"d = {d}: coverage {np.mean(inside):.3f}, width {np.mean(widths):.2f}")  # noqa: T201
-    assert 0.92 <= np.mean(inside) <= 0.98
+    cells = {
+        (row["attributes"], row["words in X, Y; A, B"]): row for row in table_of("docs/associations.md", "attributes")
+    }
+    row = cells["clear", "12;24"]
+    assert 100 * np.mean(inside) == pytest.approx(number(row["d = 0" if d == 0 else "1.0"]), abs=1.5)
+    assert d == 0 or np.mean(widths) == pytest.approx(number(row["mean width at d = 1"]), abs=0.05)
 
 
 # Contextual vectors -----------------------------------------------------------------------------------------
