@@ -10,22 +10,15 @@ import pytest
 from pages import number, said, table_of
 from penchant.instruments.associations.estimates import RELIABLE
 from penchant.stats.sampled_effects import Sides, reliability
-from word_sets import CLEAR, FAINT, sets_of_words
+from word_sets import PLACES, effect, places, sets_of_words
 
 PAGE = "docs/associations.md"
-PLACES = {"d = 0": 0.0, "0.5": 0.0366, "1.0": 0.0817, "1.5": 0.16}
-"""How far X and Y lie to either side for these d."""
 CELLS = {
     (row["attributes"], row["words in X, Y; A, B"], d): number(row[d])
     for row in table_of(PAGE, "attributes", "d = 0")
     for d in PLACES
     if row[d]
 }
-
-
-def places(attributes: str, d: str) -> tuple[float, float, float, float]:
-    of = CLEAR if attributes == "clear" else FAINT
-    return PLACES[d], -PLACES[d], of, -of
 
 
 def test_what_is_simulated() -> None:
@@ -36,16 +29,14 @@ def test_what_is_simulated() -> None:
     )
     assert round(100 * math.sqrt(0.95 * 0.05 / samples)) == point
     for name, far in (("clear", clear), ("faint", faint)):
-        _, _, a, b = sets_of_words(np.random.default_rng(0), [1, 1, 40_000, 40_000], places(name, "d = 0"))
+        _, _, a, b = sets_of_words(np.random.default_rng(0), [1, 1, 40_000, 40_000], places(name, 0))
         assert float(np.linalg.norm(a.mean(axis=0) - b.mean(axis=0))) == pytest.approx(far, abs=0.01)
 
 
 @pytest.mark.parametrize("d", PLACES)
 def test_the_heads_of_the_columns(d: str) -> None:
-    x, y, a, b = sets_of_words(np.random.default_rng(1), [40_000] * 4, places("clear", d))
-    s, t = (own @ (a.mean(axis=0) - b.mean(axis=0)) for own in (x, y))
-    effect = float((s.mean() - t.mean()) / np.concatenate([s, t]).std())
-    assert effect == pytest.approx(number(d), abs=0.03)
+    found = effect(sets_of_words(np.random.default_rng(1), [40_000] * 4, places("clear", PLACES[d])))
+    assert found == pytest.approx(number(d), abs=0.03)
 
 
 def test_intervals_that_hold_too_little_have_a_caution() -> None:
@@ -57,7 +48,7 @@ def test_intervals_that_hold_too_little_have_a_caution() -> None:
         n, c = map(int, words.split(";"))
         shares = []
         for seed in range(40):
-            x, y, a, b = sets_of_words(np.random.default_rng([seed, n, c]), (n, n, c, c), places(attributes, d))
+            x, y, a, b = sets_of_words(np.random.default_rng([seed, n, c]), (n, n, c, c), places(attributes, PLACES[d]))
             table = (np.concatenate([x, y]) @ np.concatenate([a, b]).T)[None]
             shares.append(100 * (1 - reliability(table, Sides.of(range(c), range(c)))))
         assert held >= least or np.median(shares) > share, (attributes, words, d)

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.spatial import distance
 
-from pages import number, table_of
 from penchant.errors import DataError, MethodError
 from penchant.stats import sampled_effects
 from penchant.stats.association import effect_size
@@ -483,33 +482,6 @@ def test_where_intervals_cover_less_the_reliability_says_so(
     print(f"{n} {c} {attributes} d = {d:.2f}: coverage {np.mean(inside):.3f}, cautions {told:.2f}")  # noqa: T201
     assert np.mean(inside) >= least
     assert least >= 0.92 or told > 0.75
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("apart", "d"), [(0.0, 0.0), (0.0817, 1.0)])
-def test_coverage(apart: float, d: float) -> None:
-    """Of the 95 % intervals of 500 samples of 12 and 12 targets and 24 and 24 attributes; d is that of very many."""
-    places = (apart, -apart, 0.5, -0.5)
-    x, y, a, b = sets_of_words(np.random.default_rng(1), [200_000] * 4, places)
-    s, t = (own @ (a.mean(axis=0) - b.mean(axis=0)) for own in (x, y))
-    assert float((s.mean() - t.mean()) / np.concatenate([s, t]).std()) == pytest.approx(d, abs=0.02)
-    rows, columns = Sides.of(range(12), range(12)), Sides.of(range(24), range(24))
-    inside, widths = [], []
-    for seed in range(500):
-        x, y, a, b = sets_of_words(np.random.default_rng([2, seed]), (12, 12, 24, 24), places)
-        table = (np.concatenate([x, y]) @ np.concatenate([a, b]).T)[None]
-        value = float(effects(contrasts(table, columns), rows).mean())
-        draws = resampled_effects(table, rows, columns, seed=seed, resamples=1000)
-        low, high = effect_interval(value, draws, 12, 0.95, largest_effect(rows))
-        inside.append(low <= d <= high)
-        widths.append(high - low)
-    print(f"d = {d}: coverage {np.mean(inside):.3f}, width {np.mean(widths):.2f}")  # noqa: T201
-    cells = {
-        (row["attributes"], row["words in X, Y; A, B"]): row for row in table_of("docs/associations.md", "attributes")
-    }
-    row = cells["clear", "12;24"]
-    assert 100 * np.mean(inside) == pytest.approx(number(row["d = 0" if d == 0 else "1.0"]), abs=1.5)
-    assert d == 0 or np.mean(widths) == pytest.approx(number(row["mean width at d = 1"]), abs=0.05)
 
 
 # Contextual vectors -----------------------------------------------------------------------------------------
