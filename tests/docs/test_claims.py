@@ -73,6 +73,11 @@ def test_the_demo_is_what_its_files_say(page: str) -> None:
     assert sizes[0][0] > 2 * sizes[1][0]
 
 
+def test_the_page_is_its_template() -> None:
+    page, template = map(read, DEMO)
+    assert all(part in page for part in re.split(r"<!-- [A-Z]+ -->", template))
+
+
 def test_each_model_is_at_home_in_its_own_english(demo: dict[tuple[str, str, str], dict[str, float]]) -> None:
     said("README.md", "δ says how well their words suit a sentence; each is at home in its own English")
     measure = "difference of mean δ"
