@@ -15,7 +15,7 @@ INTERACTION = "statement × template"
 RESPONDENTS = 30
 """Fewer respondents than this have no α: a convention of this package.
 
-How many it takes depends on how alike the items are, too; in simulations α of few respondents was unbiased only where
+How many it takes depends on how alike the items are, too; in simulations α of few respondents was unbiased where
 the items had a large first eigenvalue (Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
