@@ -58,12 +58,20 @@ def table(summary: pl.DataFrame, groups: list[tuple[str, str]], how: str) -> lis
     return lines
 
 
+def overall_gaps(summary: pl.DataFrame) -> pl.DataFrame:
+    return summary.filter((pl.col("scope") == "overall") & (pl.col("measure") == "gap to A=U"))
+
+
+def ways(summary: pl.DataFrame) -> list[str]:
+    """How the intervals and p-values of the gaps were made, as the summary says it."""
+    own = overall_gaps(summary)
+    return [f"Intervals: {'; '.join(sorted(set(own['how'])))}. Tests: {'; '.join(sorted(set(own['test'])))}."]
+
+
 def gaps(summary: pl.DataFrame) -> list[str]:
     lines = ["| score | A>U minus A=U | p | A<U minus A=U | p |", "|---|---|---|---|---|"]
     for how in ("none", "mean", "pen"):
-        own = summary.filter(
-            (pl.col("scope") == "overall") & (pl.col("measure") == "gap to A=U") & (pl.col("normalise") == how)
-        )
+        own = overall_gaps(summary).filter(pl.col("normalise") == how)
         cells = []
         for split in ("A>U", "A<U"):
             row = own.filter(pl.col("split") == split).row(0, named=True)
@@ -87,6 +95,7 @@ def main() -> None:
             for how in ("none", "mean", "pen")
             for line in (f"\n**{how}**\n", *table(summary, overall + phenomena, how))
         ],
+        "WAYS": ways(summary),
         "GAPS": gaps(summary),
         "PAPER": table(summary, [("paradigm", name) for name in PAPER], "none"),
         "EVERY": table(summary, every, "none"),

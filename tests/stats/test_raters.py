@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import stats
 
+from pages import numbers, table_of
 from penchant.errors import DataError
 from penchant.stats.raters import mean_over_raters
 
@@ -96,11 +97,12 @@ def test_coverage(raters: int, sentences: int, lean: float) -> None:
     """The truth is the mean over a population of raters and sentences."""
     rho, betas = rated(np.random.default_rng(1), 4000, 400, lean)
     truth = betas.mean(), suits(rho, betas.mean(axis=1)).mean()
-    held = np.zeros((1000, 2))
+    held, alone = np.zeros((1000, 2)), np.zeros((1000, 2))
     rng = np.random.default_rng([raters, sentences])
+    reach = stats.t.ppf(0.975, sentences - 1) / sentences**0.5
     for i in range(len(held)):
         rho, betas = rated(rng, sentences, raters, lean)
-        without = left_out(betas)
+        without, items = left_out(betas), (betas.mean(axis=1), suits(rho, betas.mean(axis=1)))
         for j, estimate in enumerate(
             (
                 mean_over_raters(betas.mean(axis=1), without),
@@ -108,7 +110,15 @@ def test_coverage(raters: int, sentences: int, lean: float) -> None:
             )
         ):
             held[i, j] = estimate.low <= truth[j] <= estimate.high
+            alone[i, j] = abs(estimate.value - truth[j]) <= reach * items[j].std(ddof=1)
     beta, delta = held.mean(axis=0)
     print(f"{lean} {raters} raters, {sentences} sentences: β {beta:.3f}, δ {delta:.3f}")  # noqa: T201
+    page = {row[""]: row for row in table_of("docs/cloze.md", "2 raters", "3 raters")}
+    both = {name: numbers(row[f"{raters} raters"]) for name, row in page.items()}
+    plain = {name: numbers(row["t over sentences alone, 2 / 3 / 5 raters"]) for name, row in page.items()}
+    name = f"β, leanings of sd .{100 * lean:.0f}, {sentences} sentences"
+    assert 100 * beta == pytest.approx(both[name][0], abs=0.25)
+    assert 100 * alone[:, 0].mean() == pytest.approx(plain[name][(2, 3, 5).index(raters)], abs=0.75)
+    for shares, (low, high) in ((held, both["δ, all of these"]), (alone, plain["δ, all of these"])):
+        assert low - 0.75 <= 100 * shares[:, 1].mean() <= high + 0.75  # δ counts the noise of single words twice
     assert {2: 0.86, 3: 0.91, 5: 0.93}[raters] <= beta <= 0.98  # as the note says
-    assert 0.93 <= delta <= 0.99  # δ counts the noise of single words twice

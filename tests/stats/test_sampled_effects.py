@@ -30,6 +30,7 @@ from penchant.stats.sampled_effects import (
     resampled_contrasts,
     resampled_effects,
 )
+from word_sets import CLEAR, FAINT, sets_of_words
 
 Array = NDArray[np.float64]
 Grid = list[list[Fraction]]
@@ -428,16 +429,6 @@ def test_intervals_at_the_bounds_and_without_draws() -> None:
     assert 1 < low < 1.89 < high < 1.9
 
 
-def sets_of_words(rng: np.random.Generator, sizes: Sequence[int], apart: Sequence[float]) -> list[Array]:
-    """Unit vectors around the means of four sets: what all have in common, and what tells X from Y and A from B."""
-    found = []
-    for size, own in zip(sizes, apart, strict=True):
-        mean = np.concatenate([[0.6, own], np.zeros(48)])
-        vectors = mean + rng.normal(0, 1 / math.sqrt(50), (size, 50))
-        found.append(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
-    return found
-
-
 def test_reliability_is_cronbachs_alpha_of_one_set() -> None:
     """With a second set that does not vary over rows, s is the mean over the first: α = k/(k − 1)·(1 − Σ var/var Σ)."""
     rng = np.random.default_rng(1)
@@ -451,9 +442,6 @@ def test_reliability_is_cronbachs_alpha_of_one_set() -> None:
     alpha = 4 / 3 * (1 - own.var(axis=0, ddof=1).sum() / own.sum(axis=1).var(ddof=1))
     assert reliability(both, Sides.of("abcd", "efgh"), paired=True) == pytest.approx(alpha)
     assert math.isnan(reliability(table, Sides.of("aaaa", "bbb")))  # one stimulus with several sentences
-
-
-CLEAR, FAINT = 0.5, 0.2
 
 
 @pytest.mark.slow
@@ -490,25 +478,3 @@ def test_where_intervals_cover_less_the_reliability_says_so(
     print(f"{n} {c} {attributes} d = {d:.2f}: coverage {np.mean(inside):.3f}, cautions {told:.2f}")  # noqa: T201
     assert np.mean(inside) >= least
     assert least >= 0.92 or told > 0.75
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("apart", "d"), [(0.0, 0.0), (0.0817, 1.0)])
-def test_coverage(apart: float, d: float) -> None:
-    """Of the 95 % intervals of 500 samples of 12 and 12 targets and 24 and 24 attributes; d is that of very many."""
-    places = (apart, -apart, 0.5, -0.5)
-    x, y, a, b = sets_of_words(np.random.default_rng(1), [200_000] * 4, places)
-    s, t = (own @ (a.mean(axis=0) - b.mean(axis=0)) for own in (x, y))
-    assert float((s.mean() - t.mean()) / np.concatenate([s, t]).std()) == pytest.approx(d, abs=0.02)
-    rows, columns = Sides.of(range(12), range(12)), Sides.of(range(24), range(24))
-    inside, widths = [], []
-    for seed in range(500):
-        x, y, a, b = sets_of_words(np.random.default_rng([2, seed]), (12, 12, 24, 24), places)
-        table = (np.concatenate([x, y]) @ np.concatenate([a, b]).T)[None]
-        value = float(effects(contrasts(table, columns), rows).mean())
-        draws = resampled_effects(table, rows, columns, seed=seed, resamples=1000)
-        low, high = effect_interval(value, draws, 12, 0.95, largest_effect(rows))
-        inside.append(low <= d <= high)
-        widths.append(high - low)
-    print(f"d = {d}: coverage {np.mean(inside):.3f}, width {np.mean(widths):.2f}")  # noqa: T201
-    assert 0.92 <= np.mean(inside) <= 0.98

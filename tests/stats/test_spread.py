@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special
 
+from pages import number, table_of
 from penchant.stats.calibration import lines, rating, resampled_lines
 from penchant.stats.spread import spread_interval
 
@@ -52,6 +53,9 @@ RESIDUALS = {
     "two camps": lambda rng, n: rng.choice([-1.2, 1.2], n) + 0.3 * rng.normal(size=n),
 }
 
+ROWS = {"normal": "normal, sd .8", "wide": "normal, sd 2", "skewed": "skewed (exponential)"}
+"""What the guide calls them, where it has another name."""
+
 
 def clauses(rng: np.random.Generator, residuals: Array) -> tuple[Array, Array]:
     x = rng.normal(-8, 2, len(residuals))
@@ -73,4 +77,9 @@ def test_coverage(shape: str, n: int) -> None:
         low, high = spread_interval(ratings, 0.95, float(np.log(draws.std(axis=1, ddof=1)).var()))
         held.append(low <= truth <= high)
     print(f"{shape}, {n} statements: {np.mean(held):.3f}")  # noqa: T201
+    rows = {
+        row["residuals of the statements"]: row for row in table_of("docs/values.md", "residuals of the statements")
+    }
+    column = "5 statements" if n == 5 else str(n)
+    assert 100 * np.mean(held) == pytest.approx(number(rows[ROWS.get(shape, shape)][column]), abs=0.25)
     assert np.mean(held) >= 0.93

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize
 from scipy import stats as scipy_stats
 
+from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
 from penchant.stats import hypothesis_tests
@@ -642,13 +643,18 @@ class TestCoverage:
             plain = accuracy(credits)
             naive += plain.low <= mean <= plain.high
         assert made > (0.9 if groups == 2 else 0.98) * self.runs
-        assert 0.92 <= hits / made <= (0.995 if groups == 2 else 0.97) and rejected == made - hits
+        (row,) = (row for row in table_of("docs/pairs.md", "of 100 pairs each") if row["paradigms"] == str(groups))
+        low, high = said("docs/pairs.md", "the same, as in {} to {} % of those data with 100 pairs each")
+        if groups == 2 and equal:
+            assert low <= round(100 * (1 - made / self.runs)) <= high
+        said_to = numbers(row["of 100 pairs each" if equal else "of 20 to 200 pairs"])
+        assert min(said_to) - 0.02 <= hits / made <= max(said_to) + 0.02 and rejected == made - hits
         assert naive / self.runs < (0.9 if sd == 0.05 else 0.75)  # what ignoring the clusters costs
 
     @pytest.mark.parametrize("groups", [2, 5, 12])
     def test_size_of_the_gap_over_paradigms(self, groups: int) -> None:
-        """Gaps of sd .15 that average 0: the Cochran–Mantel–Haenszel test rejects in half of such data."""
-        rng, rejected, missed = np.random.default_rng(groups), 0, 0
+        """Gaps of sd .15 that average 0: the Cochran–Mantel–Haenszel test rejects in many of such data."""
+        rng, rejected, missed, here = np.random.default_rng(groups), 0, 0, 0
         for _ in range(self.runs):
             labels = np.repeat(np.arange(groups), 200)
             side = np.tile(np.arange(200) % 2 == 1, groups)
@@ -657,8 +663,19 @@ class TestCoverage:
             found = mantel_haenszel_difference(credits, side, labels)
             rejected += found.p < 0.05
             missed += found.low > 0 or found.high < 0
+            right = np.array([np.bincount(labels[side == of], credits[side == of]) for of in (True, False)])
+            share = right.sum(axis=0) / 200
+            variance = 100 * 100 * 200 * share * 200 * (1 - share) / (200**2 * 199)
+            here += abs((right[0] - 100 * share).sum()) / np.sqrt(variance.sum()) > 1.96
         # Two paradigms with the very same gap, 3 % of these data, give neither interval nor test.
-        assert (0.015 if groups == 2 else 0.03) <= rejected / self.runs <= 0.067 and rejected == missed
+        sentence = "Where the gaps of paradigms average 0 with sd .15, the test rejects {} to {} % for {} %"
+        low, high, level = said("docs/pairs.md", sentence)
+        assert level == 5 and low - 1 <= 100 * rejected / self.runs <= high + 1 and rejected == missed
+        sentence = (
+            "Cochran–Mantel–Haenszel test, which asks about these paradigms alone, {} to {} % of {} such data sets"
+        )
+        low, high, sets = said("docs/pairs.md", sentence)
+        assert low - 0.5 <= 100 * here / self.runs <= high + 0.5 and sets == self.runs
 
     def test_adjusted_accuracy(self) -> None:
         # logit = 1 − .3·difference + a cluster effect of sd .5; the truth is that of a fit to very much data.

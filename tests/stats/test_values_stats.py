@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy import special, stats
 
+from pages import number, said, table_of
 from penchant.errors import DataError, MethodError
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.probe import Rated, Values
@@ -273,7 +274,7 @@ def test_alpha_by_hand() -> None:
     assert more.note == "1 respondents with a missing answer left out"
 
 
-FEW = "fewer than 30 respondents say nothing about consistency"
+FEW = "fewer than 30 respondents are too few for an α"
 
 
 @pytest.mark.parametrize(
@@ -340,6 +341,14 @@ def test_wordings_that_turn_statements_round_are_seen() -> None:
 
 # Coverage ---------------------------------------------------------------------------------------------------
 
+WRITTEN = {
+    "calibration slope a": "slope a",
+    SIGMA: "σ",
+    "rating": "rating of a single statement, P(agree)",
+    "mean rating": "mean rating of the 9 statements' population",
+    "difference of ratings": "difference of the mean ratings of two groups",
+}
+"""The rows of the guide's table."""
 SLOPES, SIGMAS, SHIFTS, SPREAD = (0.9, 0.8), (0.6, 0.9), (0.4, 0.1), 0.8
 
 
@@ -381,4 +390,12 @@ def test_coverage() -> None:
     shares = {measure: float(np.mean(inside)) for measure, inside in covered.items()}
     for measure, share in shares.items():
         print(f"{measure:<24}{share:.3f}  {len(covered[measure])}")  # noqa: T201
-    assert all(0.92 <= share <= 0.98 for share in shares.values()), shares
+    page = "docs/values.md"
+    low, high = said(page, "asserts that each lies between {} and {} %")
+    assert all(low <= 100 * share <= high for share in shares.values()), shares
+    rows = {
+        row[""]: number(row["share of intervals that hold it"])
+        for row in table_of(page, "share of intervals that hold it")
+    }
+    for measure, row in WRITTEN.items():
+        assert 100 * shares[measure] == pytest.approx(rows[row], abs=0.25), measure

@@ -13,7 +13,10 @@ ALPHA = "internal consistency (Cronbach's α)"
 INTERACTION = "statement × template"
 """The share of variance of templates that treat statements differently."""
 RESPONDENTS = 30
-"""Fewer respondents than this say too little about consistency (Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
+"""Fewer respondents than this have no α: a convention of this package.
+
+How many it takes depends on how alike the items are, too; in simulations α of few respondents was unbiased where
+the items had a large first eigenvalue (Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
 def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -21,7 +24,7 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
 
     α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's interval (1965, Psychometrika 30:357–370).
     Rows with a NaN are left out and counted in `note`. Of a few respondents who answer nearly alike, α can be far below
-    0 and means nothing: with fewer than 30 respondents it is NaN.
+    0 and means nothing: with fewer than `RESPONDENTS` it is NaN.
     """
     name = ALPHA
     table = np.asarray(scores, dtype=np.float64)
@@ -31,7 +34,7 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
     note = f"{lost} respondents with a missing answer left out" if lost else ""
     total = whole.sum(axis=1).var(ddof=1) if n > 1 else 0.0
     if k < 2 or n < RESPONDENTS or not total > 0:
-        few = f"fewer than {RESPONDENTS} respondents say nothing about consistency"
+        few = f"fewer than {RESPONDENTS} respondents are too few for an α"
         why = "fewer than two items" if k < 2 else few if n < RESPONDENTS else "the sums do not vary"
         return Estimate(name, np.nan, n, level=level, note=joined(why, note))
     alpha = k / (k - 1) * (1 - whole.var(axis=0, ddof=1).sum() / total)
