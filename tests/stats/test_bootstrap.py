@@ -20,6 +20,7 @@ from penchant.stats.bootstrap import (
     FEW_CLUSTERS,
     bca,
     bootstrap_name,
+    expanded_p,
     expanded_percentile,
     few_clusters,
     percentile,
@@ -238,12 +239,29 @@ def test_where_bca_has_no_interval() -> None:
         assert np.isnan(bca(value, draws, left_out, 0.95)).all()
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10_000), st.integers(2, 20), st.floats(-0.5, 0.5))
+def test_the_test_of_expanded_draws_agrees_with_their_interval(seed: int, n: int, centre: float) -> None:
+    draws = np.random.default_rng(seed).normal(centre, 0.2, 999)
+    p = expanded_p(draws, n)
+    for level in (0.5, 0.9, 0.95):
+        low, high = expanded_percentile(draws, n, level)
+        if abs(p - (1 - level)) > 0.01:  # quantiles lie between two draws
+            assert (p < 1 - level) == (not low <= 0 <= high)
+    assert expanded_p(-draws, n) == p
+
+
 def test_the_expanded_percentile_of_a_normal_bootstrap_is_the_t_interval() -> None:
     for n, level in ((4, 0.95), (9, 0.95), (9, 0.8), (60, 0.99)):
         # A bootstrap mean varies with s·√((n−1)/n)/√n: here s = 1 and 400,000 quantiles of that normal curve.
         draws = 2 + stats.norm.ppf((np.arange(400_000) + 0.5) / 400_000) * math.sqrt((n - 1) / n / n)
         half = stats.t.ppf((1 + level) / 2, n - 1) / math.sqrt(n)
         assert expanded_percentile(draws, n, level) == pytest.approx((2 - half, 2 + half), abs=0.003)
+        for against in (2.0, 2.1, 1.3):
+            p = 2 * stats.t.sf(abs(2 - against) * math.sqrt(n), n - 1)
+            assert expanded_p(draws, n, against) == pytest.approx(p, abs=0.001)
+    assert np.isnan(expanded_p(draws, 1)) and np.isnan(expanded_p(np.array([1, math.nan, 2]), 5))
+    assert expanded_p(np.zeros(100), 5) == 1
     assert np.isnan(expanded_percentile(draws, 1, 0.95)).all()
     assert np.isnan(expanded_percentile(np.array([1, math.nan, 2]), 5, 0.95)).all()
 
