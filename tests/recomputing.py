@@ -78,6 +78,24 @@ def probability(p: float, mine: float, draws: int = 10_000, more: float = np.inf
     assert abs(p - mine) <= sides * (4 * np.sqrt(tail * (1 - tail) * (1 / draws + 1 / more)) + 1 / draws), (p, mine)
 
 
+def mid_p(probabilities: Floats, observed: int) -> float:
+    """Two-sided mid-p-value of one outcome of a discrete distribution."""
+    own = probabilities[observed]
+    equal = np.isclose(probabilities, own, rtol=1e-7, atol=0)
+    return min(1.0, float(probabilities[(probabilities < own) & ~equal].sum() + probabilities[equal].sum() / 2))
+
+
+def mid_p_of_a_share(wins: int, n: int) -> float:
+    """Of so many of n, against one half."""
+    return mid_p(stats.binom.pmf(np.arange(n + 1), n, 0.5), wins) if n else 1.0
+
+
+def expanded_p(draws: Floats, units: int) -> float:
+    """The two-sided p-value for 0 of the interval with the shares of `expanded`."""
+    tail = min(np.mean(draws >= 0), np.mean(draws <= 0))
+    return min(1.0, 2 * float(stats.t.cdf(np.sqrt((units - 1) / units) * stats.norm.ppf(tail), units - 1)))
+
+
 def expanded(units: int) -> float:
     """Hesterberg's (2015) lower share of the percentile interval from so many units, for 95 %."""
     return float(stats.norm.cdf(-np.sqrt(units / (units - 1)) * stats.t.ppf(0.975, units - 1)))

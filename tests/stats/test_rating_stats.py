@@ -402,10 +402,10 @@ class TestBootstrapMean:
 
     def test_says_how(self) -> None:
         found = bootstrap_mean(np.arange(20.0), seed=0)
-        assert found.how == "wider of t and bootstrap-t over 20 sentences, 10000 resamples, seed 0"
+        assert found.how == "wider of t (19 df) and bootstrap-t over 20 sentences, 10000 resamples, seed 0"
         assert (found.measure, found.value, found.n, found.note) == ("mean", 9.5, 20, "")
         few = bootstrap_mean(range(9), seed=3, resamples=500, noun="words")
-        assert few.how == "wider of t and bootstrap-t over 9 words, 500 resamples, seed 3"
+        assert few.how == "wider of t (8 df) and bootstrap-t over 9 words, 500 resamples, seed 3"
         assert few.note == "the interval is rough: only 9 words"
         own = bootstrap_mean(np.arange(20.0), seed=np.random.default_rng(0))
         assert "caller's generator" in own.how and (own.low, own.high) == (found.low, found.high)

@@ -85,7 +85,7 @@ class TestClusteredMean:
         theirs = scipy_stats.ttest_1samp(values.mean(axis=1), 0.1)
         assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()), rel=1e-12)
         assert found.p == pytest.approx(theirs.pvalue, rel=1e-10) and found.test == "cluster-robust t over clusters"
-        assert found.how == f"cluster-robust t over {groups} clusters, {groups - 1} df"
+        assert found.how == f"cluster-robust t (jackknife) over {groups} clusters, {groups - 1} df"
 
     def test_unequal_clusters_against_the_jackknife(self) -> None:
         # Each cluster left out in turn; a linear statistic apart, so the two agree to the square of the moves.
@@ -379,7 +379,7 @@ class TestMantelHaenszel:
         found = mantel_haenszel_difference(*unfold(BERKELEY))
         assert found.value == pytest.approx(-0.018425196190852512, rel=1e-12)
         assert found.test == "cluster-robust t over strata" and found.n == 4526
-        assert found.how == "cluster-robust t over 6 strata, 5 df"
+        assert found.how == "cluster-robust t (jackknife) over 6 strata, 5 df, Mantel-Haenszel weights"
         # The regression of the differences on a constant, weighted with n₁n₀/n, and its HC3 errors: written as the
         # sum of squared residuals over 1 − leverage.
         ones, others = (np.array([sum(table[side]) for table in BERKELEY], dtype=float) for side in (0, 1))

@@ -19,7 +19,7 @@ from scipy import stats
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, has_ties
+from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, has_ties, joined
 
 EXACT_UNITS = 16  # 2**15 sign patterns, the other half being their mirror images
 _TOLERANCE = 1e-12
@@ -114,6 +114,17 @@ def _extreme_flips(sizes: Array, bound: float, draws: int, rng: np.random.Genera
             signs = rng.integers(0, 2, size=shape, dtype=np.int8).astype(np.float64) * 2.0 - 1.0
         extreme += int(np.count_nonzero(np.abs(signs @ terms) >= bound))
     return extreme
+
+
+def held_against(estimate: Estimate, truth: float) -> Estimate:
+    """The estimate, with a note where its two-sided test of `truth` contradicts its interval, as those that are made in
+    different ways may."""
+    if np.isnan([estimate.p, estimate.low]).any():
+        return estimate
+    if (estimate.p < 1 - estimate.level) == (not estimate.low <= truth <= estimate.high):
+        return estimate
+    note = "test and interval are made in different ways, and disagree here: take it as undecided"
+    return replace(estimate, note=joined(estimate.note, note))
 
 
 def holm(p: ArrayLike) -> Array:

@@ -14,7 +14,7 @@ from scipy import special, stats
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters, resampling_name
-from penchant.stats.hypothesis_tests import fisher
+from penchant.stats.hypothesis_tests import fisher, held_against
 from penchant.stats.inputs import (
     Array,
     Seed,
@@ -119,7 +119,7 @@ def clustered_ratio(
     centre, scale = (float(special.logit(value)), value * (1 - value)) if logit else (value, 1.0)
     ends = np.array([centre - reach * error / scale, centre + reach * error / scale])
     low, high = special.expit(ends) if logit else ends
-    how = f"cluster-robust t over {groups} {noun}, {groups - 1} df{', logit scale' if logit else ''}"
+    how = f"cluster-robust t (jackknife) over {groups} {noun}, {groups - 1} df{', logit scale' if logit else ''}"
     note = joined(estimate.note, _unequal(weights / whole, noun))
     estimate = replace(estimate, value=value, low=float(low), high=float(high), how=how, note=note)
     if against is None:
@@ -189,16 +189,17 @@ def bootstrap_mean(
     estimate = Estimate("mean", value, items, level=level)
     if against is not None:
         estimate = replace(estimate, p=distribution.p(against), test=f"larger p of t and bootstrap-t over {noun}")
-    low, high, note = _within(*distribution.interval(level), bounds, float(np.ptp(array)))
+    low, high, note = within_scale(*distribution.interval(level), bounds, float(np.ptp(array)))
     if np.isnan(low):
         return replace(estimate, note=note or f"no interval: {resamples} resamples are too few for its level")
     within = f"{noun} within {len(parts)} groups" if len(parts) > 1 else noun
-    how = resampling_name("wider of t and bootstrap-t", items, resamples, seed, within)
+    method = f"wider of t ({distribution.df:.4g} df) and bootstrap-t"
+    how = resampling_name(method, items, resamples, seed, within)
     note = joined(few_clusters(items, noun), skew_caution(parts, noun), note)
     return replace(estimate, low=low, high=high, how=how, note=note)
 
 
-def _within(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, str]:
+def within_scale(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, str]:
     """An interval cut at the ends of the scale, with a note; NaN where it has no end."""
     if low < bounds[0] or high > bounds[1]:
         low, high = max(low, bounds[0]), min(high, bounds[1])
@@ -267,18 +268,9 @@ def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -
     low = x - y - float(np.hypot(x - low_x, high_y - y))
     high = x - y + float(np.hypot(high_x - x, y - low_y))
     p, test, note = _welch(first, second) if has_ties(first, second) else _fisher(first, second)
-    return Estimate(
-        "accuracy difference",
-        x - y,
-        items,
-        max(-1.0, low),
-        min(1.0, high),
-        level,
-        how="Newcombe hybrid score",
-        p=p,
-        test=test,
-        note=note,
-    )
+    low, high, how = max(-1.0, low), min(1.0, high), "Newcombe hybrid score"
+    estimate = Estimate("accuracy difference", x - y, items, low, high, level, how=how, p=p, test=test, note=note)
+    return held_against(estimate, 0)
 
 
 def _fisher(first: Array, second: Array) -> tuple[float, str, str]:

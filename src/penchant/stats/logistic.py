@@ -64,6 +64,11 @@ class Fit:
         """The method, as an `Estimate` names it."""
         return f"Firth logistic regression with {self.terms}, Wald on the logit scale, {self.errors}"
 
+    @property
+    def how_of_slope(self) -> str:
+        """The same for the slope, whose cluster-robust errors are those of the jackknife."""
+        return self.how.replace("cluster-robust", "cluster-robust (jackknife)")
+
     def quantile(self, level: float) -> float:
         """The half-width of an interval, in standard errors."""
         return float(stats.t.ppf((1 + level) / 2, self.df))
@@ -97,7 +102,7 @@ def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
         low,
         high,
         level,
-        how=regression.how,
+        how=regression.how_of_slope,
         p=p,
         test=test,
         note=regression.note,
@@ -116,13 +121,15 @@ def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.9
     levels = _levels(x)
     count = len(np.unique(levels))
     if count < 3 or np.isnan(line.slope):
-        note = line.note if np.isnan(line.intercept) else f"{count} levels of difference fit any line"
+        fits = "one level of difference fits" if count == 1 else f"{count} levels of difference fit"
+        note = line.note if np.isnan(line.intercept) else f"{fits} any line"
         return Estimate(LACK_OF_FIT, np.nan, len(y), level=level, note=note)
     codes = np.unique(levels, return_inverse=True)[1]
     share = expit(line.intercept + line.slope * x)
     surplus, variance = group_sums(codes, y - share), group_sums(codes, share * (1 - share))
     value, df = float((surplus**2 / variance).sum()), count - 2
-    p, test = float(stats.chi2.sf(value, df)), f"Pearson chi-square of a line against free levels, {df} df"
+    merged = f" (one for those of a sign with fewer than {FEW_ITEMS} items)" if count < len(np.unique(x)) else ""
+    p, test = float(stats.chi2.sf(value, df)), f"Pearson chi-square of a line against free levels{merged}, {df} df"
     note = joined("a test statistic: it has no interval", line.note)
     return Estimate(LACK_OF_FIT, value, len(y), level=level, p=p, test=test, note=note)
 
@@ -169,6 +176,10 @@ def fit(
     if not np.isnan(fitted.intercept) and not x.min() <= 0 <= x.max():
         note = joined(f"extrapolated: the differences run from {x.min():g} to {x.max():g}", note)
     return replace(fitted, note=joined(note, left_out if lost else ""))
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n} {noun}{'s' * (n != 1)}"
 
 
 def _levels(x: Array) -> Array:
@@ -244,8 +255,14 @@ class _Model:
         """The terms in words."""
         strata = len(self.items)
         levels = self.back.shape[0] - strata
-        kind = "a line in the difference" if self.line else f"free levels of {levels} differences" if levels else ""
-        intercepts = "one intercept" if strata == 1 else f"intercepts of {strata} strata"
+        kind = (
+            "a line in the difference"
+            if self.line
+            else f"free levels of {_many(levels, 'difference')}"
+            if levels
+            else ""
+        )
+        intercepts = "one intercept" if strata == 1 else f"unpenalised intercepts of {strata} strata (FLIC)"
         return f"{intercepts} and {kind}" if kind else intercepts
 
     def fit(self, iterations: int) -> Fit:
@@ -318,10 +335,12 @@ class _Model:
             if self.line:
                 sums[:, 1] *= (groups - 1) / groups / (1 - self._shares(at.weights))
             robust = np.sqrt((sums**2).sum(axis=0) * (groups - 1) / groups)
-            kind = f"cluster-robust standard errors over {groups} clusters, not below model-based"
+            kind = (
+                f"cluster-robust standard errors over {groups} clusters, not below those of the penalised information"
+            )
             return np.maximum(robust, model), groups - 1.0, kind, few_clusters(groups)
         note = "one cluster: the interval takes its items as independent" if groups == 1 else ""
         robust = np.sqrt((rows.times[:, None] * influence**2).sum(axis=0))
         if has_ties(rows.y) and bool(np.all(robust > 1e-6 * model)):
             return robust, np.inf, "sandwich standard errors (ties present)", note
-        return model, np.inf, "model-based standard errors", note
+        return model, np.inf, "standard errors of the penalised information", note

@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import few_clusters
 from penchant.stats.inputs import Array, as_credits, check_lengths, check_level, cluster_codes, joined
-from penchant.stats.intervals import wilson
+from penchant.stats.intervals import clustered_ratio, wilson
 
 MEASURE = "accuracy difference of overlapping sets"
 _FARTHEST = 7.9
@@ -35,20 +34,20 @@ def overlapping_difference(
     strata: Iterable[Hashable],
     *,
     level: float = 0.95,
-    fewest: int = 2,
+    noun: str = "strata",
 ) -> Estimate:
     """Mean credit of one set of items minus that of another, within strata, for sets that may overlap.
 
     `credit` (0, ½, 1), whether the item is in the first and in the second set, and `strata` (labels): one entry per
-    distinct item. The differences of strata are weighted by n₁n₂/(n₁ + n₂) for n₁ and n₂ items in the two sets; strata
-    without both sets are left out and counted in `note`.
+    distinct item. The differences of strata are weighted by n₁n₂/(n₁ + n₂) for n₁ and n₂ items in the two sets, so that
+    the value is not the difference of the two accuracies over all strata; strata without both sets are left out and
+    counted in `note`. `noun`: what the strata are.
 
     In a stratum the items of the first set only, of both, and of the second only are three independent samples, and the
-    difference is a weighted sum of their means; a set inside the other weighs its own items against the rest. Strata
-    fewer than `fewest` are taken as given: the interval combines the Wilson intervals of all parts (MOVER; Zou &
-    Donner 2008, Stat. Med. 27:1693–1702), which for disjoint sets in one stratum is Newcombe's. More are a sample: the
-    interval is a t interval over the strata's differences. p is 1 − the highest level whose interval holds 0, so that
-    test and interval agree.
+    difference is a weighted sum of their means; a set inside the other weighs its own items against the rest. Of one
+    stratum the interval combines the Wilson intervals of its parts (MOVER; Zou & Donner 2008, Stat. Med. 27:1693–1702),
+    which for disjoint sets is Newcombe's, and p is 1 − the highest level whose interval holds 0. Several are a sample:
+    interval and test are cluster-robust t over them.
     Raises DataError for unequal lengths or credits not 0, ½ or 1.
     """
     check_level(level)
@@ -72,11 +71,9 @@ def overlapping_difference(
     gaps = np.array([sum(part.weight * part.mean for part in stratum) for stratum in parts])
     if not any(part.weight for stratum in parts for part in stratum):
         return Estimate(MEASURE, 0.0, n, level=level, note=joined("the two sets are the same items", left_out))
-    if len(both) < fewest:
-        given = [replace(p, weight=w * p.weight) for w, each in zip(weights, parts, strict=True) for p in each]
-        note = f"{len(both)} strata, taken as given" if len(both) > 1 else ""
-        return _given(n, given, level, joined(note, left_out))
-    return _sampled(n, gaps, weights, level, left_out)
+    if len(both) == 1:
+        return _given(n, parts[0], level, left_out)
+    return _sampled(Estimate(MEASURE, 0.0, n, level=level, note=left_out), gaps, weights, noun)
 
 
 def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside: NDArray[np.bool_]) -> list[_Part]:
@@ -90,7 +87,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
 
 
 def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
-    """The estimate for fixed strata."""
+    """The estimate within one stratum."""
     value = float(sum(part.weight * part.mean for part in parts))
 
     def bounds(confidence: float) -> tuple[float, float]:
@@ -119,17 +116,11 @@ def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
     return Estimate(MEASURE, value, n, low, high, level, how=how, p=p, test="inverted MOVER interval", note=note)
 
 
-def _sampled(n: int, gaps: Array, weights: Array, level: float, note: str) -> Estimate:
+def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Estimate:
     """The estimate for strata that are a sample."""
-    value, groups = float(weights @ gaps), len(gaps)
-    error = float(np.sqrt(groups / (groups - 1) * (weights**2 * (gaps - value) ** 2).sum()))
-    if error <= 1e-12:
-        alike = f"all {groups} strata have the same difference: their spread gives no interval"
-        return Estimate(MEASURE, value, n, level=level, note=joined(alike, note))
-    half = float(stats.t.ppf((1 + level) / 2, groups - 1)) * error
-    p = float(2 * stats.t.sf(abs(value) / error, groups - 1))
-    low, high = max(-1.0, value - half), min(1.0, value + half)
-    how, test = f"t interval over {groups} strata", f"t test over {groups} strata"
-    return Estimate(
-        MEASURE, value, n, low, high, level, how=how, p=p, test=test, note=joined(few_clusters(groups, "strata"), note)
-    )
+    if np.ptp(gaps) <= 1e-12:
+        alike = f"all {len(gaps)} {noun} have the same difference: they give no interval and no test"
+        return replace(estimate, value=float(weights @ gaps), note=joined(alike, estimate.note))
+    found = clustered_ratio(estimate, weights * gaps, weights, noun, against=0)
+    how = f"{found.how}, {noun} weighted by n₁n₂/(n₁ + n₂)"
+    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high), how=how)

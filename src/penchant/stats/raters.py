@@ -10,7 +10,8 @@ from scipy import stats
 
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Codes, as_values, check_level, cluster_codes
+from penchant.stats.inputs import Array, Codes, as_values, check_level, cluster_codes, joined
+from penchant.stats.intervals import within_scale
 
 _FEW = {2: "87 to 97", 3: "92 to 97"}
 """Of 100 intervals of level 95 %, how many hold the truth: from raters who differ much, and from raters alike."""
@@ -25,11 +26,13 @@ def mean_over_raters(
     strata: Iterable[Hashable] | None = None,
     level: float = 0.95,
     noun: str = "sentences",
+    bounds: tuple[float, float] = (-np.inf, np.inf),
 ) -> Estimate:
     """Mean over items, with a t interval for other items and other raters.
 
     `values`: one number per item, from all raters. `without[r]`: the same numbers, (raters, items), from all raters but
-    r. `strata`: one label per item, within which items vary; ignored if a stratum has one item.
+    r. `strata`: one label per item, within which items vary; ignored if a stratum has one item. `bounds`: the scale,
+    beyond which no mean can be; the interval ends there.
 
     The variance between raters is that of the jackknife over raters, the variance between items that of a stratified
     mean; the degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). Resampling both
@@ -60,7 +63,8 @@ def mean_over_raters(
     df = float(variance**2 / sum(part**2 / of for part, of in parts))
     half = float(stats.t.ppf((1 + level) / 2, df) * variance**0.5)
     how = f"Satterthwaite t interval over {items} {noun} and {raters} raters (jackknife), {df:.1f} df"
-    return Estimate("mean", value, items, value - half, value + half, level, how=how, note=_rough(raters))
+    low, high, ends = within_scale(value - half, value + half, bounds, float(np.ptp(array)))
+    return Estimate("mean", value, items, low, high, level, how=how, note=joined(_rough(raters), ends))
 
 
 def _rough(raters: int) -> str:

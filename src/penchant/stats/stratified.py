@@ -105,7 +105,8 @@ def _sampled_strata(strata: _Strata, level: float, noun: str) -> Estimate:
         note = f"all {groups} {noun} have the same difference: they give no interval and no test"
         return replace(estimate, note=note)
     estimate = clustered_ratio(estimate, gaps, weights, noun, against=0)
-    return replace(estimate, low=max(-1.0, estimate.low), high=min(1.0, estimate.high))
+    how = f"{estimate.how}, Mantel-Haenszel weights"
+    return replace(estimate, low=max(-1.0, estimate.low), high=min(1.0, estimate.high), how=how)
 
 
 def _as_sides(exposed: ArrayLike) -> NDArray[np.bool_]:

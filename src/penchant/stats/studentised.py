@@ -48,11 +48,12 @@ FEWEST = 10
 @dataclass(frozen=True, slots=True)
 class Studentised:
     """The mean of a stratified sample, its standard error, and the distribution of (mean − truth)/error: sorted `draws`
-    of the bootstrap, ±inf where a resample has no spread, and the t distribution with `df` degrees of freedom."""
+    of the bootstrap, ±inf where a resample has no spread, and the t distribution with `df` degrees of freedom, over
+    several parts Satterthwaite's (1946, Biometrics Bulletin 2:110–114)."""
 
     value: float
     error: float
-    df: int
+    df: float
     draws: Array
 
     def rank(self, level: float) -> int:
@@ -94,7 +95,9 @@ def studentised(parts: list[Array], *, seed: Seed, resamples: int) -> Studentise
     value = float(np.sort(np.concatenate(parts)).mean())
     centred = [part - part.mean() for part in parts]
     shares = [len(part) / items for part in parts]
-    error = np.sqrt(sum(w**2 * part.var(ddof=1) / len(part) for w, part in zip(shares, parts, strict=True)))
+    errors = [w**2 * float(part.var(ddof=1)) / len(part) for w, part in zip(shares, parts, strict=True)]
+    error = sum(errors) ** 0.5
+    df = sum(errors) ** 2 / sum(own**2 / (len(part) - 1) for own, part in zip(errors, parts, strict=True))
     gap, variance = np.zeros(resamples), np.zeros(resamples)
     rng = np.random.default_rng(seed)
     for part, share, own in zip(centred, shares, rng.spawn(len(parts)), strict=True):
@@ -110,7 +113,7 @@ def studentised(parts: list[Array], *, seed: Seed, resamples: int) -> Studentise
     spread = np.sqrt(variance)
     flat = spread <= _ROUNDING * scale
     draws = np.where(flat, np.where(gap == 0, 0.0, np.copysign(np.inf, gap)), gap / np.where(flat, 1.0, spread))
-    return Studentised(sign * value, float(error), items - len(parts), np.sort(sign * draws))
+    return Studentised(sign * value, error, df, np.sort(sign * draws))
 
 
 def skew_caution(parts: list[Array], noun: str) -> str:

@@ -147,9 +147,12 @@ def test_several_paradigms_are_a_sample_wherever_they_are_shown(count: int) -> N
     summary = result(scored(rows)).summary
     for scope in ("overall", "phenomenon"):
         found = value(summary, scope=scope, measure="accuracy", split="all", normalise="none")
-        assert found["how"] == f"cluster-robust t over {count} paradigms, {count - 1} df, logit scale"
+        assert found["how"] == f"cluster-robust t (jackknife) over {count} paradigms, {count - 1} df, logit scale"
         gap = value(summary, scope=scope, measure="gap to A=U", split="A>U", normalise="none")
-        assert gap["how"] == f"cluster-robust t over {count} paradigms, {count - 1} df"
+        assert (
+            gap["how"]
+            == f"cluster-robust t (jackknife) over {count} paradigms, {count - 1} df, Mantel-Haenszel weights"
+        )
         assert (gap["p"] < 0.05) == (not gap["low"] <= 0 <= gap["high"])
 
 

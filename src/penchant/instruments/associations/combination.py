@@ -18,6 +18,7 @@ from penchant.instruments.associations.probe import Filled
 from penchant.records import Estimate
 from penchant.stats.association import Combined, combine, effect_variance, further
 from penchant.stats.contextual_effects import Contextual
+from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import contrasts, largest_effect
 
@@ -67,7 +68,8 @@ class Combination:
         p, test = filled.cell.test(settings, s=whole.s)
         note = filled.cell.note(combined.effect, low, settings)
         how = "" if math.isnan(low) else f"{how}, {len(whole.cosines)} samples"
-        yield Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
+        estimate = Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
+        yield held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
         yield published(combined, settings, by)
         yield from self._spread(whole, filled, settings)
         for n in (*(step for step in _STEPS if step < self.n), self.n):
@@ -81,8 +83,9 @@ class Combination:
         own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
         if (own > 0).all():
             between = combine(whole.effects, own)
-            yield Estimate(TAU, between.tau, self.n, level=level, by=by)
-            yield Estimate(I2, between.i2, self.n, level=level, by=by)
+            how = "no interval: DerSimonian and Laird's, with the variance of d over other stimuli"
+            yield Estimate(TAU, between.tau, self.n, level=level, how=how, by=by)
+            yield Estimate(I2, between.i2, self.n, level=level, how=how, by=by)
         else:
             note = "d of some sample is as large as it can be and has no variance"
             yield from (Estimate(measure, math.nan, self.n, level=level, note=note, by=by) for measure in (TAU, I2))

@@ -20,7 +20,7 @@ from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.exchanged_effects import exchange_test
-from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.hypothesis_tests import held_against, with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import Sides, contrasts, effects
 
@@ -95,8 +95,8 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
     low, high = gap + mean - above, gap + mean - below
     what = "stimuli and samples" if len(one.s) > 1 else "stimuli"
     lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
-    how = f"expanded basic bootstrap over {what} of both at once, {settings.resamples} resamples{lost}, "
-    how += f"seed {settings.seed}"
+    how = f"expanded basic bootstrap over {what} of both at once, {one.smallest} in the smallest list, "
+    how += f"{settings.resamples} resamples{lost}, seed {settings.seed}"
     permutation = exchange_test(
         one.s, other.s, one.rows, exact=settings.exact, draws=settings.draws, seed=settings.seed
     )
@@ -105,7 +105,8 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
     test = f"exchange of the two models within stimuli, {kind}, two-sided"
     note = "no interval: a set has one stimulus" if math.isnan(low) else _few(one.smallest)
     how = "" if math.isnan(low) else how
-    return Estimate(DIFFERENCE, gap, 0, low, high, settings.level, how, permutation.p, test=test, note=note)
+    p = permutation.p
+    return held_against(Estimate(DIFFERENCE, gap, 0, low, high, settings.level, how, p, test=test, note=note), 0)
 
 
 def _few(stimuli: int) -> str:

@@ -17,6 +17,7 @@ from penchant.corpus.stimuli import Category
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.association import normal_test, permutation_test
+from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array, joined
 from penchant.stats.sampled_effects import (
     Sides,
@@ -145,7 +146,8 @@ class Cell:
         what = "stimuli and samples" if len(self.tables) > 1 else "stimuli"
         lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
         resamples = f"{settings.resamples} resamples{lost}, seed {settings.seed}"
-        return low, high, f"basic bootstrap of Fisher's z over {what}, {resamples}"
+        how = f"expanded basic bootstrap of Fisher's z over {what}, {self.smallest} in the smallest list, {resamples}"
+        return low, high, how
 
     def note(self, value: float, low: float, settings: Association[Any]) -> str:
         """What to know of an effect size and its interval: why it has none, and whether the columns tell too little."""
@@ -188,7 +190,8 @@ def effect(cell: Cell, settings: Association[Any], *, note: str = "", measure: s
     low, high, how = cell.interval(value, cell.draws(settings), settings)
     p, test = cell.test(settings)
     note, how = cell.note(value, low, settings), "" if math.isnan(low) else how
-    return Estimate(measure, value, n, low, high, settings.level, how, p, test=test, note=note, by=cell.by)
+    estimate = Estimate(measure, value, n, low, high, settings.level, how, p, test=test, note=note, by=cell.by)
+    return held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
 
 
 def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) -> Estimate:

@@ -112,10 +112,8 @@ def _differences(
         resamples=settings.resamples,
         paired=cell.paired,
     )
-    how = (
-        f"expanded percentile bootstrap over attributes and {'pairs of ' if cell.paired else ''}targets, "
-        f"{settings.resamples} resamples, seed {settings.seed}"
-    )
+    over = f"expanded percentile bootstrap over attributes and {'pairs of ' if cell.paired else ''}targets"
+    resamples = f"{settings.resamples} resamples, seed {settings.seed}"
     for score, *drawn in zip(SCORES, *draws, strict=True):
         s = cells[score].s()
         for side in (0, 1):
@@ -125,7 +123,8 @@ def _differences(
             note = "no interval: a set has one stimulus" if math.isnan(low) else ""
             by = {**cell.by, "side": words[0 if side == 0 else -1][0]}
             estimate = Estimate(difference(score), float(values.mean()), len(values), low, high, settings.level, by=by)
-            yield replace(estimate, how="" if note else how, note=note)
+            how = "" if note else f"{over}, {smallest} in the smallest list, {resamples}"
+            yield replace(estimate, how=how, note=note)
 
 
 def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Association[Any]) -> Iterator[Estimate]:
@@ -133,7 +132,7 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
     n = len(cell.columns.side)
     for (side, word), value in zip(words, towards(cell)[0].tolist(), strict=True):
         by = {**cell.by, "side": side, "stimulus": word}
-        yield Estimate(ASSOCIATION, value, n, level=settings.level, by=by)
+        yield Estimate(ASSOCIATION, value, n, level=settings.level, note="of this one: it has no interval", by=by)
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:

@@ -75,7 +75,7 @@ def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
             average = mean(part[column], part["group"], settings, SCALES[column])
             yield replace(average, measure=measure, by={"group": group})
         for column in ("beta", "delta"):
-            yield replace(raters.estimate(column, MEASURES[column], inside), by={"group": group})
+            yield replace(raters.estimate(column, MEASURES[column], inside, SCALES[column]), by={"group": group})
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
 
 

@@ -54,8 +54,8 @@ class Raters:
         values = betas if column == "beta" else [1 - np.abs(self._expected - beta) / 2 for beta in betas]
         return values[0] if len(values) == 1 else values[0] - values[1]
 
-    def estimate(self, column: str, measure: str, inside: NDArray[np.bool_]) -> Estimate:
-        """The mean over some sentences; for two tables, the mean difference."""
+    def estimate(self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float]) -> Estimate:
+        """The mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale."""
         value = self._values(column, rater=False)[0]
         kept = inside & ~np.isnan(value)
         heard = self._heard[:, kept].any(axis=1)
@@ -64,6 +64,7 @@ class Raters:
             self._values(column, rater=True)[heard][:, kept],
             strata=self._groups[kept].tolist(),
             level=self._settings.level,
+            bounds=bounds,
         )
         judged, rated = float(self._judged[kept].sum()), float(self._rated[kept].sum())
         share = judged / rated if rated else 0.0

@@ -13,7 +13,7 @@ from penchant.instruments.base import Probe, difference_signature, require_compa
 from penchant.instruments.minimal_pairs.estimates import ALL, Credits, clusters, credits
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
-from penchant.stats.hypothesis_tests import mcnemar, sign_flip, with_holm
+from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip, with_holm
 from penchant.stats.intervals import clustered_mean, paired_difference
 
 EQUAL = "A=U under both"
@@ -82,10 +82,11 @@ def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe) -> Estimate:
     """The difference within one paradigm."""
     tied = bool(((a == 0.5) | (b == 0.5)).any())
     p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
-    return replace(
+    estimate = replace(
         paired_difference(a, b, level=settings.level),
         measure=DIFFERENCE,
         p=p,
         test="sign-flip" if tied else "McNemar mid-p",
         by={"scope": "paradigm", "group": paradigm, "split": ALL},
     )
+    return held_against(estimate, 0)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from penchant.engine.methods import normalise
 from penchant.instruments.base import Probe
 from penchant.records import Estimate
-from penchant.stats.hypothesis_tests import binomial, with_holm
+from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
@@ -36,8 +36,6 @@ _SHOWN = 5
 ALL = "all"
 """The split or group that stands for all pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
-FEW_PARADIGMS = 5
-"""The logistic fit takes fewer paradigms than this as fixed, not as a sample."""
 TYPES = "bias types"
 
 
@@ -76,7 +74,7 @@ def mean_credit(
     if against is None or not len(credit):
         return estimate
     p = binomial(credit, against)
-    return replace(estimate, p=p, test="" if np.isnan(p) else "binomial mid-p")
+    return held_against(replace(estimate, p=p, test="" if np.isnan(p) else "binomial mid-p"), against)
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
@@ -136,8 +134,7 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     """All estimates of one group of pairs: a paradigm, a phenomenon or a data set."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
-    paradigms = part["paradigm"].to_list()
-    several = len(set(paradigms)) >= FEW_PARADIGMS
+    several = len(set(strata)) > 1
 
     def mean(chosen: NDArray[np.bool_]) -> Estimate:
         labels = [s for s, c in zip(strata, chosen, strict=True) if c]
@@ -155,7 +152,7 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     for split in ("A>U", "A<U"):
         yield labelled(_gap(credit, signs, SPLITS[split], (strata, noun), settings.level), GAP, split)
     free, line = (
-        fit(credit, difference, strata=paradigms, clusters=paradigms if several else None, levels=levels)
+        fit(credit, difference, strata=strata, clusters=strata if several else None, levels=levels)
         for levels in (True, False)
     )
     yield labelled(adjusted_accuracy(free, level=settings.level), ADJUSTED)

@@ -123,6 +123,7 @@ class FairPairs(PairProbe):
             original,
             pairs["paradigm"].to_list(),
             level=self.level,
+            noun="paradigms",
         )
         both, kept = int((fair & original).sum()), int(fair.sum())
         overlap = f"{both} of {kept} fair pairs are among the {int(original.sum())} original ones" if both else ""

@@ -139,7 +139,7 @@ def _spread(
     neutral = cell.neutral_ratings
     how = (
         f"Bonett interval of a log sd over {n} statements, with the noise of the calibration ({len(neutral)} neutral "
-        f"ones, {settings.resamples} resamples, seed {settings.seed})"
+        f"ones, {settings.resamples} resamples, seed {settings.seed}), at most {WIDEST:g}"
     )
     note = "" if low <= high else f"no interval of the spread: fewer than {FEW_VALUES} statements, or no noise known"
     estimate = Estimate(
@@ -156,7 +156,9 @@ def _spread(
     test = "as many neutral statements drawn at random, two-sided"
     yield replace(estimate, p=p, test=test)
     low, high = percentile(chance, settings.level)
-    how = f"{n} of {len(neutral)} neutral statements, {settings.resamples} draws, seed {settings.seed}"
+    turned = int(is_reversed.sum())
+    how = f"{n} of {len(neutral)} neutral statements, {turned} of them turned round, "
+    how += f"{settings.resamples} draws, seed {settings.seed}"
     yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, how=how)
 
 

@@ -14,7 +14,7 @@ from scipy import optimize, special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from paths import SHARED, needs_shared
-from recomputing import Floats, Z, holm, numbers, read, rows, run_study
+from recomputing import Floats, Z, holm, mid_p, mid_p_of_a_share, numbers, read, rows, run_study
 
 pytestmark = [pytest.mark.whole, needs_shared]
 
@@ -76,7 +76,7 @@ def test_accuracies(out: Path) -> None:
         if estimate["how"] == "Wilson score":
             low, high = proportion_confint(x.sum(), n, method="wilson")
         else:
-            assert estimate["how"].startswith("cluster-robust t over")
+            assert estimate["how"].startswith("cluster-robust t (jackknife) over")
             _, error, df = clustered(np.mean, groups, x)
             half = stats.t.ppf(0.975, df) * error / (p * (1 - p))
             low, high = special.expit(special.logit(p) + np.array([-half, half]))
@@ -100,7 +100,10 @@ def test_gaps_and_their_tests(out: Path) -> None:
         side, equal = SIDES[estimate["split"][:3]](difference), difference == 0
         if estimate["how"] == "Newcombe hybrid score":
             a, n, b, m = x[side].sum(), side.sum(), x[equal].sum(), equal.sum()
-            value, p = a / n - b / m, stats.fisher_exact(np.array([[a, n - a], [b, m - b]]))[1]
+            right, value = int(a + b), a / n - b / m
+            fewest = max(0, right - m)
+            tables = stats.hypergeom.pmf(np.arange(fewest, min(n, right) + 1), n + m, right, n)
+            p = mid_p(tables, int(a) - fewest)
             low, high = confint_proportions_2indep(a, n, b, m, method="newcomb")
         else:
             value, error, df = clustered(gap, groups, x, side, equal, groups)
@@ -181,7 +184,7 @@ def test_differences_between_models(out: Path) -> None:
             better, worse, n = int((d > 0).sum()), int((d < 0).sum()), len(d)
             p1, p2 = (better + 1) / (n + 2), (worse + 1) / (n + 2)
             half = Z * np.sqrt((p1 + p2 - (p1 - p2) ** 2) / (n + 2))
-            low, high, p = p1 - p2 - half, p1 - p2 + half, stats.binomtest(better, better + worse).pvalue
+            low, high, p = p1 - p2 - half, p1 - p2 + half, mid_p_of_a_share(better, better + worse)
         else:
             value, error, df = clustered(np.mean, groups, d)
             low, high = value + np.array([-1, 1]) * stats.t.ppf(0.975, df) * error

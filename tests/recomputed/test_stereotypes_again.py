@@ -13,7 +13,7 @@ from scipy import optimize, special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from paths import SHARED, needs_shared
-from recomputing import holm, numbers, read, rows, run_study
+from recomputing import holm, mid_p_of_a_share, numbers, read, rows, run_study
 
 pytestmark = [pytest.mark.whole, needs_shared]
 
@@ -49,7 +49,7 @@ def test_stereotype_scores(out: Path) -> None:
         n, p, types = len(x), x.mean(), kept["phenomenon"].to_numpy()
         if estimate["how"] == "Wilson score":
             low, high = proportion_confint(x.sum(), n, method="wilson")
-            test = stats.binomtest(int(x.sum()), n).pvalue
+            test = mid_p_of_a_share(int(x.sum()), n)
         else:
             names = np.unique(types)
             jackknife = np.array([x[types != name].mean() - p for name in names])
@@ -100,7 +100,8 @@ def test_fair_against_original(out: Path) -> None:
     (estimate,) = rows(summary, measure="accuracy on fair − original pairs", scope="overall")
     w, d, g = np.array(weights) / sum(weights), np.array(differences), len(differences)
     value = w @ d
-    error = np.sqrt(g / (g - 1) * (w**2 * (d - value) ** 2).sum())
+    left_out = np.array([np.delete(w, i) @ np.delete(d, i) / np.delete(w, i).sum() for i in range(g)])
+    error = np.sqrt((1 - 1 / g) * ((left_out - value) ** 2).sum())
     low, high = value + np.array([-1, 1]) * stats.t.ppf(0.975, g - 1) * error
     expected = [value, low, high, 2 * stats.t.sf(abs(value / error), g - 1)]
     assert numbers(estimate, "value", "low", "high", "p") == pytest.approx(expected, abs=1e-9)
