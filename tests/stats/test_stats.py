@@ -16,7 +16,7 @@ from pages import numbers, said, table_of
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
 from penchant.stats import hypothesis_tests
-from penchant.stats.hypothesis_tests import binomial, holm, mcnemar, sign_flip
+from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnemar, sign_flip
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
@@ -86,6 +86,27 @@ class TestClusteredMean:
         assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()), rel=1e-12)
         assert found.p == pytest.approx(theirs.pvalue, rel=1e-10) and found.test == "cluster-robust t over clusters"
         assert found.how == f"cluster-robust t (jackknife) over {groups} clusters, {groups - 1} df"
+
+    @pytest.mark.parametrize(
+        ("sizes", "as_many"),
+        [
+            ([60] * 5, None),
+            ([55, 60, 65, 60, 60], None),
+            ([10, 10, 10, 10, 160], 1.0),
+            ([10] * 8 + [40] * 4, 4.9),
+            ([10] * 12 + [40] * 6, None),  # eighteen are enough, however unequal
+        ],
+    )
+    def test_a_few_very_unequal_clusters_say_what_that_costs(self, sizes: list[int], as_many: float | None) -> None:
+        values = np.random.default_rng(1).normal(size=sum(sizes))
+        note = clustered_mean(values, np.repeat(np.arange(len(sizes)), sizes)).note
+        if as_many is None:
+            assert note == ""
+            return
+        # Each cluster's expected part of the squared error: p²/(1 − p).
+        parts = [(n / sum(sizes)) ** 2 / (1 - n / sum(sizes)) for n in sizes]
+        assert sum(parts) ** 2 / sum(part**2 for part in parts) == pytest.approx(as_many, abs=0.05)
+        assert note.startswith(f"the {len(sizes)} clusters are so unequal that they count as {as_many}: ")
 
     def test_unequal_clusters_against_the_jackknife(self) -> None:
         # Each cluster left out in turn; a linear statistic apart, so the two agree to the square of the moves.
@@ -256,6 +277,30 @@ class TestBinomial:
         assert binomial(share(1, 6), 0.5) == pytest.approx(8 / 64)
         assert binomial(share(5, 6), 0.25) == pytest.approx((6 * 3 / 2 + 1) / 4**6)
         assert math.isnan(binomial([], 0.5)) and math.isnan(binomial([1, 0.5], 0.5))
+
+
+class TestHeldAgainst:
+    @pytest.mark.parametrize(
+        ("p", "low", "high", "said"),
+        [
+            (0.06, 0.01, 0.5, True),
+            (0.04, -0.01, 0.5, True),
+            (0.04, 0.01, 0.5, False),
+            (0.06, -0.01, 0.5, False),
+            (math.nan, 0.01, 0.5, False),
+            (0.01, math.nan, math.nan, False),
+        ],
+    )
+    def test_a_test_that_contradicts_its_interval_says_so(self, p: float, low: float, high: float, said: bool) -> None:
+        found = held_against(Estimate("m", 0.2, 9, low, high, p=p, note="before"), 0)
+        assert ("disagree" in found.note) == said and found.note.startswith("before")
+        moved = held_against(Estimate("m", 50.2, 9, low + 50, high + 50, p=p), 50)
+        assert ("disagree" in moved.note) == said
+
+    def test_newcombe_and_fisher_may_differ(self) -> None:
+        found = independent_difference(share(1, 8), share(9, 16))
+        assert found.p > 0.05 and found.high < 0 and "disagree" in found.note
+        assert "disagree" not in independent_difference(share(1, 8), share(15, 16)).note
 
 
 class TestSignFlip:

@@ -59,6 +59,18 @@ def test_each_end_is_the_wider_of_two() -> None:
     assert high > t.high + 0.1
 
 
+def test_groups_that_vary_by_different_amounts_have_satterthwaites_degrees_of_freedom() -> None:
+    parts = [np.array([1.0, 3, 5, 7]), np.array([0.0, 0.1, 0.2, 0.3, 0.4, 0.5]), np.array([2.0, 2.5])]
+    shares = [len(part) / 12 for part in parts]
+    errors = [w**2 * part.var(ddof=1) / len(part) for w, part in zip(shares, parts, strict=True)]
+    df = sum(errors) ** 2 / sum(e**2 / (len(part) - 1) for e, part in zip(errors, parts, strict=True))
+    found = studentised(parts, seed=0, resamples=50)
+    assert (found.df, found.error) == pytest.approx((df, sum(errors) ** 0.5)) and 3 < df < 4
+    # One group, or two alike, have those of the t test.
+    assert studentised([np.arange(8.0)], seed=0, resamples=50).df == pytest.approx(7)
+    assert studentised([np.arange(8.0), np.arange(8.0)], seed=0, resamples=50).df == pytest.approx(14)
+
+
 def test_the_sign_of_a_difference_changes_nothing_else() -> None:
     for values in (np.random.default_rng(1).exponential(size=15) - 0.5, np.array([-3.0, -1, 0, 1, 4])):
         one, other = (bootstrap_mean(side, seed=0, resamples=500, against=0) for side in (values, -values))

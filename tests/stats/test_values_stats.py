@@ -216,6 +216,15 @@ def test_a_line_that_does_not_fit_says_so(line: Line, made: Callable[[Array, Arr
     assert {fits[measure].note for measure in (LINE[line], SIGMA)} == {""}
 
 
+def test_few_neutral_statements_say_what_that_costs() -> None:
+    for line in LINES:
+        for n, told_of in ((30, True), (99, True), (100, False)):
+            x = np.random.default_rng(n).normal(-8, 2, n)
+            found = told(x, x + np.random.default_rng(n + 1).normal(0, 1, n), line)
+            for measure in (LINE[line], SIGMA):
+                assert found[measure].note.startswith(f"from {n} neutral statements") == told_of
+
+
 def test_too_little_to_calibrate_by() -> None:
     for line in LINES:
         found = told(*neutral(2), line=line).values()
