@@ -53,8 +53,11 @@ def test_calibration(out: Path) -> None:
     residual = y - slope * x
     sigma = np.sqrt((residual**2).sum() / (n - 1))
     here = summary.filter(variant="said", group="feminine")
-    assert row(here, measure="calibration slope a")["value"] == pytest.approx(slope, rel=1e-9)
-    assert row(here, measure="residual sd σ")["value"] == pytest.approx(sigma, rel=1e-9)
+    left_out = np.array([(x @ y - x[i] * y[i]) / (x @ x - x[i] ** 2) for i in range(n)])
+    reach = stats.t.ppf(0.975, n - 1) * np.sqrt((n - 1) / n * ((left_out - slope) ** 2).sum())
+    expected = [slope, slope - reach, slope + reach]
+    assert numbers(row(here, measure="calibration slope a")) == pytest.approx(expected, rel=1e-9)
+    assert numbers(row(here, measure="residual sd σ")) == pytest.approx([sigma, *bonett(residual, centre=0)], rel=1e-9)
     r, p = stats.pearsonr(x, y)
     low, high = np.tanh(np.arctanh(r) + np.array([-Z, Z]) / np.sqrt(n - 3))
     estimate = row(here, measure="correlation of agree and disagree")
@@ -136,8 +139,18 @@ def test_one_rating(out: Path) -> None:
     for i in (0, 7):
         draws = 6 - drawn[:, i] if stated["reversed"][i] else drawn[:, i]
         estimate = row(summary, measure="rating", variant="said", group="feminine", item=stated["id"][i])
-        end(estimate["low"], draws, 0.025)
-        end(estimate["high"], draws, 0.975)
+        end(estimate["low"], draws, expanded(100))
+        end(estimate["high"], draws, 1 - expanded(100))
+
+
+def bonett(x: Floats, noise: float = 0.0, centre: float | None = None) -> Floats:
+    """The ends of Bonett's (2006) interval of a sd around a centre, or the mean."""
+    n = len(x)
+    c, trimmed = n / (n - Z), stats.trim_mean(x, 1 / (2 * np.sqrt(n - 4))) if centre is None else centre
+    squares = ((x - (x.mean() if centre is None else centre)) ** 2).sum()
+    kurtosis = n * ((x - trimmed) ** 4).sum() / squares**2
+    half = Z * np.sqrt((c**2 * (kurtosis - (n - 3) / n) / (n - 1)) / 4 + noise)
+    return np.asarray(np.exp(np.log(np.sqrt(c * squares / (n - 1))) + np.array([-half, half])))
 
 
 def test_spread(out: Path) -> None:
@@ -148,19 +161,18 @@ def test_spread(out: Path) -> None:
     for value in ("cultural liberalism", "tribalism"):
         stated = cell(items, "statement", value=value)
         x, n = stated["towards"].to_numpy(), len(stated)
-        s, c = x.std(ddof=1), n / (n - Z)
-        trimmed = stats.trim_mean(x, 1 / (2 * np.sqrt(n - 4)))
-        kurtosis = n * ((x - trimmed) ** 4).sum() / ((x - x.mean()) ** 2).sum() ** 2
+        s = x.std(ddof=1)
         noise = np.log(resampled(items, "feminine", value, neutrals, None).std(1, ddof=1)).var()
-        half = Z * np.sqrt((c**2 * (kurtosis - (n - 3) / n) / (n - 1)) / 4 + noise)
-        low, high = np.exp(np.log(np.sqrt(c) * s) + np.array([-half, half]))
+        low, high = bonett(x, noise)
         estimate = row(summary, measure=SPREAD, variant="said", group="feminine", dimension=value)
         # The noise is a variance over 10,000 resamples, so it is uncertain by some 2 %.
         assert numbers(estimate) == pytest.approx([s, low, min(high, 2)], rel=2e-3)
         pool = cell(items, "calibration")["rating"].to_numpy()
-        drawn = np.array([generator.permutation(pool)[:n] for _ in range(DRAWS)])
-        spread = np.where(stated["reversed"].to_numpy(), 6 - drawn, drawn).std(1, ddof=1)
-        probability(estimate["p"], 2 * min((spread >= s).mean(), (spread <= s).mean()), more=DRAWS)
+        turned = stated["reversed"].to_numpy()
+        mixed = np.concatenate([pool, stated["rating"].to_numpy()])
+        drawn, of_both = (np.array([generator.permutation(p)[:n] for _ in range(DRAWS)]) for p in (pool, mixed))
+        spread, of_both = (np.where(turned, 6 - part, part).std(1, ddof=1) for part in (drawn, of_both))
+        probability(estimate["p"], 2 * min((of_both >= s).mean(), (of_both <= s).mean()), more=DRAWS)
         chance = row(summary, measure=CHANCE, variant="said", group="feminine", dimension=value)
         assert chance["value"] == pytest.approx(spread.mean(), abs=4 * spread.std() * np.sqrt(1 / DRAWS + 1e-4))
         end(chance["low"], spread, 0.025)
@@ -195,7 +207,7 @@ def test_survey(out: Path) -> None:
         mean, k = x.mean(1), x.shape[1]
         s, t = mean.std(ddof=1), stats.t.ppf(0.975, n - 1)
         centre = [mean.mean(), mean.mean() - t * s / np.sqrt(n), mean.mean() + t * s / np.sqrt(n)]
-        sd = [s, *(s * np.sqrt((n - 1) / stats.chi2.ppf([0.975, 0.025], n - 1)))]
+        sd = [s, *bonett(mean)]
         alpha = k / (k - 1) * (1 - x.var(0, ddof=1).sum() / x.sum(1).var(ddof=1))
         feldt = [alpha, *(1 - (1 - alpha) * stats.f.ppf([0.975, 0.025], n - 1, (n - 1) * (k - 1)))]
         for measure, expected in (

@@ -18,7 +18,6 @@ from penchant.errors import MethodError
 from penchant.stats import bootstrap
 from penchant.stats.bootstrap import (
     FEW_CLUSTERS,
-    bca,
     bootstrap_name,
     expanded_p,
     expanded_percentile,
@@ -209,36 +208,6 @@ def test_percentile_equals_scipys_from_the_same_resamples(level: float) -> None:
     assert percentile(draws, level) == pytest.approx(interval, abs=1e-12)
 
 
-@pytest.mark.parametrize("level", [0.95, 0.8])
-def test_bca_equals_scipys_from_the_same_resamples(level: float) -> None:
-    values, draws, interval = mean_resampled("BCa", level)
-    left_out = np.array([np.delete(values, i).mean() for i in range(14)])
-    found = bca(float(values.mean()), draws, left_out, level)
-    assert found == pytest.approx(interval, abs=1e-12)
-    low, high = percentile(draws, level)
-    assert found[0] > low and found[1] > high  # the values are skew to the right
-
-
-def test_bca_without_bias_and_acceleration_is_the_percentile_interval() -> None:
-    draws = np.array([*range(-499, 500), 0.0, 0.0])  # a draw equal to the value counts half on either side
-    for left_out in (np.zeros(9), np.array([-2.0, -1, 0, 1, 2])):
-        assert bca(0.0, draws, left_out, 0.9) == pytest.approx(percentile(draws, 0.9), abs=1e-12)
-
-
-def test_bca_corrects_the_bias_twice_over() -> None:
-    # Normal draws with their median half a standard deviation below the value: each bound moves by a whole one.
-    draws = stats.norm.ppf((np.arange(200_000) + 0.5) / 200_000)
-    low, high = bca(0.5, draws, np.zeros(9), 0.9)
-    z = stats.norm.ppf(0.95)
-    assert (low, high) == pytest.approx((1 - z, 1 + z), abs=0.01)
-
-
-def test_where_bca_has_no_interval() -> None:
-    left_out = np.array([1.0, 2, 4])
-    for value, draws in ((9.0, np.arange(9.0)), (-1.0, np.arange(9.0)), (1.0, np.array([0, math.nan, 2]))):
-        assert np.isnan(bca(value, draws, left_out, 0.95)).all()
-
-
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 10_000), st.integers(2, 20), st.floats(-0.5, 0.5))
 def test_the_test_of_expanded_draws_agrees_with_their_interval(seed: int, n: int, centre: float) -> None:
@@ -292,8 +261,8 @@ def test_intervals_move_with_the_scale_and_the_expanded_one_is_wider(
 def test_how_an_interval_was_made() -> None:
     assert bootstrap_name(4, 50, 7) == "percentile bootstrap over 4 clusters, 50 resamples, seed 7"
     generator = np.random.default_rng(7)
-    named = bootstrap_name(12, 1000, generator, "words", kind="BCa")
-    assert named == "BCa bootstrap over 12 words, 1000 resamples, caller's generator"
+    named = bootstrap_name(12, 1000, generator, "words")
+    assert named == "percentile bootstrap over 12 words, 1000 resamples, caller's generator"
 
 
 def test_few_units_are_a_caution() -> None:

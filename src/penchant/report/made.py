@@ -17,7 +17,6 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _TWO_SIDED = ", two-sided"
 """How a test says what the report says once for all of them."""
 _SOURCES = (
-    (r"\bBCa\b", "efron1987"),
     (r"\bbootstrap-t\b", "davison1997"),
     (r"\bexpanded\b", "hesterberg2015"),
     (r"(?<!expanded )\bpercentile bootstrap\b", "efron1993"),

@@ -104,28 +104,9 @@ def expanded_p(draws: Array, n: int, against: float = 0.0) -> float:
     return min(1.0, 2 * float(stats.t.cdf(t, n - 1)))
 
 
-def bca(value: float, draws: Array, left_out: Array, level: float) -> tuple[float, float]:
-    """Bias-corrected and accelerated interval (Efron 1987) from the bootstrap's `draws` and the jackknife's values
-    `left_out`. NaN where all draws lie on one side of `value` or one is NaN."""
-    below = float(np.mean(draws < value) + np.mean(draws == value) / 2)
-    if not 0 < below < 1 or np.isnan(draws).any():
-        return np.nan, np.nan
-    shift = stats.norm.ppf(below)
-    gaps = left_out.mean() - left_out
-    spread = np.sum(gaps**2)
-    acceleration = np.sum(gaps**3) / (6 * spread**1.5) if spread > 0 else 0.0
-    z = shift + stats.norm.ppf(np.array([(1 - level) / 2, (1 + level) / 2]))
-    shares = stats.norm.cdf(shift + z / (1 - acceleration * z))
-    bounds = np.quantile(draws, shares)
-    return float(bounds[0]), float(bounds[1])
-
-
-# Words --------------------------------------------------------------------------------------------------------------
-
-
-def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters", *, kind: str = "percentile") -> str:
-    """Describe a bootstrap interval, for `Estimate.how`."""
-    return resampling_name(f"{kind} bootstrap", units, resamples, seed, noun)
+def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters") -> str:
+    """Describe a percentile bootstrap interval, for `Estimate.how`."""
+    return resampling_name("percentile bootstrap", units, resamples, seed, noun)
 
 
 def resampling_name(method: str, units: int, resamples: int, seed: Seed, noun: str) -> str:

@@ -15,8 +15,11 @@ from numpy.typing import ArrayLike
 from scipy import special, stats
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import bca, bootstrap_name, resampled
-from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples, joined
+from penchant.stats.bootstrap import resampled
+from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, joined
+from penchant.stats.intervals import clustered_ratio
+from penchant.stats.spread import FEW as FEWEST
+from penchant.stats.spread import HOW, spread_interval
 
 Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
@@ -25,15 +28,6 @@ _ROUNDING = 1e-12
 _FREE = ("slope of a fit with intercept", "intercept of a fit with intercept")
 FEW = 30
 """Fewer neutral statements than this are too few."""
-ENOUGH = 100
-"""From as many neutral statements on, 95 % intervals of the calibration hold the truth in 93 % or more."""
-
-
-def few_neutral(n: int) -> str:
-    """The caution for an interval that rests on few neutral statements; empty for enough."""
-    if n >= ENOUGH:
-        return ""
-    return f"from {n} neutral statements at most 92 of 100 such 95 % intervals hold the truth; {ENOUGH} would do"
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +85,13 @@ def rating(agreement: Array) -> Array:
     return 4 * agreement + 1
 
 
-def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples: int, level: float) -> list[Estimate]:
+def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list[Estimate]:
     """Estimates of the calibration on neutral statements.
 
     Slope or offset, residual sd and correlation, each with its interval; the fit with an intercept, for comparison;
     and the normality of the residuals. Raises DataError for NaN or unequal lengths.
     """
     check_level(level)
-    check_resamples(resamples)
     x, y = as_values(x, where="disagree"), as_values(y, where="agree")
     check_lengths(x, y, where="calibration")
     order = np.lexsort((y, x))  # so that the order of statements does not change a bit of the result
@@ -107,23 +100,12 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples
         note = "fewer than three neutral statements"
         return [Estimate(name, np.nan, n, level=level, note=note) for name in (*_NAMES[line], _CORRELATION)]
     fitted = lines(x, y, np.ones((1, n)), line)
-    drawn = resampled_lines(x, y, line, seed=seed, resamples=resamples)
-    left_out = lines(x, y, 1 - np.eye(n), line)
-    estimates = []
-    fields = ("slope" if line == "origin" else "offset", "sigma")
-    for name, field in zip(_NAMES[line], fields, strict=True):
-        parts = [getattr(part, field) for part in (fitted, drawn, left_out)]
-        value, draws, without = float(parts[0][0]), parts[1], parts[2]
-        low, high = bca(value, draws, without, level)
-        how = bootstrap_name(n, resamples, seed, "neutral statements", kind="BCa")
-        estimates.append(Estimate(name, value, n, low, high, level, how=how, note=few_neutral(n)))
-    estimates.append(_correlation(x, y, level))
+    residuals = y - float(fitted.slope[0]) * x - float(fitted.offset[0])
     free = _free_line(x, y, line, level)
-    misfit = _misfit(x, y - float(fitted.slope[0]) * x - float(fitted.offset[0]), free, line)
-    estimates = [
-        replace(estimate, note=joined(estimate.note, misfit)) if estimate.measure in _NAMES[line] else estimate
-        for estimate in estimates
-    ]
+    misfit = _misfit(x, residuals, free, line)
+    own = (_coefficient(x, y, line, level), _residual_sd(residuals, float(fitted.sigma[0]), level))
+    estimates = [replace(estimate, note=joined(estimate.note, misfit)) for estimate in own]
+    estimates.append(_correlation(x, y, level))
     estimates += free
     estimates.append(replace(_normality(y - fitted.slope * x - fitted.offset), level=level))
     return estimates
@@ -131,6 +113,25 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, seed: Seed, resamples
 
 _NAMES = {"origin": ("calibration slope a", "residual sd σ"), "difference": ("calibration offset b", "residual sd σ")}
 _CORRELATION = "correlation of agree and disagree"
+
+
+def _coefficient(x: Array, y: Array, line: Line, level: float) -> Estimate:
+    """The slope through the origin, Σxy/Σx², or the mean of y − x: each the ratio of two sums over statements."""
+    totals, weights = (x * y, x * x) if line == "origin" else (y - x, np.ones_like(x))
+    estimate = Estimate(_NAMES[line][0], float(totals.sum() / weights.sum()), len(x), level=level)
+    ratios = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
+    if not weights.sum() > 0 or np.ptp(ratios) <= _ROUNDING * np.abs(ratios).max():
+        return replace(estimate, note="the neutral statements lie on the line: they give no interval")
+    return clustered_ratio(estimate, totals, weights, "neutral statements")
+
+
+def _residual_sd(residuals: Array, value: float, level: float) -> Estimate:
+    estimate = Estimate("residual sd σ", value, len(residuals), level=level)
+    low, high = spread_interval(residuals, level, about=0.0)
+    if np.isnan(low):
+        few = f"no interval: fewer than {FEWEST} neutral statements, or no residuals"
+        return replace(estimate, note=few)
+    return replace(estimate, low=low, high=high, how=f"{HOW} over {len(residuals)} neutral statements")
 
 
 def _correlation(x: Array, y: Array, level: float) -> Estimate:

@@ -11,8 +11,14 @@ FEW = 5
 """A spread of fewer values than this has no interval: kurtosis cannot be told from them."""
 
 
-def spread_interval(values: Array, level: float, noise: float = 0.0) -> tuple[float, float]:
-    """The interval of the standard deviation of a population that `values` are drawn from.
+HOW = "Bonett interval of a log sd"
+
+
+def spread_interval(
+    values: Array, level: float, noise: float = 0.0, *, about: float | None = None
+) -> tuple[float, float]:
+    """The interval of the standard deviation of a population that `values` are drawn from; `about` what they spread,
+    where that is not their mean, such as 0 for residuals of a line through the origin.
 
     It is an interval of log σ², whose variance depends on the kurtosis of the values (Bonett 2006, Comput. Stat. Data
     Anal. 50:775–782, with the trimmed mean as the centre). `noise`: the variance of log s that comes from measuring the
@@ -22,10 +28,10 @@ def spread_interval(values: Array, level: float, noise: float = 0.0) -> tuple[fl
     n, z = len(values), float(stats.norm.ppf((1 + level) / 2))
     if n < FEW or n <= z:
         return np.nan, np.nan
-    squares = float(((values - values.mean()) ** 2).sum())
+    squares = float(((values - (values.mean() if about is None else about)) ** 2).sum())
     if not squares > (1e-12 * np.abs(values).max()) ** 2:
         return np.nan, np.nan
-    centre = stats.trim_mean(values, 1 / (2 * max(n - 4, 2) ** 0.5))
+    centre = stats.trim_mean(values, 1 / (2 * max(n - 4, 2) ** 0.5)) if about is None else about
     kurtosis = n * float(((values - centre) ** 4).sum()) / squares**2
     correction = n / (n - z)
     error = (max(0.0, correction**2 * (kurtosis - (n - 3) / n) / (n - 1)) + 4 * noise) ** 0.5

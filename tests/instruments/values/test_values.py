@@ -361,9 +361,8 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
             assert (row["low"], row["high"], row["p"]) == pytest.approx(bounds, rel=1e-6), key
         if key[-1] == "survey sd":
             (sd, n), around = (row["value"], row["n"]), own[*key[:-1], "survey mean"]
-            spread = [sd * math.sqrt((n - 1) / stats.chi2.ppf(tail, n - 1)) for tail in (0.975, 0.025)]
             half = stats.t.ppf(0.975, n - 1) * sd / math.sqrt(n)
-            assert [row["low"], row["high"]] == pytest.approx(spread)
+            assert row["low"] < sd < row["high"] and row["how"].startswith("Bonett interval of a log sd")
             assert [around["low"], around["high"]] == pytest.approx([around["value"] - half, around["value"] + half])
         assert Signature.parse(row["signature"]) == found.signature
     complete = sum(len([s for s in r if s < "s5"]) == 5 for r in people["feminine"])
@@ -450,6 +449,11 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
                     plain = stars(neutral, neutral)[rng.permutation(40)[: len(pick)]]
                     plain[1] = 6 - plain[1]  # one of each value is turned round
                     found[g, value, "", "spread expected by chance"].append(plain.std(ddof=1))
+                    inside = slice(0, 6) if value == "v" else slice(6, 10)
+                    both = np.concatenate([stars(neutral, neutral), stars(neutral, statements)[inside]])
+                    mixed = rng.permutation(both)[: len(pick)]
+                    mixed[1] = 6 - mixed[1]
+                    found[g, value, "", "spread among both"].append(mixed.std(ddof=1))
         for value, pick in picks.items():
             found["f − m", value, "", "difference of ratings"].append((towards["f"] - towards["m"])[pick].mean())
     for id_ in IDS:
@@ -462,17 +466,23 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
 def test_intervals_are_those_of_a_plain_bootstrap() -> None:
     summary = result(made(), asked(), resamples=3000).summary
     own = {(r["group"], r["dimension"], r["item"], r["measure"]): r for r in summary.to_dicts()}
-    for (g, value, id_, measure), numbers in drawn_plainly(made(), asked(), 3000).items():
+    found_plainly = drawn_plainly(made(), asked(), 3000)
+    for (g, value, id_, measure), numbers in found_plainly.items():
+        if measure == "spread among both":
+            continue
         n, row = {"v": 6, "w": 4, "all": 10}[value], own[g, value, id_, measure]
         # Over statements the tails are widened as the t interval is (Hesterberg 2015).
         over = measure in ("mean rating", "difference of ratings")
         tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.95, n - 1)) if over else 0.05
+        if measure == "rating":  # over 40 neutral statements
+            tail = stats.norm.cdf(-math.sqrt(40 / 39) * stats.t.ppf(0.95, 39))
         low, high = np.quantile(numbers, [tail, 1 - tail])
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low)), (value, measure)
         if measure == "spread expected by chance":
             assert row["value"] == pytest.approx(mean(numbers), abs=0.02)
             spread = own[g, value, "", "spread of ratings"]
-            p = 2 * min(np.mean(np.array(numbers) <= spread["value"]), np.mean(np.array(numbers) >= spread["value"]))
+            mixed = np.array(found_plainly[g, value, "", "spread among both"])
+            p = 2 * min(np.mean(mixed <= spread["value"]), np.mean(mixed >= spread["value"]))
             assert spread["p"] == pytest.approx(min(1, p), abs=0.05)
 
 

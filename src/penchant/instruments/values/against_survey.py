@@ -16,6 +16,8 @@ from penchant.records import Estimate
 from penchant.stats.bootstrap import percentile
 from penchant.stats.calibration import representativeness
 from penchant.stats.consistency import ALPHA, cronbach_alpha
+from penchant.stats.inputs import joined
+from penchant.stats.spread import FEW, HOW, spread_interval
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of the respondents' means that are reported."""
@@ -92,8 +94,10 @@ def _people(cell: Cell, value: str, scores: Array) -> Iterator[Estimate]:
     half = float(stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
     estimate = Estimate("", mean, n, mean - half, mean + half, level, how=f"t interval over {n} respondents", note=note)
     yield _by(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)
-    bounds = [sd * ((n - 1) / stats.chi2.ppf((1 + side * level) / 2, n - 1)) ** 0.5 for side in (1, -1)]
-    estimate = Estimate("", sd, n, float(bounds[0]), float(bounds[1]), level, how="χ² interval", note=note)
+    low, high = spread_interval(whole, level)
+    how = "" if np.isnan(low) else f"{HOW} over {n} respondents"
+    few = f"no interval: fewer than {FEW} respondents, or none who differ" if np.isnan(low) else ""
+    estimate = Estimate("", sd, n, low, high, level, how=how, note=joined(few, note))
     yield _by(estimate, SURVEY_SD, EVERYTHING, cell.group, value)
     for share in QUANTILES:
         how = "quantile of the respondents' means, no interval"

@@ -22,12 +22,13 @@ from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile, percentile
-from penchant.stats.calibration import FEW, calibration, few_neutral
+from penchant.stats.calibration import FEW, calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import bootstrap_mean
 from penchant.stats.spread import FEW as FEW_VALUES
+from penchant.stats.spread import HOW as SPREAD_HOW
 from penchant.stats.spread import spread_interval
 
 if TYPE_CHECKING:
@@ -57,12 +58,7 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
     rows: list[Estimate] = []
     for cell in cells.cells.values():
         x, y = cell.neutral
-        rows += (
-            _by(estimate, cell)
-            for estimate in calibration(
-                x, y, line=settings.line, seed=settings.seed, resamples=settings.resamples, level=settings.level
-            )
-        )
+        rows += (_by(estimate, cell) for estimate in calibration(x, y, line=settings.line, level=settings.level))
         rows += _ratings(cells, cell)
         rows += _negations(items, cell)
     rows += _consistency(cells)
@@ -109,16 +105,16 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
             spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
             yield from (_by(estimate, cell, name) for estimate in spread)
             drawn = cell.drawn_ratings(inside)
-            how = f"percentile bootstrap of the calibration, {settings.resamples} resamples, seed {settings.seed}"
-            tails = [(1 - settings.level) / 2, (1 + settings.level) / 2]
-            bounds = np.quantile(drawn, tails, axis=0)
+            n = len(cell.neutral[0])
+            how = (
+                f"expanded percentile bootstrap of the calibration on {n} neutral statements, {settings.resamples} "
+                f"resamples, seed {settings.seed}"
+            )
             for i, at in enumerate(np.flatnonzero(inside).tolist()):
-                low, high = bounds[:, i].tolist()
+                low, high = expanded_percentile(drawn[:, i], n, settings.level)
                 value = float(cell.ratings[at])
-                n = len(cell.neutral[0])
-                none = np.isnan(value)
-                note = NO_SPREAD if none else few_neutral(n)
-                estimate = Estimate(RATING, value, n, low, high, settings.level, how="" if none else how, note=note)
+                note = NO_SPREAD if np.isnan(value) else ""
+                estimate = Estimate(RATING, value, n, low, high, settings.level, how="" if note else how, note=note)
                 yield _by(estimate, cell, name, cells.ids[at])
 
 
@@ -138,7 +134,7 @@ def _spread(
     low, high = spread_interval(ratings, settings.level, noise) if np.isfinite(noise) else (np.nan, np.nan)
     neutral = cell.neutral_ratings
     how = (
-        f"Bonett interval of a log sd over {n} statements, with the noise of the calibration ({len(neutral)} neutral "
+        f"{SPREAD_HOW} over {n} statements, with the noise of the calibration ({len(neutral)} neutral "
         f"ones, {settings.resamples} resamples, seed {settings.seed}), at most {WIDEST:g}"
     )
     note = "" if low <= high else f"no interval of the spread: fewer than {FEW_VALUES} statements, or no noise known"
@@ -148,18 +144,27 @@ def _spread(
     if n > len(neutral):
         yield replace(estimate, note=joined(note, "too few neutral statements"))
         return
-    rng = np.random.default_rng([settings.seed, 2])
-    order = rng.random((settings.resamples, len(neutral))).argpartition(n - 1, axis=1)[:, :n]
-    chance = np.where(is_reversed, 6 - neutral[order], neutral[order]).std(axis=1, ddof=1)
-    extreme = min(int((chance <= value).sum()), int((chance >= value).sum()))
+    chance = _drawn_spreads(neutral, is_reversed, settings)
+    # Of neutral statements alone, a spread of many would be held against that of those very statements.
+    stated = np.where(is_reversed, 6 - ratings, ratings)
+    mixed = _drawn_spreads(np.concatenate([neutral, stated]), is_reversed, settings)
+    extreme = min(int((mixed <= value).sum()), int((mixed >= value).sum()))
     p = min(1.0, 2 * (1 + extreme) / (1 + settings.resamples))
-    test = "as many neutral statements drawn at random, two-sided"
+    test = "as many drawn at random from neutral statements and these, two-sided"
     yield replace(estimate, p=p, test=test)
     low, high = percentile(chance, settings.level)
     turned = int(is_reversed.sum())
     how = f"{n} of {len(neutral)} neutral statements, {turned} of them turned round, "
     how += f"{settings.resamples} draws, seed {settings.seed}"
     yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, how=how)
+
+
+def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: Values) -> Array:
+    """The sd of as many ratings drawn at random without replacement, as many of them turned round."""
+    n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
+    drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
+    spreads: Array = np.where(is_reversed, 6 - drawn, drawn).std(axis=1, ddof=1)
+    return spreads
 
 
 def _consistency(cells: Cells) -> Iterator[Estimate]:
@@ -203,10 +208,16 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
     table = np.moveaxis(table, -1, 0)
     n, settings = len(table), cells.settings
     shares = variance_shares(table)
-    draws = variance_shares(table[cells.picks(np.ones(n, dtype=bool))])
+    everything = np.ones(n, dtype=bool)
+    picks = cells.picks(everything)
+    drawn = [
+        [np.take_along_axis(cells.cells[v, g].drawn_towards(everything), picks, 1) for g in cells.groups]
+        for v in cells.variants
+    ]
+    draws = variance_shares(np.moveaxis(np.array(drawn), (2, 3), (0, 1)))
     for name, share in shares.items():
         low, high = expanded_percentile(draws[name], n, settings.level)
-        how = f"expanded percentile bootstrap over {n} statements, {settings.resamples} resamples, seed {settings.seed}"
+        how = cells.how(n)
         by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": EVERYTHING, "item": ""}
         note = "the ratings do not vary, or cannot be computed" if np.isnan(share) else ""
         yield Estimate(SHARE.format(name), float(share), n, low, high, settings.level, how=how, note=note, by=by)
@@ -250,6 +261,7 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
             how="Fisher z",
             p=float(correlation.pvalue),
             test="Pearson's r, two-sided",
+            note="ratings end at 1 and 5: of such 95 % intervals some 92 to 95 of 100 hold the truth",
         ),
         cell,
     )
