@@ -115,7 +115,8 @@ def _ratings(
     note = (
         "Reversed statements are turned round. Spread by chance: sd of as many neutral statements drawn at random, "
         "with its central range; p holds the spread against as many drawn from neutral statements and these together, "
-        f"two-sided, with Holm's correction over all values and groups of {'these wordings' if detail else 'this wording'}, for each model by itself."
+        "two-sided, with Holm's correction over all values and groups of "
+        f"{'these wordings' if detail else 'this wording'}, for each model by itself."
     )
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
