@@ -41,34 +41,31 @@ TESTED = {
 def _items(
     rng: np.random.Generator, neutral: int, statements: int, shifts: tuple[float, ...], line: str
 ) -> pl.DataFrame:
-    """Neutral clauses and, for one value, statements with negations, in two wordings for each group."""
+    """Neutral clauses and, for one value, statements with negations, for each group."""
     parts = []
     shared = rng.normal(0, SPREAD, statements)
-    for wording in ("main", "other"):
-        for group, shift in zip(GROUPS, shifts, strict=True):
-            own = shift + 0.7 * shared + (1 - 0.7**2) ** 0.5 * rng.normal(0, SPREAD, statements)
-            negated = -(shift + NEGATED * (own - shift) + (1 - NEGATED**2) ** 0.5 * rng.normal(0, SPREAD, statements))
-            residuals = np.concatenate([rng.normal(0, 1, neutral), own, negated])
-            x = rng.normal(-8, 2, len(residuals))
-            y = (SLOPE * x if line == "origin" else x + OFFSET) + SIGMA * residuals
-            kinds = np.repeat(["calibration", "statement", "negation"], [neutral, statements, statements])
-            ids = [*range(neutral), *range(statements), *range(statements)]
-            parts.append(
-                pl.DataFrame(
-                    {
-                        "id": [
-                            f"{'n' if kind == 'calibration' else 's'}{i}" for i, kind in zip(ids, kinds, strict=True)
-                        ],
-                        "kind": kinds,
-                        "disagree": x,
-                        "agree": y,
-                        "group": [group] * len(x),
-                        "variant": [wording] * len(x),
-                        "value": ["v"] * len(x),
-                        "reversed": [False] * len(x),
-                    }
-                )
+    for group, shift in zip(GROUPS, shifts, strict=True):
+        own = shift + 0.7 * shared + (1 - 0.7**2) ** 0.5 * rng.normal(0, SPREAD, statements)
+        negated = -(shift + NEGATED * (own - shift) + (1 - NEGATED**2) ** 0.5 * rng.normal(0, SPREAD, statements))
+        residuals = np.concatenate([rng.normal(0, 1, neutral), own, negated])
+        x = rng.normal(-8, 2, len(residuals))
+        y = (SLOPE * x if line == "origin" else x + OFFSET) + SIGMA * residuals
+        kinds = np.repeat(["calibration", "statement", "negation"], [neutral, statements, statements])
+        ids = [*range(neutral), *range(statements), *range(statements)]
+        parts.append(
+            pl.DataFrame(
+                {
+                    "id": [f"{'n' if kind == 'calibration' else 's'}{i}" for i, kind in zip(ids, kinds, strict=True)],
+                    "kind": kinds,
+                    "disagree": x,
+                    "agree": y,
+                    "group": [group] * len(x),
+                    "variant": ["main"] * len(x),
+                    "value": ["v"] * len(x),
+                    "reversed": [False] * len(x),
+                }
             )
+        )
     return rated(pl.concat(parts), line)  # type: ignore[arg-type]
 
 
