@@ -16,9 +16,9 @@ from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
-from penchant.stats.calibration import representativeness
+from penchant.stats.calibration import calibration, representativeness
 from penchant.stats.consistency import cronbach_alpha, variance_shares
-from simulations.base import RESAMPLES, Simulation, Trial
+from simulations.base import LEVEL, RESAMPLES, Simulation, Trial
 
 Array = NDArray[np.float64]
 CALIBRATION, RATINGS, SURVEY = "Calibration of ratings", "Ratings of statements", "Ratings and a survey"
@@ -39,14 +39,20 @@ TESTED = {
 
 
 def _items(
-    rng: np.random.Generator, neutral: int, statements: int, shifts: tuple[float, ...], line: str
+    rng: np.random.Generator,
+    neutral: int,
+    statements: int,
+    shifts: tuple[float, ...],
+    line: str,
+    negated_alike: float = NEGATED,
 ) -> pl.DataFrame:
     """Neutral clauses and, for one value, statements with negations, for each group."""
     parts = []
     shared = rng.normal(0, SPREAD, statements)
     for group, shift in zip(GROUPS, shifts, strict=True):
         own = shift + 0.7 * shared + (1 - 0.7**2) ** 0.5 * rng.normal(0, SPREAD, statements)
-        negated = -(shift + NEGATED * (own - shift) + (1 - NEGATED**2) ** 0.5 * rng.normal(0, SPREAD, statements))
+        other = (1 - negated_alike**2) ** 0.5 * rng.normal(0, SPREAD, statements)
+        negated = -(shift + negated_alike * (own - shift) + other)
         residuals = np.concatenate([rng.normal(0, 1, neutral), own, negated])
         x = rng.normal(-8, 2, len(residuals))
         y = (SLOPE * x if line == "origin" else x + OFFSET) + SIGMA * residuals
@@ -114,7 +120,9 @@ def _ratings(
             ("calibration offset b", group): OFFSET,
             ("residual sd σ", group): SIGMA,
         }
-        if line == "origin":
+        if line == "difference":
+            truths["slope of a fit with intercept", group] = 1.0
+        else:
             truths |= {
                 ("slope of a fit with intercept", group): SLOPE,
                 ("intercept of a fit with intercept", group): 0.0,
@@ -129,11 +137,28 @@ def _ratings(
                 yield Trial(("rating",), row, _true_rating(items, row, line))
             continue
         truth = truths.get((row.measure, row.by["group"]), np.nan)
-        tested = null and row.measure in TESTED and not np.isnan(row.p)
+        free = row.measure == "slope of a fit with intercept" and line == "difference"
+        tested = (free or (null and row.measure in TESTED)) and not np.isnan(row.p)
         if row.measure == "spread of ratings":
             tested = False
         if tested or not np.isnan(truth):
             yield Trial((row.measure,), row, truth, null=tested)
+
+
+def _unmirrored(statements: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Negations that have nothing to do with their statements."""
+    items = _items(rng, 100, statements, (0.0, 0.0), "origin", negated_alike=0.0)
+    for row in value_estimates(items, _settings("origin", seed), None):
+        if row.measure == "correlation with the mirrored negation" and row.by["group"] == "f":
+            yield Trial((row.measure,), row, 0.0, null=True)
+
+
+def _unrelated(neutral: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Agreeing that has nothing to do with disagreeing."""
+    x, y = rng.normal(-8, 2, (2, neutral))
+    for row in calibration(x, y, line="origin", level=LEVEL):
+        if row.measure == "correlation of agree and disagree":
+            yield Trial((row.measure,), row, 0.0, null=True)
 
 
 def _true_rating(items: pl.DataFrame, row: Estimate, line: str) -> float:
@@ -251,13 +276,19 @@ def _all() -> Iterable[Simulation]:
     for neutral, statements in ((30, 9), (100, 9), (100, 30)):
         size = f"{neutral} neutral, {statements} statements"
         for shifts, what in (((0.0, 0.0), "no difference of groups"), ((0.4, 0.1), "groups differ")):
-            yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 500)
+            yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 1_000)
+    for n in (30, 100):
+        what = "agreeing unrelated to disagreeing"
+        yield Simulation(CALIBRATION, what, f"{n} neutral statements", partial(_unrelated, n))
+    for statements in (9, 30):
+        what, size = "negations unrelated to statements", f"{statements} statements"
+        yield Simulation(RATINGS, what, size, partial(_unmirrored, statements), 500)
     yield Simulation(
         CALIBRATION,
         "line of slope 1",
         "100 neutral, 9 statements",
         partial(_ratings, 100, 9, (0.4, 0.1), "difference"),
-        400,
+        1_000,
     )
     for neutral, statements in ((100, 9), (100, 30)):
         size = f"{neutral} neutral, {statements} statements"
@@ -267,7 +298,7 @@ def _all() -> Iterable[Simulation]:
         yield Simulation(RATINGS, "shares of variance", size, partial(_shares, 100, statements), 500)
     for people in (30, 100, 500):
         yield Simulation(
-            SURVEY, "answers on five steps", f"{people} people, 6 statements", partial(_survey, people), 500
+            SURVEY, "answers on five steps", f"{people} people, 6 statements", partial(_survey, people), 2_000
         )
     for rho in (0.0, 0.6):
         for statements in (10, 30):
