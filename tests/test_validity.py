@@ -6,16 +6,16 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
-from answers import Answer
 from penchant.instruments.registry import instruments
-from penchant.study.results import read_outcome
+from penchant.study.run import Options, run_study
+from penchant.study.spec import read_study
 from penchant.study.starting import write_template
 
 ROOT = Path(__file__).parents[1]
@@ -79,11 +79,11 @@ def test_what_misses_its_level_is_said(simulations: Any, counts: pl.DataFrame) -
             assert row["noted"] >= 0.9 * row["sets"] or f"{row['data']}, {row['size']}" in explained, where
 
 
-def rows_of(penchant: Callable[..., Answer], folder: Path, study: Path) -> pl.DataFrame:
-    models = ["-m", "vectors.txt"] if study.stem == "weat" else []
-    code, _, err = penchant("run", study, "-o", folder / "out", *models)
-    assert code == 0, err
-    outcome = read_outcome(folder / "out")
+def shown_by(folder: Path, study: Path) -> pl.DataFrame:
+    """The estimates of a study and of its comparisons."""
+    models = ["vectors.txt"] if study.stem == "weat" else None
+    spec, probes = read_study(study, models=models)
+    outcome = run_study(spec, probes, folder / "out", Options(base=[study.parent]))
     frames = [*(result.summary for result in outcome.results.values()), *outcome.comparisons.values()]
     columns = ["measure", "how", "test", "low", "p"]
     return pl.concat([frame.select(columns) for frame in frames])
@@ -91,9 +91,7 @@ def rows_of(penchant: Callable[..., Answer], folder: Path, study: Path) -> pl.Da
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", [*sorted(instruments()), *(f"{name}+" for name in STUDIES)])
-def test_every_estimate_has_a_row(
-    name: str, penchant: Callable[..., Answer], simulations: Any, counts: pl.DataFrame, tmp_path: Path
-) -> None:
+def test_every_estimate_has_a_row(name: str, simulations: Any, counts: pl.DataFrame, tmp_path: Path) -> None:
     """The measures of the program's tables, by the interval and the test that stand beside them."""
     shape = importlib.import_module("simulations.base").shape
     if name.endswith("+"):
@@ -105,7 +103,7 @@ def test_every_estimate_has_a_row(
         (study,) = (file for file in write_template(name, tmp_path / name) if file.name == f"{name}.yaml")
     excused = _without_row()
     rows = {kind: _known(counts, kind) for kind in ("interval", "test")}
-    found = rows_of(penchant, tmp_path, study)
+    found = shown_by(tmp_path, study)
     for kind, column, number in (("interval", "how", "low"), ("test", "test", "p")):
         for measure, method in found.filter(pl.col(number).is_not_nan()).select("measure", column).unique().rows():
             if measure not in excused:

@@ -15,7 +15,7 @@ from statsmodels.stats.meta_analysis import combine_effects
 from paths import package_file
 from recomputing import Floats, Z, end, expanded, numbers, probability, read, row, run_study
 
-pytestmark = pytest.mark.whole
+pytestmark = pytest.mark.slow
 
 SETS = {  # of words, so that a reader sees what is computed
     "X": ["rose", "lily", "tulip", "daisy", "orchid", "poppy", "lilac", "violet"],

@@ -12,7 +12,7 @@ from scipy import stats
 
 from recomputing import Floats, end, holm, numbers, probability, read, row, rows, run_study
 
-pytestmark = pytest.mark.whole
+pytestmark = pytest.mark.slow
 
 GROUPS = ("early", "modern", "neutral")
 RESAMPLES = 40_000

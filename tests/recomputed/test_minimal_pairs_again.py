@@ -16,7 +16,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from paths import SHARED, needs_shared
 from recomputing import Floats, Z, holm, mid_p, mid_p_of_a_share, numbers, read, rows, run_study
 
-pytestmark = [pytest.mark.whole, needs_shared]
+pytestmark = [pytest.mark.slow, needs_shared]
 
 NAMES = ("causative", "determiner_noun_agreement_irregular_1", "drop_argument", "inchoative", "passive_2")
 SLOPE = "log-odds per token of |A|−|U|"

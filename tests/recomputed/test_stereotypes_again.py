@@ -15,7 +15,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 from paths import SHARED, needs_shared
 from recomputing import holm, mid_p_of_a_share, numbers, read, rows, run_study
 
-pytestmark = [pytest.mark.whole, needs_shared]
+pytestmark = [pytest.mark.slow, needs_shared]
 
 PARADIGMS = ("animate_subject_passive", "causative", "drop_argument", "inchoative", "passive_2")
 

@@ -132,7 +132,7 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
     n = len(cell.columns.side)
     for (side, word), value in zip(words, towards(cell)[0].tolist(), strict=True):
         by = {**cell.by, "side": side, "stimulus": word}
-        yield Estimate(ASSOCIATION, value, n, level=settings.level, note="of this one: it has no interval", by=by)
+        yield Estimate(ASSOCIATION, value, n, level=settings.level, how="no interval: of one attribute", by=by)
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
