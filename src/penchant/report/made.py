@@ -13,7 +13,7 @@ from penchant.report import no_difference
 from penchant.report.references import POINT, Reference
 from penchant.report.tables import literal
 
-_NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+_NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
 _TWO_SIDED = ", two-sided"
 """How a test says what the report says once for all of them."""
 _SOURCES = (
