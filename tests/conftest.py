@@ -28,18 +28,22 @@ WHOLE = {
     "test_brute.py",  # the references of other tests
     "test_corpus_commands.py",  # processes
     "test_demo.py",  # a large model
+    "test_every_instrument.py",  # a study of each
     "test_export.py",  # LaTeX
     "test_extraction.py",  # processes that are killed
+    "test_flips.py",  # two hundred damaged files
     "test_from_text.py",  # training
     "test_generate.py",  # whole grammars
     "test_glove.py",
     "test_near_duplicates.py",
+    "test_hub_failures.py",  # waits for a slow server
     "test_hostile.py",  # many runs of the program
     "test_limits.py",
     "test_names.py",
     "test_outputs.py",
     "test_report.py",  # a browser
     "test_report_associations.py",
+    "test_third_party.py",  # installs a package
     "test_training.py",
     "test_word2vec.py",
 }
