@@ -3,12 +3,8 @@ its level is said beside the number, and some of the data sets are drawn again."
 
 from __future__ import annotations
 
-import importlib
 import math
-import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,9 +13,12 @@ from penchant.instruments.registry import instruments
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
 from penchant.study.starting import write_template
+from simulations import simulations
+from simulations.base import Simulation, run, shape
+from simulations.page import POWER, outside, page
 
 ROOT = Path(__file__).parents[1]
-DOCS, BENCH = ROOT / "docs", ROOT / "bench"
+DOCS = ROOT / "docs"
 DATA = {
     "crows.csv": "sent_more,sent_less,stereo_antistereo,bias_type\n"
     + "".join(
@@ -40,37 +39,23 @@ STUDIES = {
 
 
 @pytest.fixture(scope="module")
-def simulations() -> Iterator[Any]:
-    """The package of bench/ that has them."""
-    sys.path.insert(0, str(BENCH))
-    try:
-        yield importlib.import_module("simulations")
-    finally:
-        sys.path.remove(str(BENCH))
-
-
-@pytest.fixture(scope="module")
 def counts() -> pl.DataFrame:
     return pl.read_csv(DOCS / "validity.csv", null_values=[]).with_columns(pl.col("interval", "test").fill_null(""))
 
 
-def test_the_page_is_made_from_the_counts(simulations: Any, counts: pl.DataFrame) -> None:
-    page = importlib.import_module("simulations.page")
-    assert (DOCS / "validity.md").read_text("utf-8") == page.page(counts, DOCS / "validity.template.md")
-    assert [s.section for s in simulations.simulations()] and set(counts["section"]) == {
-        simulation.section for simulation in simulations.simulations()
+def test_the_page_is_made_from_the_counts(counts: pl.DataFrame) -> None:
+    assert (DOCS / "validity.md").read_text("utf-8") == page(counts, DOCS / "validity.template.md")
+    assert [s.section for s in simulations()] and set(counts["section"]) == {
+        simulation.section for simulation in simulations()
     }
     named = counts.select("section", "data", "size").unique()
-    assert len(named) == len(simulations.simulations())  # each is counted, and no other
+    assert len(named) == len(simulations())  # each is counted, and no other
 
 
-def test_what_misses_its_level_is_said(simulations: Any, counts: pl.DataFrame) -> None:
+def test_what_misses_its_level_is_said(counts: pl.DataFrame) -> None:
     """Beside the number; or, where a single sample cannot show it, in words on the page."""
-    outside = importlib.import_module("simulations.page").outside
     explained = (DOCS / "validity.template.md").read_text("utf-8").partition("## What they show")[2]
-    for row in counts.filter(pl.col("section") != importlib.import_module("simulations.page").POWER).iter_rows(
-        named=True
-    ):
+    for row in counts.filter(pl.col("section") != POWER).iter_rows(named=True):
         made = row["asked"] - row["without"]
         where = f"{row['section']}, {row['data']}, {row['size']}: {row['shown']}"
         too_few = "interval" in outside(row) and row["held"] < 0.93 * made
@@ -91,9 +76,8 @@ def shown_by(folder: Path, study: Path) -> pl.DataFrame:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", [*sorted(instruments()), *(f"{name}+" for name in STUDIES)])
-def test_every_estimate_has_a_row(name: str, simulations: Any, counts: pl.DataFrame, tmp_path: Path) -> None:
+def test_every_estimate_has_a_row(name: str, counts: pl.DataFrame, tmp_path: Path) -> None:
     """The measures of the program's tables, by the interval and the test that stand beside them."""
-    shape = importlib.import_module("simulations.base").shape
     if name.endswith("+"):
         for file, text in DATA.items():
             (tmp_path / file).write_text(text, "utf-8")
@@ -140,9 +124,8 @@ def _without_row() -> set[str]:
     return {measure.strip() for cell in first_cells for measure in cell.split(";")}
 
 
-def again(simulations: Any, counts: pl.DataFrame, simulation: Any, sets: int) -> None:
+def again(counts: pl.DataFrame, simulation: Simulation, sets: int) -> None:
     """Data sets that were not counted agree with those that were, up to chance."""
-    run = importlib.import_module("simulations.base").run
     mine = counts.filter(section=simulation.section, data=simulation.data, size=simulation.size)
     rows = {row["shown"]: row for row in mine.iter_rows(named=True)}
     for shown, tally in run(simulation, simulation.sets, sets).items():
@@ -161,14 +144,14 @@ def again(simulations: Any, counts: pl.DataFrame, simulation: Any, sets: int) ->
 
 @pytest.mark.whole
 @pytest.mark.parametrize("at", range(8))
-def test_a_few_again(at: int, simulations: Any, counts: pl.DataFrame) -> None:
-    cheap = [s for s in simulations.simulations() if s.sets >= 2_000]
-    again(simulations, counts, cheap[at * len(cheap) // 8], 100)
+def test_a_few_again(at: int, counts: pl.DataFrame) -> None:
+    cheap = [s for s in simulations() if s.sets >= 2_000]
+    again(counts, cheap[at * len(cheap) // 8], 100)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("at", range(0, 200, 4))
-def test_a_quarter_again(at: int, simulations: Any, counts: pl.DataFrame) -> None:
-    every = simulations.simulations()
+def test_a_quarter_again(at: int, counts: pl.DataFrame) -> None:
+    every = simulations()
     if at < len(every):
-        again(simulations, counts, every[at], 100)
+        again(counts, every[at], 100)

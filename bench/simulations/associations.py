@@ -117,7 +117,7 @@ def _ceat_trial(n: int, occurrences: int, d: float, rng: np.random.Generator, se
     pools, further = [], []  # a further sample is of the same sentences
     for part in _sets(rng, (n,) * 4, _places(APART[d], CLEAR)):
         seen = part[:, None] + rng.normal(0, _NOISE, (n, occurrences, DIMENSIONS))
-        pools.append([Pool(lambda own=own: own, rng.integers(0, occurrences, samples)) for own in seen])
+        pools.append([Pool(partial(np.asarray, own), rng.integers(0, occurrences, samples)) for own in seen])
         further.append(_unit(seen[np.arange(n), rng.integers(0, occurrences, n)]))
     whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
     sides = Sides.of(range(n), range(n))

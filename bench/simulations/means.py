@@ -63,7 +63,7 @@ _RATED = tuple(f"{measure}, raters sampled" for measure in ("mean β", "mean δ"
 _RATED_GAP = tuple(f"difference of {measure}" for measure in _RATED)
 
 
-def _rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
+def rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
     """Where sentences should lean, and the β of each by each rater: six words on the scale of five, and raters who
     differ by noise of .35 and a leaning of their own."""
     rho = rng.choice([-1.0, 1.0], sentences)
@@ -74,23 +74,23 @@ def _rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -
     return rho, np.einsum("sk,skr->sr", p, ratings)
 
 
-def _suits(rho: Array, betas: Array) -> Array:
+def suits(rho: Array, betas: Array) -> Array:
     fits: Array = 1 - np.abs(rho - betas) / 2
     return fits
 
 
 @cache
-def _rated_truth(lean: float) -> tuple[float, float]:
-    rho, betas = _rated(np.random.default_rng(1), 4_000, 400, lean)
-    return float(betas.mean()), float(_suits(rho, betas.mean(axis=1)).mean())
+def _truth(lean: float) -> tuple[float, float]:
+    rho, betas = rated(np.random.default_rng(1), 4_000, 400, lean)
+    return float(betas.mean()), float(suits(rho, betas.mean(axis=1)).mean())
 
 
 def _over_raters(sentences: int, raters: int, lean: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
-    rho, betas = _rated(rng, sentences, raters, lean)
+    rho, betas = rated(rng, sentences, raters, lean)
     without = np.array([np.delete(betas, r, axis=1).mean(axis=1) for r in range(raters)])
-    beta, delta = _rated_truth(lean)
+    beta, delta = _truth(lean)
     yield Trial((_RATED[0], _RATED_GAP[0]), mean_over_raters(betas.mean(axis=1), without), beta)
-    fits = mean_over_raters(_suits(rho, betas.mean(axis=1)), _suits(rho, without))
+    fits = mean_over_raters(suits(rho, betas.mean(axis=1)), suits(rho, without))
     yield Trial((_RATED[1], _RATED_GAP[1]), fits, delta)
 
 
@@ -105,7 +105,8 @@ _SCALE = np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 def _judged(rng: np.random.Generator, units: int, raters: int) -> NDArray[np.int64]:
     worth = rng.normal(0, 0.5, (units, 1))
     ratings = np.clip(np.round(2 * (worth + rng.normal(0, 0.35, (units, raters)))) / 2, -1, 1)
-    return (ratings[..., None] == _SCALE).sum(axis=1)
+    counts: NDArray[np.int64] = (ratings[..., None] == _SCALE).sum(axis=1)
+    return counts
 
 
 def _agreement(units: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:

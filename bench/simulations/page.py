@@ -18,7 +18,8 @@ def page(found: pl.DataFrame, template: Path) -> str:
     """The page: the template, its @TABLES@ replaced by the tables."""
     sections = found["section"].unique(maintain_order=True).to_list()
     tables = "\n\n".join("\n".join(_section(name, found.filter(section=name))) for name in sections)
-    sets = f"{found['sets'].min():,} to {found['sets'].max():,}"
+    most, least = max(found["sets"].to_list()), min(found["sets"].to_list())
+    sets = f"{least:,} to {most:,}"
     return template.read_text("utf-8").replace("@TABLES@", tables).replace("@SETS@", sets)
 
 

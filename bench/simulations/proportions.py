@@ -64,7 +64,9 @@ def _clustered(paradigms: int, equal: bool, rng: np.random.Generator, seed: int)
     of = np.repeat(np.arange(paradigms), sizes)
     credit = _credit(rng, expit(rng.normal(1, 0.8, paradigms))[of])
     share = _share_truth()
-    yield Trial(SHARES, mean_credit(credit, of.tolist(), "paradigms", LEVEL, against=share), share, null=True)
+    yield Trial(
+        SHARES, mean_credit(credit, of.astype(str).tolist(), "paradigms", LEVEL, against=share), share, null=True
+    )
 
 
 def _gap_within(n: int, gap: float, ties: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
@@ -113,7 +115,7 @@ def _models_over(paradigms: int, rng: np.random.Generator, seed: int) -> Iterato
     share, gain = rng.uniform(0.5, 0.75, paradigms), np.clip(rng.normal(0, 0.1, paradigms), -0.25, 0.25)
     a = _credit(rng, share[of] + gain[of] / 2)
     b = _credit(rng, share[of] - gain[of] / 2)
-    yield Trial(DIFFERENCE, _overall(a, b, of.tolist(), "paradigms", SETTINGS), 0.0, null=True)
+    yield Trial(DIFFERENCE, _overall(a, b, of.astype(str).tolist(), "paradigms", SETTINGS), 0.0, null=True)
 
 
 # Two sets ---------------------------------------------------------------------------------------------------

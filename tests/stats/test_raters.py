@@ -12,6 +12,7 @@ from scipy import stats
 from pages import numbers, table_of
 from penchant.errors import DataError
 from penchant.stats.raters import mean_over_raters
+from simulations.means import rated, suits
 
 Array = NDArray[np.float64]
 
@@ -72,21 +73,6 @@ def found_items(table: Array, groups: NDArray[np.str_]) -> float:
 
 
 # Coverage ---------------------------------------------------------------------------------------------------
-
-
-def rated(rng: np.random.Generator, sentences: int, raters: int, lean: float) -> tuple[Array, Array]:
-    """Where sentences should lean, and the β of each by each rater: six words on the scale of five, and raters who
-    differ by noise of .35 and a leaning of their own."""
-    rho = rng.choice([-1.0, 1.0], sentences)
-    p = rng.dirichlet(np.full(6, 0.6), sentences) * rng.uniform(0.4, 0.9, (sentences, 1))
-    worth = np.clip(rng.normal(0.25 * rho[:, None], 0.55, (sentences, 6)), -1, 1)
-    own = rng.normal(0, lean, raters) + rng.normal(0, 0.35, (sentences, 6, raters))
-    ratings = np.clip(np.round(2 * (worth[..., None] + own)) / 2, -1, 1)
-    return rho, np.einsum("sk,skr->sr", p, ratings)
-
-
-def suits(rho: Array, betas: Array) -> Array:
-    return 1 - np.abs(rho - betas) / 2
 
 
 @pytest.mark.slow

@@ -120,7 +120,7 @@ def _coefficient(x: Array, y: Array, line: Line, level: float) -> Estimate:
     totals, weights = (x * y, x * x) if line == "origin" else (y - x, np.ones_like(x))
     estimate = Estimate(_NAMES[line][0], float(totals.sum() / weights.sum()), len(x), level=level)
     ratios = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
-    if not weights.sum() > 0 or np.ptp(ratios) <= _ROUNDING * np.abs(ratios).max():
+    if not weights.sum() > weights.max() or np.ptp(ratios) <= _ROUNDING * np.abs(ratios).max():
         return replace(estimate, note="the neutral statements lie on the line: they give no interval")
     return clustered_ratio(estimate, totals, weights, "neutral statements")
 

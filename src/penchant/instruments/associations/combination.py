@@ -115,7 +115,7 @@ def published(combined: Combined, settings: CEAT, by: Mapping[str, str], *, meas
     """The combined effect size with its own standard error, which treats samples as independent studies."""
     half = float(stats.norm.ppf((1 + settings.level) / 2)) * combined.se
     how = "normal, standard error of the random-effects combination"
-    note = "of these stimuli alone: such intervals held the d of many stimuli in some 10 of 100 simulations"
+    note = "of these stimuli alone: of 100 samples, such intervals held the d of many stimuli in 12 to 14 % of cases"
     test = f"combined effect over its standard error, {settings.alternative}"
     low, high = combined.effect - half, combined.effect + half
     return Estimate(

@@ -198,9 +198,7 @@ def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) 
     """The same effect size with the test of older tools, which treats the sentences of one word as independent."""
     p, test = (math.nan, "") if math.isnan(over_stimuli.value) else cell.test(settings, apart=True)
     n = len(cell.rows.side)
-    note = (
-        "" if math.isnan(p) else "sentences of one word are not independent: found what was not there in 30 % of cases"
-    )
+    note = "" if math.isnan(p) else "sentences of one word are not independent: a third of such tests err"
     note = joined(note, over_stimuli.note)
     return Estimate(BY_SENTENCE, over_stimuli.value, n, level=settings.level, p=p, test=test, note=note, by=cell.by)
 

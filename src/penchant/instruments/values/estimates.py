@@ -114,13 +114,12 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
                 f"expanded percentile bootstrap of the calibration on {n} neutral statements, {settings.resamples} "
                 f"resamples, seed {settings.seed}"
             )
-            few = f"from {n} neutral statements some 92 of 100 such 95 % intervals hold the truth; {NEUTRAL} would do"
-            few *= n < NEUTRAL
+            few = f"fewer than {NEUTRAL} neutral statements: from 30, 93 of 100 such 95 % intervals hold the truth"
             for i, at in enumerate(np.flatnonzero(inside).tolist()):
                 low, high = expanded_percentile(drawn[:, i], n, settings.level)
                 value = float(cell.ratings[at])
                 none = np.isnan(value)
-                note = NO_SPREAD if none else few
+                note = NO_SPREAD if none else few if n < NEUTRAL else ""
                 estimate = Estimate(RATING, value, n, low, high, settings.level, how="" if none else how, note=note)
                 yield _by(estimate, cell, name, cells.ids[at])
 
@@ -226,8 +225,9 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
         low, high = expanded_percentile(draws[name], n, settings.level)
         how = cells.how(n)
         by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": EVERYTHING, "item": ""}
-        few = f"from {n} statements some 90 of 100 such 95 % intervals hold the truth; {STATEMENTS} would do"
-        note = "the ratings do not vary, or cannot be computed" if np.isnan(share) else few * (n < STATEMENTS)
+        few = f"fewer than {STATEMENTS} statements: from 9, 90 of 100 such 95 % intervals hold the truth"
+        none = "the ratings do not vary, or cannot be computed"
+        note = none if np.isnan(share) else few if n < STATEMENTS else ""
         yield Estimate(SHARE.format(name), float(share), n, low, high, settings.level, how=how, note=note, by=by)
 
 
