@@ -2,6 +2,8 @@
 
 usage: python bench/coverage.py [--only TEXT] [--share F] [--workers N] [--counts FILE]
 
+A trial, of simulations whose name contains TEXT or of a share of the data sets, is printed and leaves the docs alone.
+
 Every simulation draws data sets from a known truth and asks penchant for its estimates. Counts are kept after every
 hundred data sets, so that a run that was stopped goes on; seeds make it the same however it is divided.
 """
@@ -20,13 +22,12 @@ from concurrent.futures import ProcessPoolExecutor, as_completed  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[0] = str(Path(__file__).parents[1])  # not this folder: it has a module of the name of a library
 
 import polars as pl  # noqa: E402
-
-from simulations import simulations  # noqa: E402
-from simulations.base import Tally, run  # noqa: E402
-from simulations.page import page  # noqa: E402
+from bench.simulations import simulations  # noqa: E402
+from bench.simulations.base import Tally, run  # noqa: E402
+from bench.simulations.page import page  # noqa: E402
 
 CHUNK = 100
 DOCS = Path(__file__).parents[1] / "docs"
@@ -65,11 +66,10 @@ def _methods(tally: Tally) -> list[tuple[str, Any]]:
 def main() -> None:
     """Count what is not yet counted, then write the page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="simulations whose name contains this")
+    parser.add_argument("--only", default="", help="simulations whose name contains this, for a trial")
     parser.add_argument("--share", type=float, default=1.0, help="share of the data sets, for a trial")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--counts", type=Path, default=Path("validity.jsonl"), help="where counts are kept")
-    parser.add_argument("--no-page", action="store_true", help="print the table, and leave the docs alone")
     options = parser.parse_args()
     lines = (
         [json.loads(line) for line in options.counts.read_text("utf-8").splitlines()] if options.counts.exists() else []
@@ -93,9 +93,9 @@ def main() -> None:
         finally:
             workers.shutdown(cancel_futures=True)
     found = table([line for line in lines if options.only in line["simulation"]])
-    if options.no_page:
+    if options.only or options.share < 1:  # a trial: the docs show the whole
         with pl.Config(tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=60, tbl_width_chars=250):
-            print(found.drop("section"))
+            print(found)
         return
     found.write_csv(DOCS / "validity.csv")
     (DOCS / "validity.md").write_text(page(found, DOCS / "validity.template.md"), "utf-8")

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from bench.simulations import simulations
+from bench.simulations.base import Simulation, run, shape
+from bench.simulations.page import POWER, outside, page
 
 from penchant.instruments.registry import instruments
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
 from penchant.study.starting import write_template
-from simulations import simulations
-from simulations.base import Simulation, run, shape
-from simulations.page import POWER, outside, page
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"

@@ -1,7 +1,7 @@
 """What `coverage.py` simulates: data of a known truth, and what penchant says of them."""
 
-from simulations import associations, means, proportions, values
-from simulations.base import Simulation
+from bench.simulations import associations, means, proportions, values
+from bench.simulations.base import Simulation
 
 
 def simulations() -> list[Simulation]:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 import numpy as np
+from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
 from penchant.instruments.associations.ceat import CEAT
@@ -18,7 +19,6 @@ from penchant.instruments.associations.probe import Filled
 from penchant.instruments.associations.weat import WEAT
 from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.sampled_effects import Sides, contrasts, effects
-from simulations.base import RESAMPLES, Simulation, Trial
 
 Array = NDArray[np.float64]
 WORDS, CONTEXTS, SCORED, MODELS = (

@@ -7,13 +7,13 @@ from dataclasses import replace
 from functools import cache, partial
 
 import numpy as np
+from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 from numpy.typing import NDArray
 
 from penchant.stats.agreement import krippendorff_alpha
 from penchant.stats.equivalence import detectable, equivalent, narrower
 from penchant.stats.intervals import bootstrap_mean
 from penchant.stats.raters import mean_over_raters
-from simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 
 Array = NDArray[np.float64]
 Draw = Callable[[np.random.Generator, int], Array]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache, partial
 
 import numpy as np
+from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 from numpy.typing import NDArray
 from scipy.special import expit
 
@@ -17,7 +18,6 @@ from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.stats.overlap import overlapping_difference
 from penchant.stats.stratified import mantel_haenszel_difference
-from simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 
 Array = NDArray[np.float64]
 WITHIN, OVER = "Accuracy within a paradigm", "Accuracy over paradigms"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 from scipy import special, stats
 
@@ -18,7 +19,6 @@ from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.calibration import calibration, representativeness
 from penchant.stats.consistency import cronbach_alpha, variance_shares
-from simulations.base import LEVEL, RESAMPLES, Simulation, Trial
 
 Array = NDArray[np.float64]
 CALIBRATION, RATINGS, SURVEY = "Calibration of ratings", "Ratings of statements", "Ratings and a survey"

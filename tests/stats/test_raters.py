@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from bench.simulations.means import rated, suits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -12,7 +13,6 @@ from scipy import stats
 from pages import numbers, table_of
 from penchant.errors import DataError
 from penchant.stats.raters import mean_over_raters
-from simulations.means import rated, suits
 
 Array = NDArray[np.float64]
 
