@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+import typer.main
 
 if TYPE_CHECKING:
     from hub_server import Hub
@@ -36,7 +38,8 @@ WHOLE = {
     "test_generate.py",  # whole grammars
     "test_glove.py",
     "test_near_duplicates.py",
-    "test_hub_failures.py",  # waits for a slow server
+    "test_hub.py",  # a server
+    "test_hub_failures.py",  # and waits for it
     "test_hostile.py",  # many runs of the program
     "test_limits.py",
     "test_names.py",
@@ -50,6 +53,13 @@ WHOLE = {
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
 FAST = {"bert", "gpt2"}
 """Of a test that takes many architectures, `scripts/test --fast` runs those with one of these."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Do not import the modules that are left out: every worker would, and some bring large libraries."""
+    asked = config.getoption("markexpr")
+    left_out = collection_path.name in WHOLE and "not whole" in asked
+    return left_out or (collection_path.name == "recomputed" and "not slow" in asked) or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -77,6 +87,10 @@ def zoo(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
     return lambda name: build(name, home)
 
 
+_built = cache(typer.main.get_command)
+"""The command line, built once and not at every run of it: that takes longer than most commands."""
+
+
 @pytest.fixture
 def penchant(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
@@ -86,6 +100,7 @@ def penchant(
 
     monkeypatch.setenv("PENCHANT_CACHE", str(tmp_path / "cache.sqlite"))
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(typer.main, "get_command", _built)
 
     def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
         capfd.readouterr()

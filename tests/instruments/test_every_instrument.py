@@ -40,11 +40,7 @@ class Made:
     def texts(self) -> list[str]:
         """All that the report says in words: methods, limits, titles and notes of tables, captions of figures."""
         tables = [text for table in self.section.tables() for text in (table.title, table.note)]
-        figures = [
-            text
-            for figure in self.section.section.figures(self.section.results)
-            for text in (figure.title, figure.text)
-        ]
+        figures = [text for figure in self.section.figures() for text in (figure.title, figure.text)]
         return [*self.section.methods(), *self.section.section.limits(self.section.results), *tables, *figures]
 
     def computed(self) -> set[str]:
@@ -122,6 +118,15 @@ def test_names_with_a_separator_come_back_from_the_signature() -> None:
         probe = pc.WEAT(data="words.yaml", categories=categories)
         signature = pc.Signature.parse(str(pc.Signature.of("weat", categories=written(probe, "categories"))))
         assert read_settings(pc.WEAT, signature)["categories"] == categories
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_charts_are_as_their_schema_asks(name: str, made: Callable[[str], Made]) -> None:
+    """Pages leave this check out, for the time that it takes."""
+    placed = made(name).section
+    checked = placed.section.figures(placed.results)
+    assert checked and all("$schema" in figure.chart.to_dict() for figure in checked)
+    assert [figure.spec() for figure in placed.figures()] == [figure.spec() for figure in checked]
 
 
 VOCABULARY = (

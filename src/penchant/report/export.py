@@ -249,7 +249,7 @@ def _scripts(texts: Iterable[str]) -> list[str]:
 def _figures(document: Document) -> Iterator[File]:
     taken: set[str] = set()
     for placed in document.sections:
-        for figure in placed.section.figures(placed.results):
+        for figure in placed.figures():
             name = _free(f"{placed.place}-{figure.name}", taken)
             yield f"{name}.svg", figure.svg()
             yield f"{name}.png", figure.png()

@@ -13,7 +13,7 @@ import polars as pl
 
 from penchant.records import Result
 from penchant.report import made, no_difference
-from penchant.report.figures import Figure
+from penchant.report.figures import Figure, unchecked
 from penchant.report.items import ItemTable
 from penchant.report.references import Reference
 from penchant.report.tables import Table
@@ -68,6 +68,11 @@ class Placed:
     def estimates(self) -> list[Table]:
         """The tables of estimates."""
         return [self._remarked(table) for table in self.section.tables(self.results)]
+
+    def figures(self) -> list[Figure]:
+        """The charts."""
+        with unchecked():
+            return self.section.figures(self.results)
 
     def _remarked(self, table: Table) -> Table:
         return replace(table, note=f"{self.remark} {table.note}".strip()) if self.remark else table

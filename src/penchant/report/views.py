@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str,
         "cautions": cautions(results) if items else [],
         "tables": [views[table.name] for table in tables],
         "compared": [views[table.name] for table in between],
-        "figures": [_figure(figure, name, items) for figure in section.figures(results)],
+        "figures": [_figure(figure, name, items) for figure in placed.figures()],
         "table": items,
         "listing": items
         and {
@@ -147,5 +148,6 @@ def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict
     yield {"text": paragraph[at:]}
 
 
+@cache
 def environment() -> jinja2.Environment:
     return jinja2.Environment(loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined)

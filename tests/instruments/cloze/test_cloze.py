@@ -1081,11 +1081,9 @@ def test_neither_the_order_of_sentences_nor_the_names_of_raters_matter(order: li
         ]
         for to in (range(3), names)
     )
+    summaries = [result(judged(table)).summary for table in (rows, [renamed[i] for i in order])]
     for group in ("g0", "all"):
-        one, other = (
-            value(result(judged(table)).summary, group=group, measure="mean δ, raters sampled")
-            for table in (rows, [renamed[i] for i in order])
-        )
+        one, other = (value(summary, group=group, measure="mean δ, raters sampled") for summary in summaries)
         assert (one["low"], one["high"]) == pytest.approx((other["low"], other["high"]), abs=1e-12)
 
 
