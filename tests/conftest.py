@@ -43,6 +43,7 @@ WHOLE = {
     "test_hostile.py",  # many runs of the program
     "test_limits.py",
     "test_names.py",
+    "test_no_difference.py",  # studies with two models
     "test_outputs.py",
     "test_report.py",  # a browser
     "test_report_associations.py",

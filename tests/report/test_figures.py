@@ -98,6 +98,7 @@ def test_every_inherited_name_is_known() -> None:
         assert f"\u2060{name}" in Figure("x", "t", "t", drawn).svg()
 
 
+@pytest.mark.whole
 def test_a_page_of_one_chart_runs_no_script_of_a_label(tmp_path: Path) -> None:
     label = "</script><script>alert(1)</script>"
     page = chart_page(Figure("x", label, label, chart(label)))
