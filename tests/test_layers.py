@@ -17,7 +17,7 @@ SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
     ("errors", "limits"),
-    ("reading",),
+    ("reading", "arguments"),
     ("files",),
     ("records",),
     ("vectors", "stats", "tables"),

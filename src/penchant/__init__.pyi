@@ -27,7 +27,6 @@ from .instruments.minimal_pairs.audit import audit as audit
 from .instruments.minimal_pairs.data import read_pairs as read_pairs
 from .instruments.minimal_pairs.fair import FairPairs as FairPairs
 from .instruments.minimal_pairs.probe import MinimalPairs as MinimalPairs
-from .instruments.registry import compare as compare
 from .instruments.result import Result as Result
 from .instruments.session import Session as Session
 from .instruments.values.data import read_values as read_values
@@ -42,6 +41,11 @@ from .records import Item as Item
 from .records import Signature as Signature
 from .report.sections import Section as Section
 from .study.check import check as check
+from .study.face import compare as compare
+from .study.face import export as export
+from .study.face import report as report
+from .study.face import run as run
+from .study.results import Outcome as Outcome
 from .vectors.static import StaticVectors as StaticVectors
 
 __all__: list[str]

@@ -104,7 +104,7 @@ def test_bad_questions_about_vectors(zoo: Zoo) -> None:
     lm = load(zoo("bert"))
     with pytest.raises(MethodError, match="no layer 9"):
         pc.embed(lm, ["Rain"], layer=9)
-    with pytest.raises(DataError, match="no token"):
+    with pytest.raises(DataError, match="no part of"):
         pc.embed(lm, ["Rain"], spans=[(7, 9)])
     with pytest.raises(MethodError, match="1 texts and 2 spans"):
         pc.embed(lm, ["Rain"], spans=[(0, 1), (0, 2)])

@@ -17,6 +17,7 @@ from typing import Annotated, Any, BinaryIO, Literal, cast
 import polars as pl
 from pydantic import BaseModel, Field, StrictStr
 
+from penchant.arguments import asked
 from penchant.corpus.matching import Matcher, count_words, window
 from penchant.corpus.normalisation import normalise
 from penchant.errors import DataError, MethodError
@@ -62,6 +63,7 @@ class OccurrenceRow(BaseModel):
 # Reading -----------------------------------------------------------------------------------------------------
 
 
+@asked
 def read_occurrences(path: str | Path | Sequence[str | Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame:
     """Read the occurrences of words in one or more files, in order.
 

@@ -17,6 +17,7 @@ from typing import Literal, TypeVar
 
 from pydantic import TypeAdapter
 
+from penchant.arguments import asked
 from penchant.corpus.stimuli_files import (
     MEASURES,
     SET_FILE,
@@ -137,6 +138,7 @@ class StimulusSet:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
+@asked
 def read_stimuli(path: str | Path | Sequence[str | Path]) -> StimulusSet:
     """Read the stimuli of a directory with `set.yaml`, of a file, or of several of these together.
 

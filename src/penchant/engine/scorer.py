@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.arguments import asked, kind
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.methods import METHODS, check_normalise, method_for
@@ -17,7 +18,9 @@ from penchant.engine.scores import SentenceScore, SentenceScorer, numbered, scor
 from penchant.engine.spans import SpanScore, SpanScorer
 from penchant.engine.vectors import VectorReader
 from penchant.errors import ModelError
-from penchant.models.load import LanguageModel
+from penchant.models.load import LanguageModel, load
+from penchant.tables.given import texts as listed_texts
+from penchant.vectors.static import StaticVectors
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,15 +31,21 @@ class Scorer(SentenceScorer, SpanScorer, GapFiller, VectorReader):
 
 
 def language_model(model: object) -> LanguageModel:
-    """Check that a model is a LanguageModel. Raises ModelError for static word vectors, which have no scores."""
-    if not isinstance(model, LanguageModel):
+    """A model that gives probabilities, loaded where its name is given. Raises ModelError for one that is not there,
+    and for static word vectors, which have no scores."""
+    if isinstance(model, str | Path):
+        model = load(model)
+    if isinstance(model, StaticVectors):
         raise ModelError("static word vectors give no probabilities", hint="use a masked or causal model")
+    if not isinstance(model, LanguageModel):
+        raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
     return model
 
 
+@asked
 def score(
-    model: LanguageModel,
-    texts: Sequence[str],
+    model: LanguageModel | str | Path,
+    texts: str | Iterable[str],
     *,
     method: str | None = None,
     normalise: str = "none",
@@ -46,20 +55,21 @@ def score(
     """Score sentences; return a table of text, score, tokens (their number) and token_logprobs (natural logs, null
     where a token is not scored).
 
+    `model` is a model or the name of one; `texts` a sentence, a list of them, or a column of polars or pandas.
     `method` is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none,
     mean or pen. Raises MethodError, ModelError or DataError.
     """
-
-    model = language_model(model)
+    model, given = language_model(model), listed_texts(texts)
     check_normalise(normalise, method_for(method, model))
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
-        return scores_frame(scorer.score(numbered(texts), method), normalise)
+        return scores_frame(scorer.score(numbered(given), method), normalise)
     finally:
         scorer.close()
 
 
-def fill(model: LanguageModel, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
+@asked
+def fill(model: LanguageModel | str | Path, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
     """The k most probable fillers of each `[MASK]` in a text, as a table: gap, rank, word, logprob, prob, piece.
 
     `piece` marks a filler that is not a word, such as "##eth", which continues the word before it (see `Filler`).
@@ -86,17 +96,19 @@ def fill(model: LanguageModel, text: str, k: int = 10, *, cache: str | Path | No
     return pl.DataFrame(rows)
 
 
+@asked
 def embed(
-    model: LanguageModel,
-    texts: Sequence[str],
+    model: LanguageModel | str | Path,
+    texts: str | Iterable[str],
     *,
     spans: Sequence[tuple[int, int]] | None = None,
     layer: int = -1,
     pooling: Pooling = "mean",
 ) -> NDArray[np.float32]:
     """Contextual vectors (n, d) of the characters in each text's span (default: the whole text), pooled over their
-    tokens. `layer` 0 is the embeddings, −1 the last. Raises DataError when a span touches no token."""
-    return Scorer(language_model(model)).embed(texts, spans, layer=layer, pooling=pooling)
+    tokens. `layer` 0 is the embeddings, −1 the last. Raises DataError when a span is no part of its text or touches no
+    token."""
+    return Scorer(language_model(model)).embed(listed_texts(texts), spans, layer=layer, pooling=pooling)
 
 
 __all__ = [

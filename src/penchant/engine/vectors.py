@@ -37,7 +37,7 @@ class VectorReader(Asker):
     ) -> NDArray[np.float32]:
         """Vectors (n, d) of the tokens that overlap a span of characters in each text (default: the whole text).
 
-        Raises DataError when a span touches no token.
+        Raises DataError when a span is no part of its text or touches no token.
         """
         check_pooling(pooling)
         layers = resolved_layers(self.model, (layer,))
@@ -47,6 +47,8 @@ class VectorReader(Asker):
             raise MethodError(f"{len(texts)} texts and {len(spans)} spans", hint="give one span per text")
         reads = []
         for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
+            if not 0 <= start < end <= len(text):
+                raise DataError(f"characters {start} to {end} are no part of '{text}'", where=where)
             inside = [encoding.at[i] for i in encoding.overlapping(text, start, end)]
             if not inside:
                 raise DataError(f"no token of '{text}' lies in characters {start}–{end}", where=where)

@@ -6,9 +6,7 @@ which says everything else: how two results are compared, what the report shows,
 
 from __future__ import annotations
 
-import inspect
 import sys
-import textwrap
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,17 +15,18 @@ from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
-from pydantic.fields import FieldInfo
 from typing_extensions import TypeVar
 
+from penchant.arguments import kind
 from penchant.corpus.stimuli import StimulusSet
 from penchant.engine.scorer import Counts
-from penchant.errors import StudyError
+from penchant.errors import ModelError, StudyError
+from penchant.instruments.calling import PARAMETERS, Called, explain
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
 from penchant.limits import RESAMPLES, SEED
-from penchant.models.load import LanguageModel
+from penchant.models.load import LanguageModel, load
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Overview, Section
@@ -77,7 +76,7 @@ class TextNeeds:
     segments: tuple[int | str, ...] = ("all",)
 
 
-class Probe(BaseModel, ABC, Generic[M]):
+class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     """An instrument's parameters, which are its fields, and what it does with one model.
 
     A subclass writes `files`, `texts`, `measure` and `summarise`; where it needs to, also `settle` (parameters that
@@ -107,11 +106,9 @@ class Probe(BaseModel, ABC, Generic[M]):
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Add the parameters to the docstring, for `help`."""
-        doc = vars(cls).get("__doc__")
-        if doc and _PARAMETERS not in doc:
-            parameters = (_explained(name, field) for name, field in cls.model_fields.items())
-            cls.__doc__ = inspect.cleandoc(doc) + _PARAMETERS + "\n".join(parameters)
+        """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
+        own = [name for name in cls.model_fields if name not in Probe.model_fields]
+        explain(cls, own)
 
     # What an instrument writes
 
@@ -159,9 +156,13 @@ class Probe(BaseModel, ABC, Generic[M]):
 
     # What is done for every instrument
 
-    def run(self, model: Model, run: Run | None = None) -> Result:
-        """Measure one model. Raises DataError, ModelError or MethodError, before any forward pass where it can."""
+    def run(self, model: Model | str | Path, run: Run | None = None) -> Result:
+        """Measure one model, or that of a name, which is loaded. Raises DataError, ModelError or MethodError, before
+        any forward pass where it can."""
         run = run or Run()
+        model = load(model) if isinstance(model, str | Path) else model
+        if not isinstance(model, LanguageModel | StaticVectors):
+            raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
         settled = self.settle(model)
         signature = settled.signature(model, run.base)
         with Session.of(model, run) as session:
@@ -210,19 +211,12 @@ class Probe(BaseModel, ABC, Generic[M]):
         return find_data(name, base=base, sets=cls.folder() / "sets")
 
 
-_PARAMETERS = "\n\nParameters\n----------\n"
-
-
-def _explained(name: str, field: FieldInfo) -> str:
-    """A parameter as numpy's docstrings have it: name, default and explanation."""
-    default = "required" if field.is_required() else f"default {field.get_default(call_default_factory=False)!r}"
-    text = " ".join((field.description or "").split())
-    return f"{name} : {default}\n{textwrap.indent(textwrap.fill(text, 110), '    ')}"
+explain(Probe, ())
 
 
 def _shorten(schema: dict[str, Any]) -> None:
     """Leave the parameters out of a schema's description; it explains each where it stands."""
-    schema["description"] = str(schema.get("description", "")).partition(_PARAMETERS)[0]
+    schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,19 @@ from typing import Any
 from penchant import records
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result(records.Result):
     """What a probe found with one model.
 
     `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
     `cautions` what a reader must know before using a number.
     """
+
+    def __repr__(self) -> str:
+        rows, n = f"{len(self.items):,} items", len(self.summary)
+        cautions = f", {len(self.cautions)} to be read first in .cautions" if self.cautions else ""
+        head = f"{self.signature['probe']} with {self.signature['model']}: {rows}, {n:,} estimates{cautions}"
+        return f"<{head}>"
 
     @classmethod
     def load(cls, directory: str | Path) -> Result:

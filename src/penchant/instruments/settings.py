@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -10,6 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from penchant.errors import StudyError
 from penchant.files import join_names, split_names
 from penchant.records import Signature
+from penchant.tables.given import file_of, is_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,35 @@ class Written:
 
 CITED = Written(citation=True)
 """A field that names files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
+    `rows` makes rows of what is neither rows nor columns. It is kept in a file whose name ends in `suffix`."""
+
+    columns: tuple[str, ...]
+    rows: Callable[[Any], Any] = lambda given: given
+    suffix: str = ".jsonl"
+
+
+def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a call with files in place of the tables that were given for them. Raises DataError."""
+    return {name: _taken(model, name, value) for name, value in fields.items()}
+
+
+def _taken(model: type[BaseModel], name: str, value: Any) -> Any:
+    if name not in model.model_fields or not _how(model, name).citation:
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    if isinstance(value, BaseModel) or not is_table(value):
+        return [str(part) for part in value] if isinstance(value, list | tuple) else value
+    metadata = model.model_fields[name].metadata
+    table = next((part for part in metadata if isinstance(part, Table)), Table(()))
+    return str(file_of(table.rows(value), table.columns, suffix=table.suffix))
+
+
 _PLAIN = Written()
 
 

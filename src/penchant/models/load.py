@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from penchant.arguments import asked
 from penchant.errors import ModelError, PenchantError
 from penchant.files import head
 from penchant.models.digests import Digests
@@ -33,7 +34,7 @@ ModelKind = Literal["masked", "causal", "encoder"]
 DTYPES = ("float32", "bfloat16", "float16")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LanguageModel:
     """A pretrained model, ready for measurement.
 
@@ -55,7 +56,11 @@ class LanguageModel:
     no_scores: str = ""
     unused: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        return f"<{self.kind} model {self.name}: {self.dtype}, up to {self.max_tokens:,} tokens>"
 
+
+@asked
 def load(
     spec: str | Path,
     *,
@@ -117,6 +122,7 @@ def fingerprint(spec: str, digests: Digests) -> str:
         return resolve(spec).fetched(Wanted(weights=False, digests=digests)).fingerprint(digests)
 
 
+@asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
     source = resolve(str(spec))

@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from penchant.engine.scorer import Scorer
+from penchant.arguments import asked
+from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError
 from penchant.models.load import LanguageModel
 
@@ -30,16 +32,22 @@ class Finding:
     detail: str
 
 
-def check(model: LanguageModel, texts: Iterable[tuple[str, str]] = (), *, scores: bool = True) -> list[Finding]:
-    """Look at a model and, if given, at the (text, place) pairs it is to read. Without `scores` it is asked for vectors
-    only, for which it needs no head.
+@asked
+def check(
+    model: LanguageModel | str | Path, texts: Iterable[str | tuple[str, str]] = (), *, scores: bool = True
+) -> list[Finding]:
+    """Look at a model, or that of a name, and, if given, at the texts it is to read, alone or as (text, place). Without
+    `scores` it is asked for vectors only, for which it needs no head.
 
     A `fail` means that numbers from this model on these texts would be wrong; a `warn` that they need a word of
     explanation.
     """
+    model = language_model(model)
+    given = [texts] if isinstance(texts, str) else texts
+    placed = [(text, f"text {n}") if isinstance(text, str) else text for n, text in enumerate(given, 1)]
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings.append(_unused(model))
-    findings.extend(_texts(model, texts))
+    findings.extend(_texts(model, placed))
     if not any(f.verdict == "fail" for f in findings):
         findings.append(_padding(model) if scores else _vectors(model))
     return findings

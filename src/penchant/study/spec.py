@@ -63,7 +63,7 @@ class Study(BaseModel):
         if name not in instruments():
             raise _PlacedError(("probes", number), f"{unknown(name)} — use one of {', '.join(instruments())}")
         try:
-            probe = instruments()[name].probe(**{"seed": self.seed, **(parameters or {})})
+            probe = instruments()[name].probe.model_validate({"seed": self.seed, **(parameters or {})})
         except ValidationError as error:
             first = error.errors()[0]
             raise _PlacedError(("probes", number, name, *first["loc"]), in_words(first)) from error

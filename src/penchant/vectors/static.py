@@ -14,7 +14,7 @@ import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
@@ -44,7 +44,7 @@ _STRANGERS = (
 )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class StaticVectors:
     """One vector per word, whatever the context.
 
@@ -54,9 +54,9 @@ class StaticVectors:
     """
 
     name: str
-    words: tuple[str, ...] = field(repr=False)
-    index: dict[str, int] = field(repr=False)
-    matrix: Matrix = field(repr=False)
+    words: tuple[str, ...]
+    index: dict[str, int]
+    matrix: Matrix
     fingerprint: str
     duplicates: int = 0
     kind: Literal["static"] = "static"
@@ -72,6 +72,9 @@ class StaticVectors:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    def __repr__(self) -> str:
+        return f"<word vectors {self.name}: {len(self):,} words, {self.matrix.shape[1]} dimensions>"
 
 
 def looks_like_vectors(path: str | Path) -> bool:

@@ -31,7 +31,7 @@ from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lo
 from penchant.instruments.associations.probe import Association, Filled, Layers, Several, items_table, require_vectors
 from penchant.instruments.base import Measured, Model, TextNeeds
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, written
+from penchant.instruments.settings import CITED, Table, written
 from penchant.limits import COUNT, RESAMPLES
 from penchant.records import Estimate
 from penchant.stats.contextual_effects import Pool, contextual_effects
@@ -68,7 +68,7 @@ class CEAT(Association[Combined]):
 
     drawn: ClassVar[str] = "sentences"
 
-    sentences: Annotated[str | list[str] | None, CITED] = None
+    sentences: Annotated[str | list[str] | None, CITED, Table(("id", "word", "text", "start", "end"))] = None
     """Files of sentences: a table with id, word, text, start and end (see `penchant schema occurrences`), or plain text
     with one sentence per line, which is searched for the words with their suffixes. Default: the sentences that a study
     draws from its corpus."""

@@ -31,7 +31,7 @@ from penchant.instruments.associations.estimates import (
     without,
 )
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
-from penchant.instruments.settings import CITED, Written, written
+from penchant.instruments.settings import CITED, Table, Written, written
 from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
@@ -59,10 +59,30 @@ class Tables(Measured):
     tables: tuple[tuple[Mapping[str, str], Stimuli, Filled | None], ...] = ()
 
 
+def lists(given: Any) -> Any:
+    """Rows of a table of words, from lists by set (X, Y, A, B), or from such lists by category; anything else as it
+    is."""
+    if not isinstance(given, Mapping) or not given:
+        return given
+    categories = {"given": given} if set(given) <= _SETS else given
+    if not all(isinstance(sets, Mapping) and set(sets) <= _SETS for sets in categories.values()):
+        return given
+    return [
+        {"category": str(category), "set": label, "word": word}
+        for category, sets in categories.items()
+        for label, words in sets.items()
+        for word in listed(words)
+    ]
+
+
+_SETS = {"X", "Y", "A", "B"}
+"""Targets and attributes."""
+
+
 class Association(Probe[M]):
     """The base of all association tests: stimuli, and how effect sizes are tested."""
 
-    data: Annotated[str | list[str], CITED]
+    data: Annotated[str | list[str], CITED, Table(("category", "set", "word"), lists, ".csv")]
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
     categories: Annotated[list[str] | None, Written(none="all")] = None
     """Names of the categories to test. Default: all that are for this instrument."""

@@ -19,6 +19,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
+from penchant.arguments import asked
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.reading import is_directory
@@ -212,6 +213,7 @@ class ClozeSet:
         return [file for file in named if file is not None]
 
 
+@asked
 def read_cloze(path: str | Path) -> ClozeSet:
     """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
 

@@ -38,7 +38,7 @@ from penchant.instruments.cloze.data import (
 from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, written
+from penchant.instruments.settings import CITED, Table, written
 from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
@@ -81,7 +81,7 @@ class Cloze(Probe):
 
     name: ClassVar[str] = "cloze"
 
-    data: Annotated[str, CITED]
+    data: Annotated[str, CITED, Table(("id", "text", "expected", "group"))]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
     method: str | None = None
     """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
@@ -89,12 +89,12 @@ class Cloze(Probe):
     the softmax of the scores of the filled sentences as their probabilities."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
     """Number of most probable words that count. Default: 10."""
-    candidates: Annotated[str | None, CITED] = None
+    candidates: Annotated[str | None, CITED, Table(("sentence", "word"))] = None
     """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
     sentence."""
-    ratings: Annotated[str | list[str] | None, CITED] = None
+    ratings: Annotated[str | list[str] | None, CITED, Table(("sentence", "word", "rater", "rating"))] = None
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
-    lexicon: Annotated[str | list[str] | None, CITED] = None
+    lexicon: Annotated[str | list[str] | None, CITED, Table(("word", "valence"))] = None
     """Lexicons, which take precedence over those of the test set. Default: none."""
     corpora: Annotated[Corpora | None, CITED] = None
     """Two texts to estimate the valence of words from that no other source rates. Default: none."""

@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.arguments import asked, kind
+from penchant.errors import ModelError
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.instruments.minimal_pairs.estimates import ALL
-from penchant.instruments.minimal_pairs.probe import collection
+from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
+from penchant.models.load import LanguageModel, load_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.stats.intervals import accuracy
 
 
-def audit(pair_sets: Sequence[PairSet], tokenizers: Iterable[tuple[str, Tokenizer]]) -> pl.DataFrame:
+@asked
+def audit(
+    pair_sets: Sequence[PairSet] | str | Path | Any,
+    tokenizers: LanguageModel | str | Path | Iterable[LanguageModel | str | Path | tuple[str, Tokenizer]],
+) -> pl.DataFrame:
     """Numbers of pairs with A=U, A>U and A<U, the tokens of the acceptable and the unacceptable sentence.
 
-    Special tokens are left out. There is one row per model and paradigm, then one per data set (paradigm "all"): pairs,
-    the three counts, the share of unequal pairs with its Wilson interval, and the mean of |A|−|U|. Source: Ueda et al.
-    2024, "Datasets Split".
+    The pairs are those of `read_pairs`, or what `MinimalPairs` takes as data; the tokenizers are named like models, or
+    are those of models. Special tokens are left out. There is one row per model and paradigm, then one per data set
+    (paradigm "all"): pairs, the three counts, the share of unequal pairs with its Wilson interval, and the mean of
+    |A|−|U|. Source: Ueda et al. 2024, "Datasets Split".
     """
     rows = []
-    for name, tokenizer in tokenizers:
-        for data_set, members in _by_collection(pair_sets).items():
+    sets = _pair_sets(pair_sets)
+    for name, tokenizer in _tokenizers(tokenizers):
+        for data_set, members in _by_collection(sets).items():
             items = [item for pairs in members for item in pairs.items]
             a = np.array(tokenizer.count([item.texts["good"] for item in items]))
             u = np.array(tokenizer.count([item.texts["bad"] for item in items]))
@@ -34,6 +45,26 @@ def audit(pair_sets: Sequence[PairSet], tokenizers: Iterable[tuple[str, Tokenize
                 rows.append(_row(name, data_set, paradigm, (a - u)[inside]))
             rows.append(_row(name, data_set, ALL, a - u))
     return pl.DataFrame(rows)
+
+
+def _pair_sets(given: Any) -> Sequence[PairSet]:
+    several = [given] if isinstance(given, PairSet) else given
+    if isinstance(several, Sequence) and all(isinstance(pairs, PairSet) for pairs in several):
+        return several
+    return MinimalPairs(data=given).pair_sets()
+
+
+def _tokenizers(given: Any) -> Iterator[tuple[str, Tokenizer]]:
+    alone = isinstance(given, LanguageModel | str | Path) or not isinstance(given, Iterable)
+    for each in [given] if alone else given:
+        if isinstance(each, LanguageModel):
+            yield each.name, each.tokenizer
+        elif isinstance(each, str | Path):
+            yield load_tokenizer(each)
+        elif isinstance(each, tuple) and len(each) == 2 and isinstance(each[1], Tokenizer):
+            yield each
+        else:
+            raise ModelError(f"{kind(each)} is no model", where="audit()", hint="give models, or the names of some")
 
 
 def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from penchant.arguments import asked
 from penchant.errors import DataError, MethodError
 from penchant.files import sha256_file
 from penchant.reading import is_directory
@@ -106,6 +107,7 @@ class _PairTable:
 Read = Callable[[_PairTable, Row, int], Item]
 
 
+@asked
 def read_pairs(
     path: str | Path,
     *,

@@ -22,7 +22,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     pair_cautions,
     pair_estimates,
 )
-from penchant.instruments.minimal_pairs.probe import PairProbe, Paths, cite, sentences
+from penchant.instruments.minimal_pairs.probe import PAIRS, PairProbe, Paths, cite, sentences
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED
 from penchant.records import Estimate
@@ -44,9 +44,9 @@ class FairPairs(PairProbe):
 
     name: ClassVar[str] = "fair-pairs"
 
-    original: Annotated[Paths, CITED]
+    original: Annotated[Paths, CITED, PAIRS]
     """Files or directories of the original pairs."""
-    fair: Annotated[Paths, CITED]
+    fair: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs of equal token length, such as `penchant pairs` makes."""
 
     def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:

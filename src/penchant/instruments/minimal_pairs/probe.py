@@ -22,13 +22,15 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Written, written
+from penchant.instruments.settings import CITED, Table, Written, written
 from penchant.records import Estimate, Item, Signature
 from penchant.tables.documents import distinct
 from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
+PAIRS = Table(("good", "bad", "group"))
+"""Pairs given in Python."""
 
 
 Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
@@ -103,7 +105,7 @@ class MinimalPairs(PairProbe):
 
     name: ClassVar[str] = "minimal-pairs"
 
-    data: Annotated[Paths, CITED]
+    data: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns."""
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:

@@ -19,6 +19,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
+from penchant.arguments import asked
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.reading import is_directory
@@ -176,6 +177,7 @@ class ValuesSet:
         yield from self.negations
 
 
+@asked
 def read_values(path: str | Path) -> ValuesSet:
     """Read the set in a directory with `set.yaml`, or of such a file. Raises DataError naming file, line and field."""
     place = Path(path)

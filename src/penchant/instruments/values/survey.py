@@ -15,6 +15,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from penchant.arguments import asked
 from penchant.errors import DataError, MethodError
 from penchant.files import sha256_file
 from penchant.tables.documents import read_document
@@ -100,6 +101,7 @@ class Survey:
         return answers.drop(_GROUP)
 
 
+@asked
 def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
     """Read the answers to some statements (by id). Raises DataError naming file, line and field."""
     place = Path(path)
@@ -192,6 +194,7 @@ def _answer(row: Row, column: str, description: SurveyFile, table: Path) -> floa
     return LOW + (HIGH - LOW) * (number - low) / (high - low)
 
 
+@asked
 def synthetic_survey(
     means: Mapping[str, Mapping[str, float]],
     sds: Mapping[str, Mapping[str, float]],

@@ -1,0 +1,83 @@
+"""How probes are called from Python, and what `help` says of their parameters."""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from penchant.arguments import as_written, shown_type, unknown_name
+from penchant.errors import MethodError, in_words
+from penchant.instruments.settings import taken
+
+if TYPE_CHECKING:
+    from pydantic._internal._model_construction import ModelMetaclass
+else:
+    ModelMetaclass = type(BaseModel)
+
+PARAMETERS = "\n\nParameters\n----------\n"
+"""What stands between the description of a probe and its parameters."""
+_BOUNDS = {"Gt": "above", "Ge": "at least", "Lt": "below", "Le": "at most"}
+
+
+class Called(ModelMetaclass):
+    """The class of probes: a call from Python that cannot be made is one line, and takes tables where others name
+    files. The first argument may be the data."""
+
+    def __call__(self, *given: Any, **fields: Any) -> Any:
+        probe: Any = self
+        known, name = probe.model_fields, probe.__name__
+        if len(given) == 1 and "data" in known and "data" not in fields:
+            fields = {"data": given[0], **fields}
+        elif given:
+            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(known))}=…")
+        for field in fields:
+            if field not in known:
+                raise unknown_name(field, known, where=name, what="parameter")
+        try:
+            return super().__call__(**taken(probe, fields))
+        except ValidationError as error:
+            first = error.errors()[0]
+            where = ", ".join((name, *map(str, first["loc"][:1])))
+            hint = f"help(penchant.{name}) explains every parameter"
+            raise MethodError(in_words(first), where=where, hint=hint) from None
+
+
+def explain(probe: type[BaseModel], own: Collection[str]) -> None:
+    """Give a probe a docstring that explains its parameters and a signature that names them: what it needs, its `own`,
+    then those of all probes."""
+    fields = probe.model_fields
+    order = sorted(fields, key=lambda name: (not fields[name].is_required(), name not in own))
+    setattr(probe, "__signature__", _signature({name: fields[name] for name in order}))  # noqa: B010
+    doc = vars(probe).get("__doc__")
+    if doc and PARAMETERS not in doc:
+        parameters = (_explained(name, fields[name]) for name in order)
+        probe.__doc__ = inspect.cleandoc(doc) + PARAMETERS + "\n".join(parameters)
+
+
+def _explained(name: str, field: FieldInfo) -> str:
+    """A parameter as numpy's docstrings have it: name, type, bounds, default and explanation."""
+    kinds = ((type(part).__name__, part) for part in field.metadata)
+    bounds = [f"{_BOUNDS[kind]} {getattr(part, kind.lower())}" for kind, part in kinds if kind in _BOUNDS]
+    default = "required" if field.is_required() else f"default {field.get_default()!r}"
+    text = " ".join((field.description or "").split())
+    head = ", ".join([shown_type(field.annotation), *bounds, default])
+    return f"{name} : {head}\n{textwrap.indent(textwrap.fill(text, 110), '    ')}"
+
+
+def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
+    """How a probe with these parameters is called."""
+    parameters = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=inspect.Parameter.empty if field.is_required() else field.get_default(),
+            annotation=shown_type(field.annotation),
+        )
+        for name, field in fields.items()
+    ]
+    return as_written(inspect.Signature(parameters))

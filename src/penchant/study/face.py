@@ -1,0 +1,124 @@
+"""Studies from Python: `penchant.run`, `report`, `export` and `compare` do what the commands of these names do."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import yaml
+
+from penchant.arguments import asked, kind
+from penchant.errors import StudyError
+from penchant.instruments import registry
+from penchant.instruments.result import Result
+from penchant.records import Result as AnyResult
+from penchant.report.export import export as export_document
+from penchant.report.page import write_report
+from penchant.study.results import Outcome, read_outcome, side_by_side
+from penchant.study.run import Options, run_study
+from penchant.study.spec import Study, read_study
+
+
+@asked
+def run(
+    study: str | Path | Mapping[str, Any],
+    out: str | Path,
+    *,
+    models: Sequence[str] | None = None,
+    data: str | Path | Sequence[str | Path] = (),
+    resume: bool = False,
+    rerun: bool = False,
+    cache: str | Path | None = None,
+) -> Outcome:
+    """Run a study and write its results and its report into a directory, as `penchant run` does.
+
+    `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
+    `data` are directories to search first for data files; `resume` goes on with what is in `out`, and `rerun` also
+    measures again what has changed since; `cache` is a file of earlier answers.
+
+    Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
+    """
+    places = [Path(place) for place in ([data] if isinstance(data, str | Path) else data)]
+    chosen = None if models is None else [models] if isinstance(models, str) else list(models)
+    if isinstance(study, Mapping):
+        asked_for, probes = _of_mapping(study, chosen)
+    elif isinstance(study, str | Path):
+        asked_for, probes = read_study(study, models=chosen)
+        places.append(Path(study).parent)
+    else:
+        raise StudyError(f"{kind(study)} is no study", where="study", hint="give a file, or a mapping of its keys")
+    options = Options(
+        resume=resume or rerun, rerun=rerun, cache=None if cache is None else Path(cache), base=[*places, Path()]
+    )
+    outcome = run_study(asked_for, probes, out, options)
+    write_report(outcome.document(), Path(out) / "report.html")
+    return outcome
+
+
+def _of_mapping(study: Mapping[str, Any], models: list[str] | None) -> tuple[Study, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "study.yaml"
+        try:
+            file.write_text(yaml.safe_dump(dict(study), allow_unicode=True, sort_keys=False), "utf-8")
+        except yaml.YAMLError as error:
+            raise StudyError(f"cannot be written as a study file: {error}", where="study") from error
+        try:
+            return read_study(file, models=models)
+        except StudyError as error:
+            where = error.where.replace(str(file), "study")
+            raise StudyError(error.message, where=where, hint=error.hint) from None
+
+
+@asked
+def report(
+    directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
+) -> Path:
+    """Write the report of a result directory, or of the differences between two, as one page; return its path, which is
+    `report.html` in the directory, or `comparison.html`, unless `out` names another.
+
+    Raises StudyError or OutputError.
+    """
+    if other is None:
+        outcome = read_outcome(directory, trust_edited=trust_edited)
+        path = Path(directory) / "report.html" if out is None else Path(out)
+    else:
+        outcome = side_by_side(directory, other, trust_edited=trust_edited)
+        path = Path("comparison.html") if out is None else Path(out)
+    write_report(outcome.document(), path)
+    return path
+
+
+@asked
+def export(directory: str | Path, to: str, *, out: str | Path | None = None, trust_edited: bool = False) -> list[Path]:
+    """Write the tables of a result directory as "latex" or "csv", or its "figures" as SVG and PNG; return the paths.
+
+    They are in a folder of that name in the directory, unless `out` names another. Raises MethodError for another form,
+    StudyError or OutputError.
+    """
+    outcome = read_outcome(directory, trust_edited=trust_edited)
+    return export_document(outcome.document(), to, Path(directory) / to if out is None else out)
+
+
+@asked
+def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
+    """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
+
+    Both are results of one instrument, or both are result directories, whose probes are then named in the column
+    `probe`. How is each instrument's own matter. The columns `detectable` (the smallest difference that would have been
+    found four times of five), `bound`, `low_bound` and `high_bound` (an interval of the level that decides two
+    one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the two
+    cannot be compared, naming the part of the signature that differs.
+    """
+    if isinstance(a, AnyResult) and isinstance(b, AnyResult):
+        return registry.compare(a, b)
+    for given in (a, b):
+        if not isinstance(given, AnyResult | str | Path):
+            raise StudyError(f"{kind(given)} is no result", where="compare()", hint="give what a probe's run returned")
+    if isinstance(a, str | Path) and isinstance(b, str | Path):
+        tables = side_by_side(a, b).comparisons
+        named = [table.select(pl.lit(place).alias("probe"), pl.all()) for place, table in tables.items()]
+        return pl.concat(named, how="diagonal_relaxed")
+    raise StudyError("one is a result and the other a directory", where="compare()", hint="give two of one kind")

@@ -1,0 +1,271 @@
+"""penchant from Python: what is accepted where files and models are named, and that a wrong call is one line."""
+
+from __future__ import annotations
+
+import inspect
+import pydoc
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import penchant
+from penchant.tables.given import file_of, rows, texts
+from penchant.tables.rows import read_rows
+
+pc: Any = penchant  # calls that a type checker would refuse
+pd = pytest.importorskip("pandas")
+Zoo = Callable[[str], Path]
+PAIRS = [("The cats sleep.", "The cats sleeps."), ("She sings.", "She sing."), ("The dog runs.", "The dog run.")]
+COLUMNS = {"good": [good for good, _ in PAIRS], "bad": [bad for _, bad in PAIRS]}
+LISTS = {
+    "X": ["rose", "lily", "tulip"],
+    "Y": ["ant", "flea", "wasp"],
+    "A": ["love", "peace", "joy"],
+    "B": ["pain", "hate", "war"],
+}
+
+
+@pytest.fixture(scope="module")
+def lm() -> Any:
+    return pc.load("bundled:modern")
+
+
+# Texts and models -------------------------------------------------------------------------------------------------
+
+
+def test_one_text_is_one_text(lm: Any) -> None:
+    alone = pc.score(lm, "The cats sleep.")
+    assert_frame_equal(alone, pc.score(lm, ["The cats sleep."]))
+    assert pc.embed(lm, "The cats sleep.").shape[0] == 1
+
+
+@pytest.mark.parametrize(
+    "column",
+    [tuple, pl.Series, pd.Series, np.array, iter],
+    ids=["tuple", "polars", "pandas", "numpy", "iterator"],
+)
+def test_columns_of_texts(lm: Any, column: Callable[[list[str]], Any]) -> None:
+    given = ["The cats sleep.", "She sings."]
+    assert_frame_equal(pc.score(lm, column(given)), pc.score(lm, given))
+    assert np.array_equal(pc.embed(lm, column(given)), pc.embed(lm, given))
+
+
+def test_a_name_is_loaded(lm: Any, tmp_path: Path) -> None:
+    assert_frame_equal(pc.score("bundled:modern", "She sings."), pc.score(lm, "She sings."))
+    assert_frame_equal(pc.fill("bundled:modern", "A [MASK].", 3), pc.fill(lm, "A [MASK].", 3))
+    assert np.array_equal(pc.embed("bundled:modern", "She sings."), pc.embed(lm, "She sings."))
+    assert pc.check("bundled:modern", "She sings.") == pc.check(lm, [("She sings.", "text 1")])
+    probe = pc.MinimalPairs(PAIRS, resamples=100)
+    assert_frame_equal(probe.run("bundled:modern").items, probe.run(lm).items)
+    assert_frame_equal(pc.audit(PAIRS, "bundled:modern"), pc.audit(PAIRS, [lm]))
+
+
+# Tables -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        PAIRS,
+        [list(pair) for pair in PAIRS],
+        [{"good": good, "bad": bad} for good, bad in PAIRS],
+        COLUMNS,
+        pl.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS),
+    ],
+    ids=["tuples", "lists", "rows", "columns", "polars", "pandas"],
+)
+def test_pairs_in_any_form_are_those_of_a_file(lm: Any, table: Any, tmp_path: Path) -> None:
+    file = tmp_path / "given.jsonl"
+    pl.DataFrame(COLUMNS).write_ndjson(file)
+    of_file, of_table = (pc.MinimalPairs(data=data, resamples=100).run(lm) for data in (str(file), table))
+    assert_frame_equal(of_table.items, of_file.items)
+    assert_frame_equal(of_table.summary, of_file.summary)
+    assert of_table.signature == of_file.signature  # the same content: the same name and hash
+
+
+def test_words_in_lists(tmp_path: Path) -> None:
+    vectors = tmp_path / "v.txt"
+    rng = np.random.default_rng(0)
+    words = [word for each in LISTS.values() for word in each]
+    vectors.write_text("".join(f"{w} {' '.join(map(str, rng.normal(size=5).round(3)))}\n" for w in words), "utf-8")
+    alone = pc.WEAT(data=LISTS).run(str(vectors))
+    named = pc.WEAT(data={"flowers": LISTS}).run(vectors)
+    table = tmp_path / "given.csv"
+    cells = [f"flowers,{label},{word}\n" for label, each in LISTS.items() for word in each]
+    table.write_text("category,set,word\n" + "".join(cells), "utf-8")
+    of_file = pc.WEAT(data=table).run(vectors)
+    for found in (alone, named):
+        assert found.summary["value"].to_list() == of_file.summary["value"].to_list()
+    assert "flowers" in str(named.summary.rows())
+
+
+def test_a_cloze_set_and_its_ratings_in_frames(lm: Any) -> None:
+    sentences = pl.DataFrame(
+        {"id": ["a", "b"], "text": ["The [MASK] sings.", "A [MASK] sleeps."], "expected": [1, 1], "group": ["g", "g"]}
+    )
+    word = pc.fill(lm, "The [MASK] sings.", 1)["word"].item()
+    ratings = [("a", word, "anna", 0.5)]
+    row = pc.Cloze(data=sentences, ratings=ratings, k=1, resamples=100).run(lm).items.row(0, named=True)
+    assert row["words"] == [word] and row["valences"] == [0.5]
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(
+        st.fixed_dictionaries(
+            {
+                "a": st.text(st.characters(codec="utf-8"), max_size=5),
+                "b": st.none() | st.integers(-5, 5) | st.booleans(),
+            }
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+def test_a_table_comes_back(table: list[dict[str, object]]) -> None:
+    assert rows(pl.DataFrame(table)) == table
+    if not any("\0" in str(row["a"]) for row in table):
+        assert [row.values for row in read_rows(file_of(table))] == table
+
+
+def test_what_pandas_lacks_is_missing() -> None:
+    frame = pd.DataFrame({"n": [1.0, float("nan")], "t": ["x", None]})
+    assert [row.values for row in read_rows(file_of(frame))] == [{"n": 1.0, "t": "x"}, {"n": None, "t": None}]
+
+
+# Wrong calls ------------------------------------------------------------------------------------------------------
+
+WRONG: list[tuple[Callable[[Any], Any], str]] = [
+    (lambda lm: pc.score(lm, ["x"], metod="pll"), "unknown parameter 'metod' — did you mean method?"),
+    (lambda lm: pc.score(lm), "missing a required argument: 'texts'"),
+    (lambda lm: pc.score(lm, "x", method=3), "method is str or None, got 3"),
+    (lambda lm: pc.score(lm, "x", batch_tokens="many"), "batch_tokens is int or None, got 'many'"),
+    (lambda lm: pc.score(lm, None), "None is no text"),
+    (lambda lm: pc.score(lm, ["x", 2]), "text 2: an int is no text"),
+    (lambda lm: pc.score(lm, b"x"), "a bytes is no text"),
+    (lambda lm: pc.score(lm, pl.DataFrame({"text": ["x"]})), 'give one of them, as in data["text"]'),
+    (lambda lm: pc.score(lm, {"text": ["x"]}), "a dict has several columns"),
+    (lambda lm: pc.score(3, "x"), "an int is no model"),
+    (lambda lm: pc.score("no-such-model", "x"), "no-such-model"),
+    (lambda lm: pc.fill(lm, "A [MASK].", k="ten"), "k is int, got 'ten'"),
+    (lambda lm: pc.fill(lm, ["A [MASK]."]), "text is str"),
+    (lambda lm: pc.embed(lm, "A rose.", spans=[(2, 99)]), "characters 2 to 99 are no part of 'A rose.'"),
+    (lambda lm: pc.load(3), "spec is str or Path, got 3"),
+    (lambda lm: pc.load("bundled:modern", dtype=16), "dtype is str, got 16"),
+    (lambda lm: pc.check(None), "None is no model"),
+    (lambda lm: pc.audit(PAIRS, 3), "an int is no model"),
+    (lambda lm: pc.audit(PAIRS, [3]), "an int is no model"),
+    (lambda lm: pc.read_pairs(3), "path is str or Path, got 3"),
+    (lambda lm: pc.compare(1, 2), "an int is no result"),
+    (lambda lm: pc.compare("a", pc.MinimalPairs(PAIRS, resamples=100).run(lm)), "give two of one kind"),
+    (lambda lm: pc.run(3, "out"), "an int is no study"),
+    (lambda lm: pc.run("missing.yaml", "out"), "missing.yaml: no such study file"),
+    (lambda lm: pc.run({"study": "s"}, "out"), "models: is missing"),
+    (lambda lm: pc.report("missing"), "missing: no such directory"),
+    (lambda lm: pc.report(), "missing a required argument"),
+    (lambda lm: pc.export("missing", "latex"), "missing: no such directory"),
+    (lambda lm: pc.MinimalPairs(dat="x"), "unknown parameter 'dat' — did you mean data?"),
+    (lambda lm: pc.MinimalPairs(), "MinimalPairs, data: is missing"),
+    (lambda lm: pc.MinimalPairs(PAIRS, level=2), "MinimalPairs, level: input should be less than 1, got 2"),
+    (lambda lm: pc.MinimalPairs([("a", "b", "c", "d")]), "row 1: has 4 parts without names"),
+    (lambda lm: pc.MinimalPairs({"good": ["a"], "bad": []}), "not of one length: good has 1, bad has 0"),
+    (lambda lm: pc.MinimalPairs([("a", "b"), 3]), "row 2: an int is no row"),
+    (lambda lm: pc.MinimalPairs([{"good": "a", "bad": object()}]), "row 1: cannot be taken as data"),
+    (lambda lm: pc.MinimalPairs({}), "holds no rows"),
+    (lambda lm: pc.MinimalPairs(PAIRS, 3), "takes its parameters by name"),
+    (lambda lm: pc.MinimalPairs(PAIRS).run(3), "an int is no model"),
+    (lambda lm: pc.Cloze(data="early-modern-60", k=0), "Cloze, k: input should be greater than or equal to 1, got 0"),
+    (lambda lm: pc.WEAT(LISTS, compat="x"), "unknown compat 'x'"),
+]
+
+
+@pytest.mark.parametrize(("call", "part"), WRONG, ids=[part for _, part in WRONG])
+def test_a_wrong_call_is_one_line(
+    lm: Any, call: Callable[[Any], Any], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(pc.PenchantError) as error:
+        call(lm)
+    assert part in str(error.value)
+    assert "\n" not in str(error.value) and "pydantic" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
+# Commands ---------------------------------------------------------------------------------------------------------
+
+
+def test_commands_have_their_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "pairs.tsv").write_text("good\tbad\n" + "".join(f"{a}\t{b}\n" for a, b in PAIRS), "utf-8")
+    study = {
+        "study": "s",
+        "models": ["bundled:modern", "bundled:early-modern"],
+        "probes": [{"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}],
+    }
+    found = pc.run(study, "out")
+    assert isinstance(found, pc.Outcome)
+    assert (tmp_path / "out" / "report.html").exists()
+    (tmp_path / "s.yaml").write_text(
+        "study: s\nmodels: ['bundled:modern', 'bundled:early-modern']\n"
+        "probes: [{minimal-pairs: {data: pairs.tsv, resamples: 100}}]\n",
+        "utf-8",
+    )
+    again = pc.run("s.yaml", "again")
+    for key, result in found.results.items():
+        assert_frame_equal(result.summary, again.results[key].summary)
+    assert pc.run("s.yaml", "again", resume=True).results.keys() == again.results.keys()
+    assert pc.report("out", out="page.html") == Path("page.html")
+    assert (tmp_path / "page.html").read_bytes().startswith(b"<!")
+    assert all(path.exists() for path in pc.export("out", "csv"))
+    one, two = (pc.run(study, name, models=[name]) for name in ("bundled:modern", "bundled:early-modern"))
+    between = pc.compare("bundled:modern", "bundled:early-modern")
+    (a,), (b,) = one.results.values(), two.results.values()
+    assert_frame_equal(between.drop("probe"), pc.compare(a, b))
+    assert between["probe"].unique().to_list() == ["minimal-pairs"]
+
+
+# Help -------------------------------------------------------------------------------------------------------------
+
+
+def test_representations_are_a_line(lm: Any, tmp_path: Path) -> None:
+    vectors = tmp_path / "v.txt"
+    vectors.write_text("a 1 2\nb 3 4\n", "utf-8")
+    assert re.fullmatch(r"<word vectors v@[0-9a-f]{7}: 2 words, 2 dimensions>", repr(pc.load(vectors)))
+    assert repr(lm) == "<masked model bundled:modern: float32, up to 256 tokens>"
+    assert repr(pc.MinimalPairs(PAIRS, resamples=100).run(lm)).startswith(
+        "<minimal-pairs with bundled:modern: 3 items, "
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in pc.__all__ if callable(getattr(pc, name)) and name != "report"])
+def test_signatures_can_be_read(name: str) -> None:
+    named = getattr(pc, name)
+    signature = str(inspect.signature(named))
+    assert "Annotated" not in signature and "FieldInfo" not in signature
+    assert not (inspect.isfunction(named) and re.search(r": '|-> '", signature))  # types as they are written
+
+
+@pytest.mark.parametrize("probe", [pc.Cloze, pc.MinimalPairs, pc.FairPairs, pc.Values, pc.WEAT, pc.SEAT, pc.CEAT])
+def test_help_explains_every_parameter(probe: Any) -> None:
+    shown = pydoc.plain(pydoc.render_doc(probe))
+    parameters = shown.partition("Parameters\n")[2].partition("Method resolution order")[0]
+    first = next(iter(inspect.signature(probe).parameters))
+    assert probe.model_fields[first].is_required()
+    for name, field in probe.model_fields.items():
+        assert f" {name} : " in parameters
+        assert field.description
+    assert " resamples : int, at least 100, at most 1000000, default " in parameters
+
+
+def test_texts_are_listed() -> None:
+    assert texts("one") == ["one"]
+    assert texts([]) == []
