@@ -53,11 +53,10 @@ def _taken(model: type[BaseModel], name: str, value: Any) -> Any:
         return value
     if isinstance(value, Path):
         return str(value)
-    if isinstance(value, BaseModel) or not is_table(value):
-        return [str(part) for part in value] if isinstance(value, list | tuple) else value
-    metadata = model.model_fields[name].metadata
-    table = next((part for part in metadata if isinstance(part, Table)), Table(()))
-    return str(file_of(table.rows(value), table.columns, suffix=table.suffix))
+    table = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
+    if table is not None and is_table(value):
+        return str(file_of(table.rows(value), table.columns, suffix=table.suffix))
+    return [str(part) for part in value] if isinstance(value, list | tuple) else value
 
 
 _PLAIN = Written()

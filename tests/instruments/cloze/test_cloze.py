@@ -559,7 +559,7 @@ def test_unrated_zero_and_error(zoo: Zoo, tmp_path: Path) -> None:
     lm = language_model(zoo("bert"))
     data = write_set(tmp_path / "set", PLAIN)
     plain = cloze(data, k=6).run(lm)
-    assert plain.items["beta"].to_list() == [0] * 4
+    assert plain.items["beta"].to_list() == [None] * 4
     assert plain.items["rated_mass"].to_list() == [0] * 4
     predicted = zip(plain.items["words"].explode(), plain.items["sources"].explode(), strict=True)
     words = [word for word, source in predicted if source == "none"]
@@ -587,10 +587,10 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     assert after["rated_mass"] == before["rated_mass"]
     assert divided.items["beta"].to_list()[1:] == [None] * 3
     assert divided.items["delta"].to_list()[1:] == [None] * 3
-    assert plain.items["beta"].to_list()[1:] == [0] * 3
+    assert plain.items["beta"].to_list()[1:] == [0, None, None]  # nothing is rated in the other group
     early = value(divided.summary, group="early", measure="mean β")
     assert (early["value"], early["n"]) == (pytest.approx(after["beta"]), 1)
-    assert "1 sentences with nothing rated left out" in early["note"]
+    assert "1 sentence with nothing rated left out" in early["note"]
     whole = value(divided.summary, group="all", measure="mean δ")
     assert (whole["n"], whole["value"]) == (1, pytest.approx(after["delta"]))
     assert "3 sentences with nothing rated left out" in whole["note"]
@@ -605,7 +605,8 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     assert not any("towards 0" in caution for caution in divided.cautions)
     assert any("add nothing to β" in caution for caution in plain.cautions)
     assert any("draws β towards 0: rate more words" in caution for caution in plain.cautions)
-    assert not any("no β" in caution for caution in plain.cautions)
+    assert any("2 of 4 sentences have no rated prediction and no β" in caution for caution in plain.cautions)
+    assert any("1 of 4 sentences have no rated prediction" in caution for caution in plain.cautions)
 
 
 NOT_JUDGED = (
@@ -855,6 +856,9 @@ def test_a_sentence_never_moves_by_more_than_its_largest_probabilities(table: Ta
     (drawn,) = Moves.of([frame], recipe(moved_share=share, draws=25, seed=seed)).drawn("beta")
     m = max(1, round(share * sum(map(len, table))))
     for row, own, beta in zip(drawn, table, frame["beta"].to_list(), strict=True):
+        assert (beta is None) == (not any(table))  # nothing is rated at all
+        if beta is None:
+            continue
         most = sum(sorted((p for p, _ in own), reverse=True)[:m]) / 2
         assert np.abs(row - beta).max() <= most + 1e-12
 
@@ -977,12 +981,38 @@ def test_renormalised_moves_are_shares_of_the_rated_mass() -> None:
 def test_nothing_rated_leaves_nothing_to_move() -> None:
     table = items([("g", 1, [("c", 0.4, None)])])
     row = value(result(table).summary, measure="mean β, ratings moved")
-    assert (row["value"], row["low"], row["high"]) == (0, 0, 0)
-    assert row["how"].startswith("0 of 0 ratings")
+    assert math.isnan(row["value"]) and row["note"] == "no items"
     divided = result(items([("g", 1, [("c", 0.4, None)])], renormalise=True), renormalise="yes")
     row = value(divided.summary, measure="mean β, ratings moved")
     assert math.isnan(row["value"])
     assert row["note"] == "no items"
+
+
+def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
+    """Not even where the point that its sentences call for is 0, where δ would be 1."""
+    rows = [("g", 1, [("w", 0.5, 1.0)]), ("g", 1, [("w", 0.3, 0.5), ("v", 0.1, None)])]
+    bare = [("h", 0.0, [("c", 0.4, None)]), ("h", 0.0, [("d", 0.2, None)])]
+    table = items([*rows, *bare])
+    assert table["beta"].to_list() == [0.5, pytest.approx(0.15), None, None]
+    found, alone = result(table), result(items(rows))
+    for measure in ("mean β", "mean δ", "mean β, ratings moved", "mean δ, ratings moved"):
+        row = value(found.summary, group="h", measure=measure)
+        assert math.isnan(row["value"]) and math.isnan(row["low"]) and row["n"] == 0
+        assert (
+            value(found.summary, group="g", measure=measure)["value"]
+            == alone.summary.filter((pl.col("group") == "g") & (pl.col("measure") == measure))["value"].item()
+        )
+        assert value(found.summary, group="all", measure=measure)["n"] == 2
+    assert value(found.summary, group="h", measure="mean rated mass")["value"] == 0
+    assert "2 of 4 sentences have no rated prediction and no β" in " ".join(found.cautions)
+    other = result(items([*rows, ("h", 0.0, [("c", 0.4, 0.5)]), ("h", 0.0, [("d", 0.2, 1.0)])]), "other")
+    for row in pc.compare(found, other).filter(group="h").iter_rows(named=True):
+        assert math.isnan(row["value"]) and math.isnan(row["p"]) and row["n"] == 0
+
+
+def test_nothing_rated_at_all_says_what_to_do_next() -> None:
+    (caution,) = result(items([("g", 0.0, [("c", 0.4, None), ("d", 0.1, None)])])).cautions
+    assert "none of the 2 predicted words is rated" in caution and "penchant ratings export" in caution
 
 
 class TestTwoTables:
@@ -1179,7 +1209,7 @@ class TestComparison:
         for measure in ("β", "δ"):
             row = value(found, measure=f"difference of mean {measure}")
             assert row["n"] == 3
-            assert "1 sentences with nothing rated left out" in row["note"]
+            assert "1 sentence with nothing rated left out" in row["note"]
             assert value(found, measure=f"difference of mean {measure}, ratings moved")["n"] == 3
 
     @pytest.mark.parametrize(
@@ -1259,7 +1289,7 @@ def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result
     (empty,) = (line for line in lines if line.startswith("modern") and "beta|two" in line)
     assert empty.split()[:3] == ["modern", "beta|two", "0"]
     assert empty.count("–") == 5
-    assert "no items; 1 sentences with nothing rated left out" in table  # as a footnote
+    assert "no items; 1 sentence with nothing rated left out" in table  # as a footnote
     (full,) = (line for line in lines if line.startswith("first") and "alpha@1" in line)
     own = value(one.summary, group="first & <early>", measure="mean δ")
     moved = value(one.summary, group="first & <early>", measure="mean δ, ratings moved")

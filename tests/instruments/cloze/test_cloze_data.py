@@ -259,10 +259,12 @@ def test_columns_of_the_results_are_no_labels(write: Write) -> None:
     from penchant.instruments.cloze.estimates import measured
 
     made = measured(
-        pl.DataFrame({"expected": [0.0], "probs": [[1.0]], "valences": [[0.0]], "sources": [["lexicon"]]}),
+        pl.DataFrame(
+            {"expected": [0.0], "group": ["g"], "probs": [[1.0]], "valences": [[0.0]], "sources": [["lexicon"]]}
+        ),
         renormalise=False,
     )
-    assert {*made.columns, "words", "raters", "ratings"} - {"expected"} == RESERVED
+    assert {*made.columns, "words", "raters", "ratings"} - {"expected", "group"} == RESERVED
 
 
 # --- bad set.yaml -------------------------------------------------------------------------------------------------

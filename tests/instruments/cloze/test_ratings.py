@@ -128,7 +128,7 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     assert counts["forward"] == 3
     flat = before.explode("words", "probs", "valences", "sources")
     assert set(flat["sources"]) <= {"none", "piece"}
-    assert before["beta"].to_list() == [0.0, 0.0, 0.0]
+    assert before["beta"].to_list() == [None, None, None]
 
     code, out, err = penchant("ratings", "export", "first", "-o", "rate.csv")
     assert (code, out) == (0, "")

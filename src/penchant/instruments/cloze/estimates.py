@@ -42,14 +42,17 @@ HALF_JUDGED = 0.5
 def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
     """The items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
 
-    With `renormalise`, β is divided by the rated mass; where nothing is rated it is then null, and δ with it.
+    β is null, and δ with it, in a group of which no predicted word is rated: it would be 0 whatever the model says.
+    With `renormalise`, β is divided by the rated mass, and is null wherever nothing is rated.
     """
     rows = []
-    for expected, probs, valences, sources in items.select("expected", "probs", "valences", "sources").iter_rows():
+    any_rated = items.select(pl.col("valences").list.drop_nulls().list.len().sum().over("group") > 0).to_series()
+    columns = items.select("expected", "probs", "valences", "sources").iter_rows()
+    for (expected, probs, valences, sources), known in zip(columns, any_rated, strict=True):
         rated = [(p, value) for p, value in zip(probs, valences, strict=True) if value is not None]
         mass = math.fsum(p for p, _ in rated)
         lean = math.fsum(p * value for p, value in rated)
-        beta = lean if not renormalise else lean / mass if mass > 0 else None
+        beta = (lean / mass if mass > 0 else None) if renormalise else lean if known else None
         rows.append(
             {
                 "beta": beta,
@@ -101,7 +104,7 @@ def mean(
         against=against,
     )
     lost = len(values) - estimate.n
-    note = f"{lost} sentences with nothing rated left out" if lost else ""
+    note = f"{lost} sentence{'' if lost == 1 else 's'} with nothing rated left out" if lost else ""
     return replace(estimate, note="; ".join(filter(None, (estimate.note, note))))
 
 
@@ -234,6 +237,12 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
     total = int(items["words"].list.len().sum())
     mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
     top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
+    if total and not int(items["rated"].sum()):
+        yield (
+            f"none of the {total} predicted words is rated, so there is no β and no δ yet: penchant ratings export DIR "
+            "-o words.csv writes them for people to rate"
+        )
+        return
     if unrated or pieces:
         yield (
             f"{unrated} of {total} predictions are rated by nobody and {pieces} are no words; they "
@@ -249,6 +258,9 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
             f"{judged:.0%} of the rated probability is judged by two raters or more: what one rater or a lexicon says "
             "counts as known, and no interval holds for other raters; let a second person rate"
         )
+    unknown = int(((items["rated"] == 0) & items["beta"].is_not_null()).sum())
+    if unknown:
+        yield f"{unknown} of {len(items)} sentences have no rated prediction: their β counts as 0"
     empty = int(items["beta"].null_count())
     if empty:
         yield f"{empty} of {len(items)} sentences have no rated prediction and no β; they are left out of the means"
