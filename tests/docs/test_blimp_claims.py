@@ -39,14 +39,18 @@ def of(cell: str) -> tuple[float, int]:
 
 
 def compared(split: str) -> list[tuple[float, float]]:
-    """For each paradigm with pairs on both sides: how far a split is from A=U, and Fisher's p."""
+    """For each paradigm with pairs on both sides: how far a split is from A=U, and Fisher's mid-p."""
     found = []
     for row in every():
         (value, pairs), (equal, others) = of(row[split]), of(row["A=U"])
         if pairs and others:
             right, base = round(value * pairs / 100), round(equal * others / 100)
-            p = stats.fisher_exact(np.array([[right, pairs - right], [base, others - base]])).pvalue
-            found.append((value - equal, float(p)))
+            # Tables as likely as the one seen, itself included, count half.
+            table = stats.hypergeom(pairs + others, right + base, pairs)
+            seen = table.pmf(np.arange(max(0, pairs - (others + pairs - right - base)), min(pairs, right + base) + 1))
+            own = table.pmf(right)
+            as_likely = np.isclose(seen, own, rtol=1e-9)
+            found.append((value - equal, float(seen[(seen < own) & ~as_likely].sum() + seen[as_likely].sum() / 2)))
     return found
 
 
@@ -83,8 +87,26 @@ def test_gaps_of_pen() -> None:
     assert -down == round(gap["pen", DOWN][0]) and gap["pen", DOWN][2] < 0
 
 
+def test_what_is_not_shown_of_pen() -> None:
+    said(PAGE, "For A>U no bias is found")
+    value, low, high = said(PAGE, "For A>U no bias is found: {} points, with an interval from −{} to {}")
+    assert gaps()["pen", UP] == [value, -low, high] and -low < 0 < high
+
+
+def test_phenomena_of_few_paradigms() -> None:
+    _, *phenomena = accuracies("**none**")
+    widths = [high - low for _, low, high in (numbers(row["all"]) for row in phenomena)]
+    wide, whole, points = said(
+        PAGE, "In {} of the {} phenomena the interval of accuracy under `none` is wider than {} points"
+    )
+    assert (wide, whole) == (sum(width > points for width in widths), len(widths))
+    ends = said(PAGE, "that of `anaphor_agreement` runs from {} to {}")
+    (row,) = (row for row in phenomena if row[""] == "anaphor_agreement")
+    assert ends == numbers(row["all"])[1:]
+
+
 def test_paradigms_that_fall_and_rise() -> None:
-    """Significant by Fisher's test, after Holm's correction over all gaps of a score, as the page's intervals are."""
+    """Significant by Fisher's mid-p, after Holm's correction over all gaps of a score, as the page's intervals are."""
     falls = said(
         PAGE,
         "Of the {} paradigms that have A>U pairs at all (with A=U pairs to compare), {} fall below their A=U accuracy, "
