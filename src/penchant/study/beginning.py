@@ -57,7 +57,7 @@ def begun(folder: Path, study: Study, probes: Probes, *, resume: bool) -> Manife
             raise StudyError("already holds a study", where=str(folder), hint=hint)
         return Manifest.new(asked)
     manifest = read_manifest(path)
-    if _completed(manifest.asked, study, probes) != asked:
+    if _measured(_completed(manifest.asked, study, probes)) != _measured(asked):
         if not manifest.units:
             return Manifest.new(asked)
         raise StudyError(
@@ -65,9 +65,20 @@ def begun(folder: Path, study: Study, probes: Probes, *, resume: bool) -> Manife
             where=str(folder),
             hint="name another directory",
         )
+    manifest.asked = asked
     manifest.attempts.append(AttemptRecord(started=now()))
     manifest.status = "running"
     return manifest
+
+
+PRINTED = ("question", "names")
+"""Keys of a study that change no number, only what is printed with them."""
+
+
+def _measured(asked: AskedRecord) -> AskedRecord:
+    """What a study asked, without what only concerns print."""
+    kept = {key: value for key, value in asked.study.items() if key not in PRINTED}
+    return asked.model_copy(update={"study": kept})
 
 
 def _not_empty(folder: Path) -> StudyError:

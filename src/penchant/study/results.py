@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -14,7 +15,7 @@ from penchant.instruments.registry import compare, instruments, placed, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file
 from penchant.records import Estimate
-from penchant.report.sections import Document
+from penchant.report.sections import Document, RunFacts
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
 
@@ -44,10 +45,43 @@ class Outcome:
 
     def document(self) -> Document:
         """What a report or an export shows."""
+        labels = self.labels
+        results = {key: _printed(result, labels) for key, result in self.results.items()}
+        comparisons = {place: self._renamed(table, labels) for place, table in self.comparisons.items()}
         remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
-        sections = [replace(section, remark=remark) for section in placed(self.results, self.comparisons)]
-        runs = [manifest.facts(self.edited if not n else ()) for n, manifest in enumerate(self.manifests)]
+        sections = [replace(section, remark=remark) for section in placed(results, comparisons)]
+        runs = [_told(m.facts(self.edited if not n else ()), labels) for n, m in enumerate(self.manifests)]
         return Document(sections, runs, self.notes)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What models are called in print, by the names that signatures cite; of two studies, the first decides."""
+        found: dict[str, str] = {}
+        for manifest in reversed(self.manifests):
+            names = manifest.asked.study.get("names") or {}
+            found |= {unit.model.name: names[unit.spec] for unit in manifest.units if unit.spec in names}
+        return found
+
+    def _renamed(self, comparison: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
+        """Differences whose models are called by their labels."""
+        cited = [result.signature["model"] for result in self.results.values()]
+        shown = {name: labels.get(name, name) for name in cited}
+        pairs = {f"{a} − {b}": f"{shown[a]} − {shown[b]}" for a, b in product(shown, shown)}
+        return comparison.with_columns(pl.col("comparison").replace(pairs)) if labels else comparison
+
+
+def _printed(result: Result, labels: Mapping[str, str]) -> Result:
+    """A result whose model is called by its label; the signatures of its numbers are as they were."""
+    name = result.signature["model"]
+    return replace(result, signature=result.signature.with_(model=labels[name])) if name in labels else result
+
+
+def _told(run: RunFacts, labels: Mapping[str, str]) -> RunFacts:
+    """How it was made, with the models called by their labels and their names beside them."""
+    models = {
+        labels.get(name, name): f"{name}, {line}" if name in labels else line for name, line in run.models.items()
+    }
+    return replace(run, models=models)
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:

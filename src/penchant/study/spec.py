@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from penchant.errors import DataError, StudyError, in_words
+from penchant.errors import DataError, StudyError, in_words, one_line
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import SEED
@@ -17,6 +17,23 @@ from penchant.tables.documents import SETTINGS, Document, distinct, read_yaml
 
 DEMO = Path(__file__).with_name("demo.yaml")
 """The bundled study."""
+
+
+def _of_print(label: str) -> str:
+    if label != one_line(label).strip() or not label or " − " in label:
+        raise ValueError("a label is one line, without space around it and without ' − '")
+    return label
+
+
+def _each_its_own(names: dict[str, str]) -> dict[str, str]:
+    labels = list(names.values())
+    twice = next((label for label in labels if labels.count(label) > 1), None)
+    if twice is not None:
+        raise ValueError(f"two models are called '{twice}'")
+    return names
+
+
+Label = Annotated[str, AfterValidator(_of_print)]
 
 
 class Study(BaseModel):
@@ -37,6 +54,8 @@ class Study(BaseModel):
     """Running text from which sentences are drawn for probes that name none, and on which vectors are trained."""
     vectors: dict[str, Vectors] = {}
     """Word vectors to train on the corpus, by name; the models list them as trained:NAME."""
+    names: Annotated[dict[str, Label], AfterValidator(_each_its_own)] = {}
+    """What models are called in tables and figures, as model: label. Signatures keep the names that can be loaded."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """The seed of every probe that sets none of its own."""
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
@@ -95,16 +114,27 @@ def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[St
     content = document.content
     if not isinstance(content, dict):
         raise StudyError("a study file holds keys such as study, models, probes", where=str(path))
+    listed = content.get("models")
     if models:
         content["models"] = models
     try:
         study = Study.model_validate(content)
+        _known_names(study, [*study.models, *(listed if isinstance(listed, list) else [])])
         return study, study.instruments()
     except ValidationError as error:
         first = error.errors()[0]
         raise _at(document, tuple(first["loc"]), in_words(first)) from error
     except _PlacedError as place:
         raise _at(document, place.path, place.message) from place
+
+
+def _known_names(study: Study, models: list[str]) -> None:
+    """Check that only models have names: those measured, and those of the file that others replace."""
+    for model, label in study.names.items():
+        if model not in models:
+            raise _PlacedError(("names", model), f"no such model is in the study — it has {', '.join(study.models)}")
+        if label in study.models and label != model:
+            raise _PlacedError(("names", model), f"'{label}' is another model of the study")
 
 
 def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyError:

@@ -1,0 +1,96 @@
+"""What models are called in print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from answers import Answer, refused
+from penchant.study.manifest import read_manifest
+from penchant.study.results import read_outcome
+
+Program = Callable[..., Answer]
+STUDY = """\
+study: s
+models: ["bundled:modern", "bundled:early-modern"]
+names: {names}
+probes:
+  - minimal-pairs: {{data: pairs.tsv, resamples: 100}}
+  - cloze: {{data: early-modern-60, k: 3, resamples: 100, draws: 10}}
+"""
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Callable[[str], Path]:
+    (tmp_path / "pairs.tsv").write_text(
+        "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n", "utf-8"
+    )
+
+    def write(names: str) -> Path:
+        (tmp_path / "s.yaml").write_text(STUDY.format(names=names), "utf-8")
+        return tmp_path / "s.yaml"
+
+    return write
+
+
+@pytest.mark.whole
+def test_labels_stand_wherever_a_model_is_named(
+    penchant: Program, study: Callable[[str], Path], tmp_path: Path
+) -> None:
+    path = study("{'bundled:modern': Our English, 'bundled:early-modern': Shakespeare’s}")
+    code, out, err = penchant("run", path, "-o", "out")
+    assert code == 0, err
+    assert "Our English" in out and "Shakespeare’s" in out and "Our English − Shakespeare’s" in out
+    assert "bundled:" not in out + err
+    for form in ("csv", "latex"):
+        code, said, err = penchant("export", "out", "--to", form)
+        assert code == 0, err
+        texts = {line: Path(line).read_text("utf-8") for line in said.splitlines()}
+        assert any("Our English" in text for text in texts.values())
+        for name, text in texts.items():  # names stand in signatures, to be loaded again
+            assert "bundled:" not in re.sub(r"penchant:[^\n\"]*|\\(signature|path)\{[^\n]*", "", text), name
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Our English" in page and "bundled:modern, " in page  # said once, of how it was made
+    outcome = read_outcome(tmp_path / "out")
+    assert {result.signature["model"] for result in outcome.results.values()} == {
+        "bundled:modern",
+        "bundled:early-modern",
+    }
+    before = {place: pl.read_parquet(place) for place in (tmp_path / "out").rglob("*.parquet")}
+    code, out, err = penchant("run", study("{'bundled:modern': Today’s}"), "-o", "out", "--resume")
+    assert code == 0, err
+    assert "Today’s" in out and "bundled:early-modern" in out and "Our English" not in out
+    assert [len(attempt.units) for attempt in read_manifest(tmp_path / "out" / "manifest.json").attempts] == [4, 0]
+    for place, table in before.items():
+        assert pl.read_parquet(place).equals(table, null_equal=True)
+
+
+@pytest.mark.parametrize(
+    ("names", "part"),
+    [
+        ("{gpt2: GPT-2}", "names.gpt2: no such model is in the study"),
+        ("{'bundled:modern': A, 'bundled:early-modern': A}", "two models are called 'A'"),
+        ("{'bundled:modern': 'bundled:early-modern'}", "'bundled:early-modern' is another model of the study"),
+        ("{'bundled:modern': ''}", "a label is one line"),
+        ("{'bundled:modern': \"a\\nb\"}", "a label is one line"),
+        ("{'bundled:modern': 'a − b'}", "without ' − '"),
+    ],
+)
+def test_labels_that_would_mislead(
+    penchant: Program, study: Callable[[str], Path], tmp_path: Path, names: str, part: str
+) -> None:
+    refused(penchant("run", study(names), "-o", "out"), "s.yaml, line 3", part)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_model_in_place_of_the_studys_has_no_label(
+    penchant: Program, study: Callable[[str], Path], tmp_path: Path
+) -> None:
+    path = study("{'bundled:early-modern': Old}")
+    code, out, err = penchant("run", path, "-m", "bundled:modern", "-o", "out")
+    assert code == 0, err
+    assert "bundled:modern" in out and "Old" not in out
