@@ -31,7 +31,7 @@ from penchant.corpus.stimuli_files import (
 )
 from penchant.errors import DataError
 from penchant.files import join_names, sha256_file
-from penchant.reading import exists, is_directory
+from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.rows import read_models
 
@@ -173,18 +173,18 @@ def _read(place: Path) -> StimulusSet:
         if not (place / SET_FILE).is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=place, hint=_HINT)
         place = place / SET_FILE
-    suffix = place.suffix.lower()
+    suffix = named_sheet(place)[0].suffix.lower()
     if suffix in (".yaml", ".yml"):
         return _read_yaml(place)
     if suffix in (".json", ".jsonl"):
         categories = _from_seat(place)
-    elif suffix in (".csv", ".tsv"):
+    elif suffix in (".csv", ".tsv", ".xlsx"):
         categories = _from_table(place)
     else:
         raise DataError(
-            "is not a file of stimuli", file=place, hint="its name ends in .yaml, .json, .jsonl, .csv or .tsv"
+            "is not a file of stimuli", file=place, hint="its name ends in .yaml, .json, .jsonl, .csv, .tsv or .xlsx"
         )
-    return StimulusSet(place.stem, "und", categories, {}, (place,), _hash([place]))
+    return StimulusSet(stem(place), "und", categories, {}, (place,), _hash([place]))
 
 
 def _hash(files: Iterable[Path]) -> str:

@@ -19,9 +19,9 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
-from penchant.errors import DataError
+from penchant.errors import DataError, place
 from penchant.files import sha256_file
-from penchant.reading import is_directory
+from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Text, as_text, read_document
 from penchant.tables.rows import read_models
@@ -217,16 +217,16 @@ def read_cloze(path: str | Path) -> ClozeSet:
 
     Raises DataError naming file, line and field.
     """
-    place = Path(path)
-    if is_directory(place):
-        place = place / SET_FILE
-        if not place.is_file():
+    source = Path(path)
+    if is_directory(source):
+        source = source / SET_FILE
+        if not source.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")
-    if place.suffix not in (".yaml", ".yml"):
-        return _set(SetFile(name=place.stem, sentences=place.name), place.parent)
-    description = read_document(place, SetFile, hint="see penchant schema cloze")
-    name = description.name or place.absolute().parent.name
-    return replace(_set(description.model_copy(update={"name": name}), place.parent), description=place)
+    if source.suffix not in (".yaml", ".yml"):
+        return _set(SetFile(name=stem(source), sentences=source.name), source.parent)
+    description = read_document(source, SetFile, hint="see penchant schema cloze")
+    name = description.name or source.absolute().parent.name
+    return replace(_set(description.model_copy(update={"name": name}), source.parent), description=source)
 
 
 def _set(description: SetFile, folder: Path) -> ClozeSet:
@@ -269,7 +269,7 @@ def _sentences(path: Path) -> tuple[Sentence, ...]:
             )
         lines[row.id] = line
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
-        sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, f"{path}, line {line}"), row.expected))
+        sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
 
 
@@ -295,7 +295,7 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
         for line, row in read_models(path, RatingRow, guarded=True):
             if known is not None:
                 require_sentence(row.sentence, known, path, line)
-            place = f"{path}, line {line}"
+            where = place(path, line)
             key = (row.sentence, row.word, row.rater)
             if key in seen:
                 raise DataError(
@@ -304,8 +304,8 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
                     line=line,
                     hint=f"the first is in {seen[key]}",
                 )
-            seen[key] = place
-            ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, place))
+            seen[key] = where
+            ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, where))
     return ratings
 
 
@@ -319,7 +319,7 @@ def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:
                 raise DataError(
                     f"'{row.word}' occurs twice", file=path, line=line, hint=f"the first is in {places[row.word]}"
                 )
-            places[row.word] = f"{path}, line {line}"
+            places[row.word] = place(path, line)
             valences[row.word] = row.valence
     return valences
 

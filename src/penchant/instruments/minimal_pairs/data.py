@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, place
 from penchant.files import sha256_file
-from penchant.reading import is_directory
+from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.rows import Row, read_rows
 
@@ -130,8 +130,8 @@ def read_pairs(
     read = _READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
     _refuse_repeated(items, rows, table)
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *_cautions(file.stem, items))
-    return PairSet(file.stem, file, sha256_file(file), kind, items, cautions)
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *_cautions(stem(file), items))
+    return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
 def read_many(
@@ -150,7 +150,7 @@ def read_many(
     files = [file for path in paths for file in _expand(Path(path))]
     named: dict[str, Path] = {}
     for file in files:
-        other = named.setdefault(file.stem, file)
+        other = named.setdefault(stem(file), file)
         if other is not file:
             same = other.resolve() == file.resolve()
             raise DataError(
@@ -192,7 +192,7 @@ def _kind(table: _PairTable) -> Kind:
 
 def _blimp(table: _PairTable, row: Row, number: int) -> Item:
     paradigm = table.code(row, "UID")
-    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term"), "dataset": table.path.stem}
+    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term"), "dataset": stem(table.path)}
     if "field" in table.columns:
         labels["field"] = table.code(row, "field")
     texts = {"good": table.text(row, "sentence_good"), "bad": table.text(row, "sentence_bad")}
@@ -207,7 +207,7 @@ def _crows(table: _PairTable, row: Row, number: int) -> Item:
         )
     other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
     texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
-    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": table.path.stem}
+    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}
     unnumbered = table.code_or(str(number), row, "id")
     return Item(table.code_or(unnumbered, row, ""), texts, labels, _place(table, row))
 
@@ -218,18 +218,18 @@ def _comps(table: _PairTable, row: Row, number: int) -> Item:
         "good": f"{table.text(row, 'prefix_acceptable')} {phrase}",
         "bad": f"{table.text(row, 'prefix_unacceptable')} {phrase}",
     }
-    stem = table.path.stem
-    phenomenon = table.code_or(stem, row, "negative_sample_type")
-    labels = {"paradigm": stem, "phenomenon": phenomenon, "dataset": stem}
+    name = stem(table.path)
+    phenomenon = table.code_or(name, row, "negative_sample_type")
+    labels = {"paradigm": name, "phenomenon": phenomenon, "dataset": name}
     return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
 
 
 def _plain(table: _PairTable, row: Row, number: int) -> Item:
-    stem = table.path.stem
+    name = stem(table.path)
     labels = {
-        "paradigm": table.code_or(stem, row, table.names.group),
-        "phenomenon": table.code_or(stem, row, "phenomenon"),
-        "dataset": stem,
+        "paradigm": table.code_or(name, row, table.names.group),
+        "phenomenon": table.code_or(name, row, "phenomenon"),
+        "dataset": name,
     }
     texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
     return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
@@ -239,7 +239,7 @@ _READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps"
 
 
 def _place(table: _PairTable, row: Row) -> str:
-    return f"{table.path}, line {row.line}"
+    return place(table.path, row.line)
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTable) -> None:

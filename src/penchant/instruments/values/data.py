@@ -19,7 +19,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from penchant.errors import DataError
+from penchant.errors import DataError, place
 from penchant.files import sha256_file
 from penchant.reading import is_directory
 from penchant.tables.documents import Text, read_document
@@ -178,19 +178,19 @@ class ValuesSet:
 
 def read_values(path: str | Path) -> ValuesSet:
     """Read the set in a directory with `set.yaml`, or of such a file. Raises DataError naming file, line and field."""
-    place = Path(path)
-    if is_directory(place):
-        place = place / SET_FILE
-        if not place.is_file():
+    source = Path(path)
+    if is_directory(source):
+        source = source / SET_FILE
+        if not source.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema values")
-    description = read_document(place, ValuesFile, hint="see penchant schema values")
-    _check_templates(description.templates, place)
-    folder = place.parent
+    description = read_document(source, ValuesFile, hint="see penchant schema values")
+    _check_templates(description.templates, source)
+    folder = source.parent
     statements, negations = _statements(folder / description.statements)
     calibration = _calibration(folder / description.calibration)
-    files = (place, folder / description.statements, folder / description.calibration)
+    files = (source, folder / description.statements, folder / description.calibration)
     return ValuesSet(
-        description.name or place.absolute().parent.name,
+        description.name or source.absolute().parent.name,
         description.language,
         statements,
         calibration,
@@ -216,8 +216,8 @@ def _check_templates(templates: list[Template], path: Path) -> None:
 
 def _statements(path: Path) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     statements, negations = [], []
-    for place, row in _once(path, StatementRow):
-        shared: dict[str, Any] = {"place": place, "value": row.value, "reversed": row.reversed}
+    for where, row in _once(path, StatementRow):
+        shared: dict[str, Any] = {"place": where, "value": row.value, "reversed": row.reversed}
         statements.append(Statement(row.id, row.text, "statement", **shared))
         if row.negation:
             negations.append(Statement(row.id, row.negation, "negation", **shared))
@@ -225,7 +225,7 @@ def _statements(path: Path) -> tuple[tuple[Statement, ...], tuple[Statement, ...
 
 
 def _calibration(path: Path) -> tuple[Statement, ...]:
-    return tuple(Statement(row.id, row.text, "calibration", place) for place, row in _once(path, NeutralRow))
+    return tuple(Statement(row.id, row.text, "calibration", where) for where, row in _once(path, NeutralRow))
 
 
 Row = TypeVar("Row", StatementRow, NeutralRow)
@@ -242,6 +242,6 @@ def _once(path: Path, model: type[Row]) -> Iterator[tuple[str, Row]]:
                     f"'{key[1]}' occurs twice, first on line {seen[key]}", file=path, line=line, field=field
                 )
             seen[key] = line
-        yield f"{path}, line {line}", row
+        yield place(path, line), row
     if not seen:
         raise DataError("holds no rows", file=path)
