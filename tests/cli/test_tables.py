@@ -67,3 +67,54 @@ def test_every_bad_cell_is_printed_below_the_first(penchant: Penchant, zoo: Zoo,
     assert (code, out, len(lines)) == (2, "", 21)
     assert [line.split(": ")[1] for line in lines[:20]] == [f"t.csv, line {n}, field 's'" for n in range(3, 43, 2)]
     assert lines[20] == "penchant: … and 5 more"
+
+
+@pytest.fixture
+def survey_of_pairs(tmp_path: Path) -> Path:
+    """The tiny pairs as a spreadsheet in Prague saves them, under names of its own."""
+    frame = pl.DataFrame(tiny.PAIRS, schema=["Dobře", "Špatně"], orient="row")
+    frame = frame.with_columns(pl.Series("Jev", [f"g{i % 2}" for i in range(len(frame))]))
+    (tmp_path / "p.csv").write_text("\ufeffsep=;\r\n" + frame.write_csv(separator=";"), "utf-8")
+    frame.rename({"Dobře": "good", "Špatně": "bad", "Jev": "group"}).write_csv(tmp_path / "q.csv")
+    return tmp_path
+
+
+def test_columns_by_their_names(penchant: Penchant, zoo: Zoo, survey_of_pairs: Path) -> None:
+    named = ("--good", "Dobře", "--bad", "Špatně", "--group", "Jev")
+    code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"), "--format", "tsv", *named)
+    assert code == 0, err
+    assert out.replace("\tp\t", "\tq\t") == penchant("audit", "q.csv", "-m", zoo("bert"), "--format", "tsv")[1]
+    code, out, err = penchant("check", "-m", zoo("bert"), "p.csv", "--format", "tsv", *named)
+    checked = penchant("check", "-m", zoo("bert"), "q.csv", "--format", "tsv")
+    assert (code, out.replace("p.csv, line 9", "q.csv, line 8")) == checked[:2]  # "sep=;" is a line
+    refused(
+        penchant("audit", "p.csv", "-m", zoo("bert"), "--good", "dobre", "--bad", "Špatně"),
+        "p.csv: there is no column 'dobre' — did you mean Dobře? the columns are Dobře, Špatně, Jev",
+    )
+    refused(penchant("audit", "p.csv", "-m", zoo("bert")), "the columns are 'Dobře', 'Špatně', 'Jev'", "--good")
+
+
+def test_a_study_names_columns(zoo: Zoo, survey_of_pairs: Path) -> None:
+    from penchant.instruments.base import Run
+    from penchant.instruments.minimal_pairs.probe import MinimalPairs
+    from penchant.models.load import load
+
+    lm, run = load(str(zoo("bert"))), Run(base=[survey_of_pairs])
+    columns = {"good": "Dobře", "bad": "Špatně", "group": "Jev"}
+    named = MinimalPairs.model_validate({"data": "p.csv", "columns": columns, "resamples": 200}).run(lm, run)
+    plain = MinimalPairs(data="q.csv", resamples=200).run(lm, run)
+    scores = ["good", "bad", "paradigm", "score_good", "score_bad"]
+    assert named.items.select(scores).equals(plain.items.select(scores))
+    assert named.signature["columns"] == "good=Dobře+bad=Špatně+group=Jev"
+    assert "columns" not in plain.signature
+    # Turned round, what was right is wrong.
+    turned = MinimalPairs.model_validate({"data": "p.csv", "columns": {"good": "Špatně", "bad": "Dobře"}}).run(lm, run)
+    assert turned.items["good"].to_list() == plain.items["bad"].to_list()
+
+
+def test_every_bad_cell_of_pairs(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("good,bad,group\n,b,g\na, ,g\na,b,g\n,,\n")
+    code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
+    assert (code, out) == (2, "")
+    cells = [(2, "good"), (3, "bad"), (5, "group"), (5, "good"), (5, "bad")]
+    assert err.splitlines() == [f"penchant: p.csv, line {n}, field '{name}': the field is blank" for n, name in cells]

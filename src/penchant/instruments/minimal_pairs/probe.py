@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
 
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
@@ -24,7 +24,7 @@ from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cau
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Written, written
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.documents import distinct
+from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen"]
@@ -36,6 +36,18 @@ Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length
 
 def _each_once(names: Normalisations) -> Normalisations:
     return distinct(names) if isinstance(names, list) else names
+
+
+class PairColumns(BaseModel):
+    """The columns of a plain table of pairs."""
+
+    model_config = SETTINGS
+    good: str = "good"
+    """The acceptable sentence. Default: good."""
+    bad: str = "bad"
+    """The unacceptable sentence. Default: bad."""
+    group: str = "group"
+    """The paradigm, if the table has one. Default: group."""
 
 
 class PairProbe(Probe):
@@ -67,11 +79,13 @@ class PairProbe(Probe):
         """The signature with the normalisation of the estimate."""
         return signature.with_(normalise=estimate.by["normalise"])
 
-    def pairs_in(self, data: str | Sequence[str], base: Sequence[Path]) -> list[PairSet]:
+    def pairs_in(
+        self, data: str | Sequence[str], base: Sequence[Path], columns: PairColumns | None = None
+    ) -> list[PairSet]:
         """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
         places = tuple(self.find(name, base) for name in listed(data))
         if places not in self._read:
-            self._read[places] = read_many(places, acceptable=self.acceptable)
+            self._read[places] = read_many(places, acceptable=self.acceptable, **dict(columns or ()))
         return self._read[places]
 
     def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> pl.DataFrame:
@@ -105,10 +119,13 @@ class MinimalPairs(PairProbe):
 
     data: Annotated[Paths, CITED]
     """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns."""
+    columns: Annotated[PairColumns, CITED] = PairColumns()
+    """The columns of a plain table, where they are not called good, bad and group; naming any makes the files plain
+    tables."""
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
         """The pairs, checked and cached. Raises DataError naming file, line and field."""
-        return self.pairs_in(self.data, base)
+        return self.pairs_in(self.data, base, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files the pairs are read from."""
@@ -121,7 +138,9 @@ class MinimalPairs(PairProbe):
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
-        return {"data": cite(pair_sets), **self.how(model, pair_sets)}
+        named = [f"{role}={column}" for role, column in self.columns if column != role]
+        columns = {"columns": join_names(named)} if named else {}
+        return {"data": cite(pair_sets), **columns, **self.how(model, pair_sets)}
 
     def measure(self, session: Session) -> Measured:
         """Score every pair."""
