@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 _LONGEST_SHOWN = 80
-_MOST_LISTED = 20
+MOST_LISTED = 20
 """The most errors that are listed together."""
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
@@ -132,10 +132,10 @@ class OutputError(PenchantError):
 def together(errors: Sequence[DataError]) -> DataError:
     """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more."""
     first, *others = errors
-    for other in others[: _MOST_LISTED - 1]:
+    for other in others[: MOST_LISTED - 1]:
         first.add_note(str(other))
-    if len(errors) > _MOST_LISTED:
-        first.add_note(f"… and {len(errors) - _MOST_LISTED} more")
+    if len(errors) > MOST_LISTED:
+        first.add_note(f"… and {len(errors) - MOST_LISTED} more")
     return first
 
 

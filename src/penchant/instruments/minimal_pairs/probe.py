@@ -23,6 +23,8 @@ from penchant.instruments.minimal_pairs.data import PairSet, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Written, written
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Item, Signature
 from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
@@ -60,6 +62,9 @@ class PairProbe(Probe):
     method."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
+    on_unknown: OnUnknown = "stop"
+    """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
 
     _read: dict[tuple[Path, ...], list[PairSet]] = PrivateAttr(default_factory=dict)
 
@@ -88,11 +93,22 @@ class PairProbe(Probe):
             self._read[places] = read_many(places, acceptable=self.acceptable, **dict(columns or ()))
         return self._read[places]
 
-    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> pl.DataFrame:
-        """The scores of every pair of some sets, one row per pair."""
-        items = [(collection(pairs), item) for pairs in pair_sets for item in pairs.items]
+    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """The scores of the pairs of some sets, one row per pair, and what must be said of those left out."""
+        items, cautions = known_items(
+            session.lm,
+            [(collection(pairs), item) for pairs in pair_sets for item in pairs.items],
+            lambda pair: (pair[1].texts["good"], pair[1].texts["bad"]),
+            lambda pair: pair[1].place,
+            self.on_unknown,
+            "pairs",
+        )
         triples = ((item.texts["good"], item.texts["bad"], item.place) for _, item in items)
-        return items_table(items, list(session.scorer.score_pairs(triples, self.method)))
+        return items_table(items, list(session.scorer.score_pairs(triples, self.method))), cautions
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet]) -> dict[str, object]:
         """The part of a signature about scoring and about which sentence counts as acceptable."""
@@ -105,6 +121,7 @@ class PairProbe(Probe):
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
+            **signed_unknown(self.on_unknown),
         }
 
 
@@ -147,7 +164,8 @@ class MinimalPairs(PairProbe):
         pair_sets = self.pair_sets(session.base)
         session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
         cautions = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
-        return Measured(self.scored(session, pair_sets), cautions)
+        items, left_out = self.scored(session, pair_sets)
+        return Measured(items, (*cautions, *left_out))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Accuracies, splits, gaps and length adjustment, by normalisation and data set."""
