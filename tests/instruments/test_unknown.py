@@ -18,7 +18,7 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer
 from penchant.errors import DataError
-from penchant.instruments.base import Probe, Run
+from penchant.instruments.base import Run
 from penchant.instruments.registry import compare
 from penchant.instruments.unknown import unknown_parts
 from penchant.models.load import LanguageModel, load
@@ -27,7 +27,7 @@ from penchant.study.results import read_outcome
 Zoo = Callable[[str], Path]
 UNKNOWN = "漢"
 TRIES = st.lists(st.integers(0, 3), min_size=len(tiny.PAIRS), max_size=len(tiny.PAIRS))
-FEW = {"resamples": 200}
+FEW = 200
 
 
 @pytest.fixture(scope="module")
@@ -79,18 +79,18 @@ def test_pairs_lose_both_sentences(
     run = Run(base=[folder / "all"])
     if len(lost) == len(rows):
         with pytest.raises(DataError, match="every one of the"):
-            pc.MinimalPairs(data="p.csv", on_unknown="skip", **FEW).run(bert, run)
+            pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run(bert, run)
         return
-    skipped = pc.MinimalPairs(data="p.csv", on_unknown="skip", **FEW).run(bert, run)
+    skipped = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run(bert, run)
     (folder / "kept").mkdir()
     write(folder / "kept" / "p.csv", [row for i, row in enumerate(rows) if i not in lost])
-    same(skipped, pc.MinimalPairs(data="p.csv", **FEW).run(bert, Run(base=[folder / "kept"])))
+    same(skipped, pc.MinimalPairs(data="p.csv", resamples=FEW).run(bert, Run(base=[folder / "kept"])))
     told = [caution for caution in skipped.cautions if "unknown to the tokenizer" in caution]
     if lost:
         assert told[0].startswith(f"{len(lost)} of {len(rows)} pairs hold something unknown")
         assert all(f"p.csv, line {i + 2} ('{UNKNOWN}')" in told[0] for i in lost)
         with pytest.raises(DataError) as caught:
-            pc.MinimalPairs(data="p.csv", **FEW).run(bert, run)
+            pc.MinimalPairs(data="p.csv", resamples=FEW).run(bert, run)
         listed = [str(caught.value), *getattr(caught.value, "__notes__", ())]
         assert [text.split(": ")[0] for text in listed] == [f"{folder}/all/p.csv, line {i + 2}" for i in lost]
     else:
@@ -106,14 +106,14 @@ def test_cloze_sentences_are_left_out(bert: LanguageModel, tmp_path: Path) -> No
     write(tmp_path / "c.csv", rows)
     run = Run(base=[tmp_path])
     with pytest.raises(DataError) as caught:
-        pc.Cloze(data="c.csv", **FEW).run(bert, run)
+        pc.Cloze(data="c.csv", resamples=FEW).run(bert, run)
     assert "line 3" in str(caught.value) and "line 5" in caught.value.__notes__[0]
-    skipped = pc.Cloze(data="c.csv", on_unknown="skip", **FEW).run(bert, run)
+    skipped = pc.Cloze(data="c.csv", on_unknown="skip", resamples=FEW).run(bert, run)
     assert skipped.items["id"].to_list() == ["s0", "s2", "s4"]
     assert "2 of 5 sentences hold something unknown" in skipped.cautions[0]
     (tmp_path / "kept").mkdir()
     write(tmp_path / "kept" / "c.csv", [row for row in rows if UNKNOWN not in str(row["text"])])
-    same(skipped, pc.Cloze(data="c.csv", **FEW).run(bert, Run(base=[tmp_path / "kept"])))
+    same(skipped, pc.Cloze(data="c.csv", resamples=FEW).run(bert, Run(base=[tmp_path / "kept"])))
 
 
 def test_a_candidate_that_is_unknown_loses_its_sentence(zoo: Zoo, tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_candidate_that_is_unknown_loses_its_sentence(zoo: Zoo, tmp_path: Path
     write(tmp_path / "c.csv", rows)
     words = [("s0", "cat"), ("s0", "dog"), ("s1", "cat"), ("s1", UNKNOWN), ("s2", "rain"), ("s2", "cat")]
     write(tmp_path / "w.csv", [{"sentence": sentence, "word": word} for sentence, word in words])
-    settings_ = {"data": "c.csv", "candidates": "w.csv", "method": "pll", "on_unknown": "skip", **FEW}
+    settings_ = {"data": "c.csv", "candidates": "w.csv", "method": "pll", "on_unknown": "skip", "resamples": FEW}
     result = pc.Cloze.model_validate(settings_).run(model, Run(base=[tmp_path]))
     assert result.items["id"].to_list() == ["s0", "s2"]
     assert "line 3 ('漢')" in result.cautions[0]
@@ -157,15 +157,15 @@ def test_clauses_are_left_out_in_every_template(bert: LanguageModel, tmp_path: P
     run = Run(base=[tmp_path])
     values_set(tmp_path / "all", statements, neutral)
     with pytest.raises(DataError) as caught:
-        pc.Values(data="all", **FEW).run(bert, run)
+        pc.Values(data="all", resamples=FEW).run(bert, run)
     assert len([str(caught.value), *caught.value.__notes__]) == 3
-    skipped = pc.Values(data="all", on_unknown="skip", **FEW).run(bert, run)
+    skipped = pc.Values(data="all", on_unknown="skip", resamples=FEW).run(bert, run)
     assert any("3 of 18 clauses hold something unknown" in caution for caution in skipped.cautions)
     assert any("1 negations" in caution and "b1" in caution for caution in skipped.cautions)
     statements[3]["negation"] = ""
     del statements[1]
     values_set(tmp_path / "kept", statements, [row for i, row in enumerate(neutral) if i != 2])
-    same(skipped, pc.Values(data="kept", **FEW).run(bert, run))
+    same(skipped, pc.Values(data="kept", resamples=FEW).run(bert, run))
 
 
 def test_models_are_compared_on_what_both_read(zoo: Zoo, tmp_path: Path) -> None:
@@ -173,7 +173,7 @@ def test_models_are_compared_on_what_both_read(zoo: Zoo, tmp_path: Path) -> None
     rows[1]["good"] = f"{rows[1]['good']} {UNKNOWN}"
     write(tmp_path / "p.csv", rows)
     one, other = (load(str(zoo(name))) for name in ("bert", "roberta"))  # bytes know everything
-    probe = pc.MinimalPairs(data="p.csv", on_unknown="skip", **FEW)
+    probe = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW)
     a, b = (probe.run(model, Run(base=[tmp_path])) for model in (one, other))
     assert (len(a.items), len(b.items)) == (len(rows) - 1, len(rows))
     assert set(compare(a, b)["n"].to_list()) == {len(rows) - 1}
@@ -184,7 +184,11 @@ def test_a_study_lists_or_skips(penchant: Callable[..., Answer], zoo: Zoo, tmp_p
     rows += [{"good": f"The cats {UNKNOWN} .", "bad": f"The dogs {UNKNOWN} ."} for _ in range(2)]
     rows[-1]["good"] = f"The rain {UNKNOWN} ."
     write(tmp_path / "p.csv", rows)
-    study = {"study": "s", "models": [str(zoo("bert"))], "probes": [{"minimal-pairs": {"data": "p.csv", **FEW}}]}
+    study = {
+        "study": "s",
+        "models": [str(zoo("bert"))],
+        "probes": [{"minimal-pairs": {"data": "p.csv", "resamples": FEW}}],
+    }
     (tmp_path / "s.yaml").write_text(yaml.safe_dump(study))
     code, _, err = penchant("run", "s.yaml", "-o", "out")
     assert code == 2
@@ -205,5 +209,4 @@ def test_a_special_token_that_is_written_is_not_unknown(zoo: Zoo) -> None:
     model = load(str(zoo("gpt2")))
     assert isinstance(model, LanguageModel)
     assert list(unknown_parts(model, ["<|endoftext|> rain", "rain"])) == ["", ""]
-    probe: type[Probe[Any]] = pc.MinimalPairs
-    assert probe(data="x").read_by(model, [("rain", "x")]) == [("rain", "x")]  # type: ignore[call-arg]
+    assert pc.MinimalPairs(data="x").read_by(model, [("rain", "x")]) == [("rain", "x")]

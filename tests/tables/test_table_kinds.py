@@ -7,6 +7,7 @@ import io
 import json
 import pickle
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import openpyxl
@@ -34,7 +35,9 @@ def delimited(rows: list[tuple[str, ...]], delimiter: str, mark: bool, declared:
     return ("\ufeff" * mark + f"sep={delimiter}\r\n" * declared + buffer.getvalue()).encode()
 
 
-def workbook(path: Path, rows: list[tuple[object, ...]], sheet: str = "Table", names: tuple[str, ...] = NAMES) -> Path:
+def workbook(
+    path: Path, rows: Sequence[tuple[object, ...]], sheet: str = "Table", names: tuple[str, ...] = NAMES
+) -> Path:
     book = openpyxl.load_workbook(path) if path.exists() else openpyxl.Workbook()
     page = book.create_sheet(sheet) if path.exists() else book.active
     page.title = sheet

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
@@ -29,6 +30,12 @@ class Written:
 CITED = Written(citation=True)
 """A field that names files."""
 _PLAIN = Written()
+
+
+def cited_columns(columns: Mapping[Any, str]) -> dict[str, object]:
+    """The part of a signature about columns that are not called as their fields; nothing where all are."""
+    named = [f"{field}={column}" for field, column in columns.items() if column != field]
+    return {"columns": join_names(named)} if named else {}
 
 
 def _how(model: type[BaseModel], name: str) -> Written:

@@ -34,7 +34,7 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
         yield Row(line, dict(zip(header, fields, strict=True)), decimal)
 
 
-def header(text: str, file: Path) -> list[str]:
+def header_of(text: str, file: Path) -> list[str]:
     """The names of the columns. Raises DataError."""
     return _header(_opened(text, file)[1], file)[1]
 

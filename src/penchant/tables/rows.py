@@ -20,7 +20,7 @@ from pydantic import BaseModel, ValidationError
 
 from penchant.errors import DataError, in_words, together
 from penchant.reading import decoded, lines, named_sheet, opened
-from penchant.tables.delimited import delimited, header
+from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
 from penchant.tables.places import suggestion
 from penchant.tables.row import Row
@@ -32,6 +32,7 @@ __all__ = ["Row", "columns", "is_binary", "lacking", "read_labelled", "read_mode
 
 _PARQUET = b"PAR1"
 _LONGEST_MAGIC = 16
+_AS_NAMED: Mapping[str, str] = {}
 
 
 def read_rows(path: str | Path) -> list[Row]:
@@ -57,18 +58,24 @@ def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def read_models(path: str | Path, model: type[Model], *, guarded: bool = False) -> list[tuple[int, Model]]:
+def read_models(
+    path: str | Path, model: type[Model], *, guarded: bool = False, columns: Mapping[Any, str] = _AS_NAMED
+) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
     An empty cell of CSV or TSV counts as missing; where cells are `guarded` against spreadsheets, they are taken as
-    what they stand for. Raises DataError naming file, line and field, with every other bad cell in its notes.
+    what they stand for. `columns` names those of fields that are called otherwise in the table. Raises DataError naming
+    file, line and field, with every other bad cell in its notes.
     """
     file = Path(path)
     data = _bytes(file)
     numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation)]
     models, errors = [], []
     absent: set[str] = set()
-    for row in _rows(data, file, unguarded if guarded else None):
+    rows = list(_rows(data, file, unguarded if guarded else None))
+    header = list(dict.fromkeys(name for row in rows for name in row.values))
+    lacking([*columns.values()] if rows else [], header, file)
+    for row in (_renamed(row, columns) for row in rows):
         values = {name: value for name, value in row.values.items() if value not in ("", None)}
         values |= {name: row.number(values[name]) for name in numbers if name in values}
         try:
@@ -76,17 +83,27 @@ def read_models(path: str | Path, model: type[Model], *, guarded: bool = False) 
         except ValidationError as error:
             for each in error.errors():
                 field = str(each["loc"][0]) if each["loc"] else None
-                no_column = each["type"] == "missing" and field is not None and field not in row.values
-                if field is not None and no_column and field in absent:
+                if field in absent:
                     continue
                 hint = ""
-                if field is not None and no_column:
-                    absent.add(field)
+                if field is not None and each["type"] == "missing" and field not in row.values:
                     hint = suggestion(field, list(row.values))
-                errors.append(DataError(in_words(each), file=file, line=row.line, field=field, hint=hint))
+                    absent |= {field} - set(header)
+                shown = columns.get(field or "", field)
+                errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))
     if errors:
         raise together(errors)
     return models
+
+
+def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
+    """The row with the cells of some columns under the names of the fields they are for."""
+    if not columns:
+        return row
+    rest = {name: value for name, value in row.values.items() if name not in columns.values()}
+    return row._replace(
+        values=rest | {field: row.values[column] for field, column in columns.items() if column in row.values}
+    )
 
 
 def _is_number(annotation: Any) -> bool:
@@ -113,7 +130,7 @@ def columns(path: str | Path) -> list[str] | None:
     if is_binary(data[:_LONGEST_MAGIC]):
         return None
     text = _text(data, file)
-    return None if text[end_of_space(text, 0)] in "{[" else header(text, file)
+    return None if text[end_of_space(text, 0)] in "{[" else header_of(text, file)
 
 
 def is_binary(start: bytes) -> bool:

@@ -15,7 +15,7 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
@@ -31,6 +31,8 @@ POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
+AS_NAMED: Mapping[str, str] = {}
+"""No column has another name than its field."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
 
@@ -212,10 +214,11 @@ class ClozeSet:
         return [file for file in named if file is not None]
 
 
-def read_cloze(path: str | Path) -> ClozeSet:
+def read_cloze(path: str | Path, columns: Mapping[Any, str] = AS_NAMED) -> ClozeSet:
     """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
 
-    Raises DataError naming file, line and field.
+    `columns` names those of the table of sentences that are not called id, text, expected or group. Raises DataError
+    naming file, line and field.
     """
     source = Path(path)
     if is_directory(source):
@@ -223,19 +226,19 @@ def read_cloze(path: str | Path) -> ClozeSet:
         if not source.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")
     if source.suffix not in (".yaml", ".yml"):
-        return _set(SetFile(name=stem(source), sentences=source.name), source.parent)
+        return _set(SetFile(name=stem(source), sentences=source.name), source.parent, columns)
     description = read_document(source, SetFile, hint="see penchant schema cloze")
     name = description.name or source.absolute().parent.name
-    return replace(_set(description.model_copy(update={"name": name}), source.parent), description=source)
+    return replace(_set(description.model_copy(update={"name": name}), source.parent, columns), description=source)
 
 
-def _set(description: SetFile, folder: Path) -> ClozeSet:
+def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> ClozeSet:
     path = folder / description.sentences
     return ClozeSet(
         str(description.name),
         description.language,
         description.scale,
-        _sentences(path),
+        _sentences(path, columns),
         tuple(folder / name for name in description.ratings),
         tuple(folder / name for name in description.lexicon),
         folder / description.candidates if description.candidates else None,
@@ -244,8 +247,8 @@ def _set(description: SetFile, folder: Path) -> ClozeSet:
     )
 
 
-def _sentences(path: Path) -> tuple[Sentence, ...]:
-    rows = read_models(path, SentenceRow)
+def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
+    rows = read_models(path, SentenceRow, columns=columns)
     if not rows:
         raise DataError("holds no rows", file=path)
     lines: dict[str, int] = {}

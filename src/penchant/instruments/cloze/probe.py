@@ -39,7 +39,7 @@ from penchant.instruments.cloze.data import (
 from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, written
+from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
@@ -85,6 +85,8 @@ class Cloze(Probe):
 
     data: Annotated[str, CITED]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
+    columns: Annotated[dict[Literal["id", "text", "expected", "group"], str], CITED] = Field(default={})
+    """The columns of the table of sentences that are not called id, text, expected or group, as field: column."""
     method: str | None = None
     """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
     sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
@@ -119,7 +121,7 @@ class Cloze(Probe):
         """The test set, checked and cached. Raises DataError naming file, line and field."""
         place = self.find(self.data, base)
         if place not in self._read:
-            self._read[place] = _checked(read_cloze(place))
+            self._read[place] = _checked(read_cloze(place, self.columns))
         return self._read[place]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
@@ -168,6 +170,7 @@ class Cloze(Probe):
         lm, test_set = language_model(model), self.test_set(base)
         return {
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
+            **cited_columns(self.columns),
             "scale": f"{test_set.scale.low} < {test_set.scale.high}",
             "method": self.method,
             "k": self.k,

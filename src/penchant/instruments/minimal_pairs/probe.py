@@ -22,7 +22,7 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Written, written
+from penchant.instruments.settings import CITED, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Item, Signature
@@ -155,9 +155,7 @@ class MinimalPairs(PairProbe):
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
-        named = [f"{role}={column}" for role, column in self.columns if column != role]
-        columns = {"columns": join_names(named)} if named else {}
-        return {"data": cite(pair_sets), **columns, **self.how(model, pair_sets)}
+        return {"data": cite(pair_sets), **cited_columns(dict(self.columns)), **self.how(model, pair_sets)}
 
     def measure(self, session: Session) -> Measured:
         """Score every pair."""
