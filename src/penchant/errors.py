@@ -15,11 +15,13 @@ is a bug and exits with code 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 _LONGEST_SHOWN = 80
+MOST_LISTED = 20
+"""The most errors that are listed together."""
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
 changes of direction, which can disguise a text; and halves of surrogate pairs, which cannot be encoded."""
@@ -63,6 +65,31 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
     return error
 
 
+class SheetRow(int):
+    """The number of a row in a sheet, and the letters of its columns by name: errors name a cell, such as B7."""
+
+    letters: Mapping[str, str]
+
+    def __new__(cls, number: int, letters: Mapping[str, str]) -> SheetRow:
+        row = super().__new__(cls, number)
+        row.letters = letters
+        return row
+
+    def __getnewargs__(self) -> tuple[int, Mapping[str, str]]:  # type: ignore[override]  # int has but the number
+        return int(self), self.letters
+
+
+def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
+    """File, line (or cell of a sheet) and field, in words."""
+    where = str(file)
+    if isinstance(line, SheetRow):
+        letter = None if field is None else line.letters.get(field)
+        where += f", cell {letter}{line}" if letter else f", row {line}"
+    elif line is not None:
+        where += f", line {line}"
+    return where if field is None else f"{where}, field '{field}'"
+
+
 class DataError(PenchantError):
     """Stimuli that cannot be used. `file`, `line` (1-based) and `field`, where given, make up `where`."""
 
@@ -77,11 +104,7 @@ class DataError(PenchantError):
         hint: str = "",
     ) -> None:
         if file is not None:
-            where = str(file)
-            if line is not None:
-                where += f", line {line}"
-            if field is not None:
-                where += f", field '{field}'"
+            where = place(file, line, field)
         self.file, self.line, self.field = file, line, field
         super().__init__(message, where=where, hint=hint)
 
@@ -104,6 +127,16 @@ class CacheError(PenchantError):
 
 class OutputError(PenchantError):
     """A result that could not be written; no partial file is left behind."""
+
+
+def together(errors: Sequence[DataError]) -> DataError:
+    """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more."""
+    first, *others = errors
+    for other in others[: MOST_LISTED - 1]:
+        first.add_note(str(other))
+    if len(errors) > MOST_LISTED:
+        first.add_note(f"… and {len(errors) - MOST_LISTED} more")
+    return first
 
 
 def in_words(error: Mapping[str, Any]) -> str:

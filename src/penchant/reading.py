@@ -27,15 +27,28 @@ _SAMPLE = 1 << 12
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _LONE_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_SHEET = re.compile(r"(.+\.xlsx)#(.+)", re.IGNORECASE | re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 # Opening ------------------------------------------------------------------------------------------------------------
 
 
+def named_sheet(path: str | Path) -> tuple[Path, str]:
+    """The file, and the sheet that a name such as FILE.xlsx#Sheet says, or "". A file of just that name goes first."""
+    match = _SHEET.fullmatch(str(path))
+    return (Path(path), "") if match is None or os.path.exists(path) else (Path(match[1]), match[2])  # noqa: PTH110
+
+
+def stem(path: str | Path) -> str:
+    """What a file of data is called: its name without suffix, with the sheet where one is named."""
+    file, sheet = named_sheet(path)
+    return f"{file.stem}-{sheet}" if sheet else file.stem
+
+
 def require_file(path: str | Path) -> None:
     """Raise DataError unless the path is a regular file, or a link to one."""
     try:
-        mode = os.stat(path).st_mode  # noqa: PTH116 (also for a path of bytes that no Path can have)
+        mode = os.stat(named_sheet(path)[0]).st_mode  # noqa: PTH116 (also for a path of bytes that no Path can have)
     except FileNotFoundError as error:
         raise DataError("no such file", file=path) from error
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
@@ -52,7 +65,7 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
     """Open a regular file for reading. Raises DataError, also for what fails while it is read."""
     require_file(path)
     try:
-        with Path(path).open("rb") as stream:
+        with named_sheet(path)[0].open("rb") as stream:
             yield stream
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
@@ -60,7 +73,7 @@ def opened(path: str | Path) -> Iterator[BufferedReader]:
 
 def is_file(path: str | Path) -> bool:
     """Whether there is a regular file. False, not an error, for a name that no file can have."""
-    return os.path.isfile(path)  # noqa: PTH113
+    return os.path.isfile(named_sheet(path)[0])  # noqa: PTH113
 
 
 def is_directory(path: str | Path) -> bool:
@@ -70,7 +83,7 @@ def is_directory(path: str | Path) -> bool:
 
 def exists(path: str | Path) -> bool:
     """Whether there is anything; see `is_file`."""
-    return os.path.exists(path)  # noqa: PTH110
+    return os.path.exists(named_sheet(path)[0])  # noqa: PTH110
 
 
 # Lines --------------------------------------------------------------------------------------------------------------

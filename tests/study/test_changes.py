@@ -263,7 +263,7 @@ def test_a_study_that_failed_before_its_first_result_does_not_occupy_its_directo
 ) -> None:
     right = study.read_text("utf-8")
     out = study.parent / "out"
-    (study.parent / "odd.tsv").write_text("good\tbad\nThe 漢字 sleep.\tThe 漢字 sleeps.\n", "utf-8")
+    (study.parent / "odd.tsv").write_text("good\tbad\nThe 漢字 sleep.\tThe cats sleeps.\n", "utf-8")
     study.write_text(right.replace("pairs.tsv", "odd.tsv"), "utf-8")
     refused(penchant("run", study, "-o", out), "unknown")
     study.write_text(right.replace("[./bert, ./gpt2]", "[./missing]"), "utf-8")

@@ -106,6 +106,8 @@ def _fail(error: PenchantError, debug: bool) -> int:
     if debug:
         raise error
     say(f"penchant: {error}")
+    for note in getattr(error, "__notes__", ()):
+        say(f"penchant: {note}")
     return 2
 
 

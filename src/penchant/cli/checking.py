@@ -17,12 +17,19 @@ from penchant.cli.options import (
     load_language_model,
 )
 
+GoodOption = Annotated[str, typer.Option("--good", metavar="NAME", help="The column of the acceptable sentence.")]
+BadOption = Annotated[str, typer.Option("--bad", metavar="NAME", help="The column of the unacceptable sentence.")]
+GroupOption = Annotated[str, typer.Option("--group", metavar="NAME", help="The column of the paradigm.")]
+
 
 def audit(
     data: Annotated[list[Path], typer.Argument(metavar="DATA…", help="Files or directories of minimal pairs.")],
     model: Annotated[list[str], typer.Option("-m", "--model", help="A model whose tokenizer to use. Repeatable.")],
     format: FormatOption = "table",
     acceptable: Annotated[str, typer.Option(help="CrowS-Pairs: sent_more or sent_less.")] = "sent_more",
+    good: GoodOption = "good",
+    bad: BadOption = "bad",
+    group: GroupOption = "group",
     trust_remote_code: TrustOption = False,
 ) -> None:
     """Audit the token lengths of minimal pairs, without weights or a forward pass."""
@@ -30,7 +37,13 @@ def audit(
     from penchant.instruments.minimal_pairs.data import read_many
     from penchant.models.load import load_tokenizer
 
-    pair_sets = read_many(data, acceptable=acceptable)  # type: ignore[arg-type]  # read_many checks it
+    pair_sets = read_many(
+        data,
+        acceptable=acceptable,  # type: ignore[arg-type]  # read_many checks it
+        good=good,
+        bad=bad,
+        group=group,
+    )
     tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
     print_frame(audit_pairs(pair_sets, tokenizers), format)
 
@@ -41,6 +54,9 @@ def check(
         list[Path] | None, typer.Argument(metavar="[DATA…]", help="Minimal pairs that the model should read.")
     ] = None,
     format: FormatOption = "table",
+    good: GoodOption = "good",
+    bad: BadOption = "bad",
+    group: GroupOption = "group",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
     trust_remote_code: TrustOption = False,
@@ -52,9 +68,8 @@ def check(
     from penchant.instruments.minimal_pairs.data import read_many
     from penchant.study.check import check as check_model
 
-    texts = [
-        (text, item.place) for pairs in read_many(data or []) for item in pairs.items for text in item.texts.values()
-    ]
+    pair_sets = read_many(data or [], good=good, bad=bad, group=group)
+    texts = [(text, item.place) for pairs in pair_sets for item in pairs.items for text in item.texts.values()]
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
     findings = check_model(lm, texts)
     rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]

@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,7 +30,7 @@ from penchant.cli.options import (
     cache_path,
     load_language_model,
 )
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, place, shortened, together
 from penchant.limits import FILLERS
 from penchant.reading import lines as limited_lines
 from penchant.reading import not_utf8, opened, require_file
@@ -40,7 +41,13 @@ if TYPE_CHECKING:
 
 def score(
     model: ModelOption,
-    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="One sentence per line; - is standard input.")] = "-",
+    file: Annotated[
+        str, typer.Argument(metavar="[FILE|-]", help="One sentence per line, or a table; - is standard input.")
+    ] = "-",
+    column: Annotated[
+        str | None,
+        typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
+    ] = None,
     method: Annotated[str | None, typer.Option("--method", help="See penchant list methods.")] = None,
     normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
     format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
@@ -60,10 +67,13 @@ def score(
         raise MethodError(f"unknown format '{format}'", hint=f"use one of {', '.join(WRITERS)}")
     if file != "-":
         require_file(file)
+    source = partial(sentences, file, column)
+    if column is not None:
+        next(source())  # a table that cannot be read costs no loading of a model
     _refuse_own_output(file)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
-    total = validate(Scorer(lm), file) if file != "-" else None
+    total = validate(Scorer(lm), source()) if file != "-" else None
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(
@@ -72,7 +82,7 @@ def score(
             batch_tokens=batch_tokens,
             progress=lambda done: advance(done, total or 0),
         )
-        scores = scorer.score(lines(file), method)
+        scores = scorer.score(source(), method)
         with to_stdout():
             WRITERS[format](scores, normalise)
     for note in scorer.notes():
@@ -117,16 +127,51 @@ def lines(file: str) -> Iterator[tuple[str, str]]:
     with nullcontext(sys.stdin.buffer) if file == "-" else opened(file) as stream:
         for number, raw in limited_lines(stream, name):
             try:
-                yield raw.decode("utf-8").rstrip("\r\n"), f"{name}, line {number}"
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield text.rstrip("\r\n"), f"{name}, line {number}"
             except UnicodeDecodeError as error:
                 raise not_utf8(raw, name, number) from error
     if not number:
         raise DataError("is empty", where=name, hint="give one sentence per line")
 
 
-def validate(scorer: Scorer, file: str) -> int:
-    """Check a whole file before the first forward pass, so that a bad last line costs seconds; return its lines."""
-    return sum(1 for _ in scorer.validated(lines(file)))
+def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, place) for each line or, where a column is named, for each row of a table."""
+    if column is None:
+        _refuse_binary(file)
+        yield from lines(file)
+        return
+    from penchant.tables.rows import lacking, read_rows
+
+    if file == "-":
+        raise MethodError("a table on standard input has no column", hint="name a file with --column")
+    rows = read_rows(file)
+    lacking([column], list(dict.fromkeys(name for row in rows for name in row.values)), file)
+    errors = []
+    for row in rows:
+        text = row.values.get(column)
+        if not isinstance(text, str) or not text.strip():
+            told = "the field is blank" if text is None or text == "" else f"expected a text, found {shortened(text)}"
+            errors.append(DataError(told, file=file, line=row.line, field=column, hint="remove the row, or fill it"))
+    if errors:
+        raise together(errors)
+    yield from ((str(row.values[column]), place(file, row.line)) for row in rows)
+
+
+def _refuse_binary(file: str) -> None:
+    """Raise MethodError for a table that is no text, of which no column is named."""
+    from penchant.tables.rows import is_binary
+
+    if file == "-":
+        return
+    with opened(file) as stream:
+        if is_binary(stream.read(16)):
+            raise DataError("is a table", file=file, hint="name the column of its sentences with --column")
+
+
+def validate(scorer: Scorer, texts: Iterable[tuple[str, str]]) -> int:
+    """Check all texts before the first forward pass, so that a bad last line costs seconds; return their number."""
+    return sum(1 for _ in scorer.validated(texts))
 
 
 def _write_tsv(scores: Iterable[SentenceScore], how: str) -> None:

@@ -13,7 +13,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
@@ -32,11 +32,13 @@ from penchant.corpus.stimuli_files import (
 )
 from penchant.errors import DataError
 from penchant.files import join_names, sha256_file
-from penchant.reading import exists, is_directory
+from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
+AS_NAMED: Mapping[str, str] = {}
+"""No column has another name than its field."""
 _HINT = "see penchant schema stimuli"
 _SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
 Span = tuple[int, int]
@@ -139,15 +141,16 @@ class StimulusSet:
 
 
 @asked
-def read_stimuli(path: str | Path | Sequence[str | Path]) -> StimulusSet:
+def read_stimuli(path: str | Path | Sequence[str | Path], columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
     """Read the stimuli of a directory with `set.yaml`, of a file, or of several of these together.
 
-    Raises DataError naming file, line and key.
+    `columns` names those of a table that are not called category, set, word or label. Raises DataError naming file,
+    line and key.
     """
     paths = [path] if isinstance(path, str | Path) else path
     if not paths:
         raise DataError("no file of stimuli is named", hint="name a directory, a file or several of them")
-    sets = [_read(Path(source)) for source in paths]
+    sets = [_read(Path(source), columns) for source in paths]
     languages = list(dict.fromkeys(s.language for s in sets if s.language != "und")) or ["und"]
     if len(languages) > 1:
         second = next(s for s in sets if s.language == languages[1])
@@ -168,25 +171,25 @@ def read_stimuli(path: str | Path | Sequence[str | Path]) -> StimulusSet:
     return StimulusSet(join_names(s.name for s in sets), languages[0], categories, suffixes, files, _hash(files))
 
 
-def _read(place: Path) -> StimulusSet:
+def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
     if not exists(place):
         raise DataError("no such file or directory", file=place)
     if is_directory(place):
         if not (place / SET_FILE).is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=place, hint=_HINT)
         place = place / SET_FILE
-    suffix = place.suffix.lower()
+    suffix = named_sheet(place)[0].suffix.lower()
     if suffix in (".yaml", ".yml"):
         return _read_yaml(place)
     if suffix in (".json", ".jsonl"):
         categories = _from_seat(place)
-    elif suffix in (".csv", ".tsv"):
-        categories = _from_table(place)
+    elif suffix in (".csv", ".tsv", ".xlsx"):
+        categories = _from_table(place, columns)
     else:
         raise DataError(
-            "is not a file of stimuli", file=place, hint="its name ends in .yaml, .json, .jsonl, .csv or .tsv"
+            "is not a file of stimuli", file=place, hint="its name ends in .yaml, .json, .jsonl, .csv, .tsv or .xlsx"
         )
-    return StimulusSet(place.stem, "und", categories, {}, (place,), _hash([place]))
+    return StimulusSet(stem(place), "und", categories, {}, (place,), _hash([place]))
 
 
 def _hash(files: Iterable[Path]) -> str:
@@ -313,8 +316,8 @@ def _folded(text: str) -> str:
 # Tables
 
 
-def _from_table(file: Path) -> tuple[Category, ...]:
-    rows = read_models(file, TableRow)
+def _from_table(file: Path, columns: Mapping[Any, str]) -> tuple[Category, ...]:
+    rows = read_models(file, TableRow, columns=columns)
     if not rows:
         raise DataError("holds no rows", file=file)
     first = {row.category: line for line, row in reversed(rows)}

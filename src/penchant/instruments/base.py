@@ -146,6 +146,10 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         """What a reader must know before using a number."""
         return ()
 
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """Those of its `texts` that a model must be able to read; by default all."""
+        return texts
+
     def text_needs(self, base: Sequence[Path]) -> TextNeeds | None:
         """What it looks for in running text, where a study begins with that. Raises DataError."""
         return None

@@ -120,17 +120,31 @@ def bundled_sets(described: Instrument) -> list[str]:
     return bundled(described.folder / described.sets, SET_FILE)
 
 
+_WHICH = ("dataset", "file", "kind", "variant", "group", "id")
+"""The columns of items that say which stimulus it is, as far as an instrument has them."""
+
+
+def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
+    """Two results without the items that were left out for one of the models, whose tokenizer does not know them."""
+    keys = [name for name in _WHICH if name in a.items.columns and name in b.items.columns]
+    both = [x.items.join(y.items, on=keys, how="semi", maintain_order="left") for x, y in ((a, b), (b, a))]
+    return replace(a, items=both[0]), replace(b, items=both[1])
+
+
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
 
-    How is each instrument's own matter: see the `compare` module in its folder. The columns `detectable` (the smallest
-    difference that would have been found four times of five), `bound`, `low_bound` and `high_bound` (an interval of the
-    level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises
-    StudyError when the two are not comparable, naming the part of the signature that differs.
+    Items that were left out for one of the models are left out for both. How is each instrument's own matter: see
+    the `compare` module in its folder. The columns `detectable` (the smallest difference that would have been found
+    four times of five), `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided
+    tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the two are
+    not comparable, naming the part of the signature that differs.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
         raise StudyError(f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}")
+    if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":
+        a, b = _read_by_both(a, b)
     compared = instrument(probe).compare(a, b)
     rows = compared.select("low", "high", "level").iter_rows()
     bound = float(a.signature.get("equivalence", math.nan))

@@ -62,6 +62,12 @@ def _taken(model: type[BaseModel], name: str, value: Any) -> Any:
 _PLAIN = Written()
 
 
+def cited_columns(columns: Mapping[Any, str]) -> dict[str, object]:
+    """The part of a signature about columns that are not called as their fields; nothing where all are."""
+    named = [f"{field}={column}" for field, column in columns.items() if column != field]
+    return {"columns": join_names(named)} if named else {}
+
+
 def _how(model: type[BaseModel], name: str) -> Written:
     return next((part for part in model.model_fields[name].metadata if isinstance(part, Written)), _PLAIN)
 

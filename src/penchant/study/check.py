@@ -14,7 +14,7 @@ import numpy as np
 
 from penchant.arguments import asked
 from penchant.engine.scorer import Scorer, language_model
-from penchant.errors import DataError, ModelError
+from penchant.errors import MOST_LISTED, DataError, ModelError
 from penchant.models.load import LanguageModel
 
 Verdict = Literal["pass", "warn", "fail"]
@@ -30,6 +30,8 @@ class Finding:
     name: str
     verdict: Verdict
     detail: str
+    others: tuple[str, ...] = ()
+    """What else is wrong in the same way, after what `detail` names."""
 
 
 @asked
@@ -58,11 +60,14 @@ def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, score
     findings = check(model, texts, scores=scores)
     for finding in findings:
         if finding.verdict == "fail":
-            raise ModelError(
+            error = ModelError(
                 f"not fit to be measured here ({finding.name}): {finding.detail}",
                 where=model.name,
                 hint="penchant check shows everything that was looked at",
             )
+            for other in finding.others:
+                error.add_note(other)
+            raise error
     return findings
 
 
@@ -99,8 +104,8 @@ def _beginning(model: LanguageModel) -> Finding:
 
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
     """Unknown tokens, characters no token covers, and length, over all texts."""
-    first: dict[str, str] = {}
-    counts = dict.fromkeys(("unknown", "lost", "marks", "long", "empty"), 0)
+    told: dict[str, list[str]] = {problem: [] for problem in ("unknown", "lost", "marks", "long", "empty")}
+    counts = dict.fromkeys(told, 0)
     total = 0
     stream = iter(dict(texts).items())
     while part := list(islice(stream, 1024)):
@@ -120,7 +125,8 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
                 problems["long"] = f"{place}: {len(encoding.ids)} tokens, the model takes {model.max_tokens}"
             for problem, message in problems.items():
                 counts[problem] += 1
-                first.setdefault(problem, message)
+                if len(told[problem]) < MOST_LISTED:
+                    told[problem].append(message)
     names = {
         "empty": "empty texts",
         "unknown": "unknown tokens",
@@ -134,7 +140,8 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
         Finding(
             names[kind],
             "warn" if kind == "marks" else "fail",
-            f"{counts[kind]} of {total} texts; the first: {first[kind]}",
+            f"{counts[kind]} of {total} texts; the first: {told[kind][0]}",
+            (*told[kind][1:], *([f"… and {counts[kind] - MOST_LISTED} more"] if counts[kind] > MOST_LISTED else [])),
         )
         if counts[kind]
         else Finding(names[kind], "pass", f"nothing amiss in {total} texts")

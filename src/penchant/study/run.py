@@ -224,7 +224,8 @@ class _Running:
     def _measure(self, number: int, spec: str, model: Model) -> None:
         probe, place, options = self.prepared.probes[number], self.places[number], self.options
         if isinstance(model, LanguageModel):
-            require_fit(model, self.texts[number], scores="encoder" not in probe.kinds)
+            texts = probe.read_by(model, self.texts[number])
+            require_fit(model, texts, scores="encoder" not in probe.kinds)
         progress = options.progress(f"{place} · {model.name}")
         run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
         began = time.perf_counter()

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from penchant.errors import DataError
+from penchant.reading import exists
 
 PACKAGE = Path(__file__).parent.parent
 """The directory of the installed package, whose subdirectories hold the bundled data."""
@@ -36,9 +37,8 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
     directories = [Path()] if base is None else [Path(directory) for directory in base]
     places = [path] if path.is_absolute() else [directory / path for directory in directories]
     for place in places:
-        with contextlib.suppress(OSError):  # no permission, or a name that no file can have
-            if place.exists():
-                return place
+        if exists(place):
+            return place
     known = [] if sets is None else bundled(sets, SET_FILE)
     if sets is not None and str(name) in known:
         return sets / str(name)
@@ -61,3 +61,11 @@ def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[
     close = difflib.get_close_matches(path.name.casefold(), list(originals), n=4, cutoff=0.7)
     close += difflib.get_close_matches(path.stem.casefold(), list(originals), n=4, cutoff=0.7)
     return list(dict.fromkeys(originals[match] for match in close))[:3]
+
+
+def suggestion(name: str, present: Sequence[str]) -> str:
+    """What to do about a column that is not there: the columns there are, and the one that may be meant."""
+    listing = f"the columns are {', '.join(present)}"
+    folded = {column.casefold().strip(): column for column in reversed(present)}
+    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    return f"did you mean {folded[near[0]]}? {listing}" if near else listing

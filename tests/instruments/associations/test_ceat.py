@@ -16,7 +16,6 @@ import polars as pl
 import pytest
 from numpy.typing import NDArray
 from polars.testing import assert_frame_equal
-from pydantic import ValidationError
 from scipy import stats
 
 import brute_associations as brute
@@ -632,7 +631,7 @@ def test_presets_and_bad_parameters(zoo: Zoo, data: Path, tmp_path: Path) -> Non
         ({"compat": "sent-bias"}, "unknown compat 'sent-bias'; use one of ceat, paper"),
     ]
     for parameters, message in bad:
-        with pytest.raises(ValidationError, match=message):
+        with pytest.raises(MethodError, match=message):
             ceat(data, **parameters)
     with pytest.raises(MethodError, match="there is no layer 7"):
         ceat(data, layers=[7]).run(brute.language_model(zoo("bert")))

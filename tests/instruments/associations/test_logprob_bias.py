@@ -15,7 +15,6 @@ import numpy as np
 import polars as pl
 import pytest
 import torch
-from pydantic import ValidationError
 
 import brute
 import brute_associations as plain
@@ -310,7 +309,7 @@ def test_the_first_piece_alone(zoo: Zoo, tmp_path: Path) -> None:
         several += len(own) > 1
     assert several
     assert bias("x", compat="first-piece", pieces="all").pieces == "all"
-    with pytest.raises(ValidationError, match="unknown compat 'paper'; use one of first-piece"):
+    with pytest.raises(MethodError, match="unknown compat 'paper'; use one of first-piece"):
         bias("x", compat="paper")
 
 

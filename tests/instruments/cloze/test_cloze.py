@@ -990,8 +990,11 @@ def test_nothing_rated_leaves_nothing_to_move() -> None:
 
 def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
     """Not even where the point that its sentences call for is 0, where δ would be 1."""
-    rows = [("g", 1, [("w", 0.5, 1.0)]), ("g", 1, [("w", 0.3, 0.5), ("v", 0.1, None)])]
-    bare = [("h", 0.0, [("c", 0.4, None)]), ("h", 0.0, [("d", 0.2, None)])]
+    rows: list[tuple[str, float, Sequence[Rated]]] = [
+        ("g", 1, [("w", 0.5, 1.0)]),
+        ("g", 1, [("w", 0.3, 0.5), ("v", 0.1, None)]),
+    ]
+    bare: list[tuple[str, float, Sequence[Rated]]] = [("h", 0.0, [("c", 0.4, None)]), ("h", 0.0, [("d", 0.2, None)])]
     table = items([*rows, *bare])
     assert table["beta"].to_list() == [0.5, pytest.approx(0.15), None, None]
     found, alone = result(table), result(items(rows))

@@ -353,7 +353,6 @@ BAD_RETURNS: dict[str, tuple[str, list[str]]] = {
         "sentence,filler,rating\ns1,dog,1\n",
         ["anna.csv, line 2, field 'word'", "the columns are sentence, filler, rating"],
     ),
-    "semicolons": ("sentence;word;rating\ns1;dog;1\n", ["anna.csv, line 1", "separated by ';'"]),
     "empty": ("", ["anna.csv: ", "empty"]),
 }
 

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars as pl
+import pyreadstat
 import pytest
 import yaml
 from hypothesis import given, settings
@@ -342,6 +344,51 @@ def test_a_statement_called_group_and_the_hash(write: Write) -> None:
     assert one.of("f").rows() == [(4.0,)]
     other = survey(write, "sex,group\n1,4\n", {**about, "scale": [5, 1]}, "group")
     assert (other.of("f").rows(), other.sha256 == one.sha256) == ([(2.0,)], False)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(["1", "9", "x", "", "NA", "3"]), min_size=1, max_size=50))
+def test_every_bad_answer_is_listed(tmp_path_factory: pytest.TempPathFactory, cells: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("survey")
+    (folder / "a.csv").write_text("b1,id\n" + "".join(f"{cell},{i}\n" for i, cell in enumerate(cells)))
+    (folder / "s.yaml").write_text("file: a.csv\n")
+    bad = [(line, cell) for line, cell in enumerate(cells, 2) if cell in ("9", "x")]
+    if not bad:
+        assert read_survey(folder / "s.yaml", ["b1"]).kept == len(cells)
+        return
+    with pytest.raises(DataError) as caught:
+        read_survey(folder / "s.yaml", ["b1"])
+    told = [str(caught.value), *getattr(caught.value, "__notes__", ())]
+    for (line, cell), text in zip(bad[:20], told, strict=False):
+        assert text.startswith(f"{folder}/a.csv, line {line}, field 'b1': ") and f"got '{cell}'" in text
+    assert len(told) == min(len(bad), 20) + (len(bad) > 20)
+
+
+def test_a_survey_of_spss_or_stata_by_code_and_by_label(tmp_path: Path) -> None:
+    frame = pandas.DataFrame(
+        {"sex": [1.0, 2, 2, 1], "wave": [1.0, 1, 1, 2], "b1": [4.0, 8, 9, 1], "b2": [1.0, 2, 3, 4]}
+    )
+    labels = {"sex": {1: "Male", 2: "Female"}, "wave": {1: "First", 2: "Second"}, "b1": {8: "Refused", 9: "Unsure"}}
+    pyreadstat.write_sav(frame, tmp_path / "a.sav", variable_value_labels=labels, missing_ranges={"b1": [9]})
+    pyreadstat.write_dta(frame.replace({"b1": {9: None}}), tmp_path / "a.dta", variable_value_labels=labels)
+    for suffix in ("sav", "dta"):
+        for levels, wave, missing in (({"m": 1, "f": 2}, 1, 8), ({"m": "Male", "f": "Female"}, "First", "Refused")):
+            about = {
+                "file": f"a.{suffix}",
+                "groups": {"column": "sex", "levels": levels},
+                "filter": {"wave": wave},
+                "missing": [missing],
+            }
+            (tmp_path / "s.yaml").write_text(yaml.safe_dump(about))
+            found = read_survey(tmp_path / "s.yaml", ["b1", "b2"])
+            assert found.answers.rows() == [("m", 4.0, 1.0), ("f", None, 2.0), ("f", None, 3.0)]
+            assert (found.read, found.kept) == (4, 3)
+
+
+def test_a_survey_with_decimal_commas(write: Write) -> None:
+    found = survey(write, "sep=;\nx;b1;b2\n1,0;3,5;4\n2,0;1;1\n", {"filter": {"x": 1}})
+    assert found.answers.rows() == [("", 3.5, 4.0)]
+    refused(lambda: survey(write, 'b1\n"3,5"\n', {}), f"{write('survey/x', '').parent}/a.csv, line 2, field 'b1'")
 
 
 # Made-up surveys --------------------------------------------------------------------------------------------------

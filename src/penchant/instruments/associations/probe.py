@@ -31,7 +31,7 @@ from penchant.instruments.associations.estimates import (
     without,
 )
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
-from penchant.instruments.settings import CITED, Table, Written, written
+from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
@@ -84,6 +84,8 @@ class Association(Probe[M]):
 
     data: Annotated[str | list[str], CITED, Table(("category", "set", "word"), lists, ".csv")]
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
+    columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
+    """The columns of a table of words that are not called category, set, word or label, as field: column."""
     categories: Annotated[list[str] | None, Written(none="all")] = None
     """Names of the categories to test. Default: all that are for this instrument."""
     compat: str | None = None
@@ -125,7 +127,7 @@ class Association(Probe[M]):
         """The stimuli, checked and cached. Raises DataError naming file and field."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         if places not in self._read:
-            self._read[places] = read_stimuli(places[0] if len(places) == 1 else places)
+            self._read[places] = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
         return self._read[places]
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
@@ -169,6 +171,7 @@ class Association(Probe[M]):
         stimuli = self.stimuli(base)
         return {
             "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
+            **cited_columns(self.columns),
             "categories": written(self, "categories"),
             **self.particulars(base),
             **{name: written(self, name) for name in _TESTED},

@@ -15,14 +15,14 @@ import math
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.arguments import asked
-from penchant.errors import DataError
+from penchant.errors import DataError, place
 from penchant.files import sha256_file
-from penchant.reading import is_directory
+from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Text, as_text, read_document
 from penchant.tables.rows import read_models
@@ -32,6 +32,8 @@ POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
+AS_NAMED: Mapping[str, str] = {}
+"""No column has another name than its field."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
 
@@ -214,30 +216,31 @@ class ClozeSet:
 
 
 @asked
-def read_cloze(path: str | Path) -> ClozeSet:
+def read_cloze(path: str | Path, columns: Mapping[Any, str] = AS_NAMED) -> ClozeSet:
     """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
 
-    Raises DataError naming file, line and field.
+    `columns` names those of the table of sentences that are not called id, text, expected or group. Raises DataError
+    naming file, line and field.
     """
-    place = Path(path)
-    if is_directory(place):
-        place = place / SET_FILE
-        if not place.is_file():
+    source = Path(path)
+    if is_directory(source):
+        source = source / SET_FILE
+        if not source.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")
-    if place.suffix not in (".yaml", ".yml"):
-        return _set(SetFile(name=place.stem, sentences=place.name), place.parent)
-    description = read_document(place, SetFile, hint="see penchant schema cloze")
-    name = description.name or place.absolute().parent.name
-    return replace(_set(description.model_copy(update={"name": name}), place.parent), description=place)
+    if source.suffix not in (".yaml", ".yml"):
+        return _set(SetFile(name=stem(source), sentences=source.name), source.parent, columns)
+    description = read_document(source, SetFile, hint="see penchant schema cloze")
+    name = description.name or source.absolute().parent.name
+    return replace(_set(description.model_copy(update={"name": name}), source.parent, columns), description=source)
 
 
-def _set(description: SetFile, folder: Path) -> ClozeSet:
+def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> ClozeSet:
     path = folder / description.sentences
     return ClozeSet(
         str(description.name),
         description.language,
         description.scale,
-        _sentences(path),
+        _sentences(path, columns),
         tuple(folder / name for name in description.ratings),
         tuple(folder / name for name in description.lexicon),
         folder / description.candidates if description.candidates else None,
@@ -246,8 +249,8 @@ def _set(description: SetFile, folder: Path) -> ClozeSet:
     )
 
 
-def _sentences(path: Path) -> tuple[Sentence, ...]:
-    rows = read_models(path, SentenceRow)
+def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
+    rows = read_models(path, SentenceRow, columns=columns)
     if not rows:
         raise DataError("holds no rows", file=path)
     lines: dict[str, int] = {}
@@ -271,7 +274,7 @@ def _sentences(path: Path) -> tuple[Sentence, ...]:
             )
         lines[row.id] = line
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
-        sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, f"{path}, line {line}"), row.expected))
+        sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
 
 
@@ -297,7 +300,7 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
         for line, row in read_models(path, RatingRow, guarded=True):
             if known is not None:
                 require_sentence(row.sentence, known, path, line)
-            place = f"{path}, line {line}"
+            where = place(path, line)
             key = (row.sentence, row.word, row.rater)
             if key in seen:
                 raise DataError(
@@ -306,8 +309,8 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
                     line=line,
                     hint=f"the first is in {seen[key]}",
                 )
-            seen[key] = place
-            ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, place))
+            seen[key] = where
+            ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, where))
     return ratings
 
 
@@ -321,7 +324,7 @@ def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:
                 raise DataError(
                     f"'{row.word}' occurs twice", file=path, line=line, hint=f"the first is in {places[row.word]}"
                 )
-            places[row.word] = f"{path}, line {line}"
+            places[row.word] = place(path, line)
             valences[row.word] = row.valence
     return valences
 

@@ -13,6 +13,7 @@ rated mass, Σ p over rated words, is reported with it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -38,7 +39,8 @@ from penchant.instruments.cloze.data import (
 from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, written
+from penchant.instruments.settings import CITED, Table, cited_columns, written
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
@@ -83,6 +85,8 @@ class Cloze(Probe):
 
     data: Annotated[str, CITED, Table(("id", "text", "expected", "group"))]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
+    columns: Annotated[dict[Literal["id", "text", "expected", "group"], str], CITED] = Field(default={})
+    """The columns of the table of sentences that are not called id, text, expected or group, as field: column."""
     method: str | None = None
     """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
     sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
@@ -105,6 +109,9 @@ class Cloze(Probe):
     moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
     """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw. Default: 1/12,
     the 50 of 600 ratings that the paper names."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
     draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 1000
     """Sensitivity analysis: number of draws. Default: 1000."""
 
@@ -114,7 +121,7 @@ class Cloze(Probe):
         """The test set, checked and cached. Raises DataError naming file, line and field."""
         place = self.find(self.data, base)
         if place not in self._read:
-            self._read[place] = _checked(read_cloze(place))
+            self._read[place] = _checked(read_cloze(place, self.columns))
         return self._read[place]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
@@ -122,6 +129,10 @@ class Cloze(Probe):
         sentences = self.test_set(base).sentences
         parts = ((part.strip(), s.item.place) for s in sentences for part in s.text.split(GAP))
         return [(part, place) for part, place in parts if part]
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files of the test set and those that the study names."""
@@ -159,6 +170,7 @@ class Cloze(Probe):
         lm, test_set = language_model(model), self.test_set(base)
         return {
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
+            **cited_columns(self.columns),
             "scale": f"{test_set.scale.low} < {test_set.scale.high}",
             "method": self.method,
             "k": self.k,
@@ -166,19 +178,30 @@ class Cloze(Probe):
             **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
             **self._cited_valences(test_set, base),
             **{name: written(self, name) for name in ("unrated", "renormalise", "moved_share", "draws")},
+            **signed_unknown(self.on_unknown),
         }
 
     def measure(self, session: Session) -> Measured:
         """Predict and rate the words of every gap."""
         test_set, valences = self.test_set(session.base), self.valences(session.base)
+        lists = {} if self.method == FILL else self._lists(test_set, session.base)
+        kept, cautions = known_items(
+            session.lm,
+            test_set.sentences,
+            partial(_read_texts, session.lm, lists),
+            lambda sentence: sentence.item.place,
+            self.on_unknown,
+            "sentences",
+        )
+        test_set = replace(test_set, sentences=tuple(kept))
         if self.method == FILL:
-            session.expect(len(test_set.sentences))
+            session.expect(len(kept))
             predictions = self._filled(session.scorer, test_set)
         else:
-            lists = self._lists(test_set, session.base)
-            session.expect(sum(map(len, lists)))
-            predictions = self._weighed(session.scorer, test_set, lists)
-        return Measured(self._items(test_set, list(predictions), valences))
+            words = [lists[sentence.item.id] for sentence in kept]
+            session.expect(sum(map(len, words)))
+            predictions = self._weighed(session.scorer, test_set, words)
+        return Measured(self._items(test_set, list(predictions), valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Mean β, δ and rated mass by group, and their sensitivity to the ratings."""
@@ -204,8 +227,8 @@ class Cloze(Probe):
             )
         return name
 
-    def _lists(self, test_set: ClozeSet, base: Sequence[Path]) -> list[list[str]]:
-        """The candidates of each sentence."""
+    def _lists(self, test_set: ClozeSet, base: Sequence[Path]) -> dict[str, list[str]]:
+        """The candidates of each sentence, by its id."""
         ids = [sentence.item.id for sentence in test_set.sentences]
         path = self.find(self.candidates, base) if self.candidates else test_set.candidates
         if path:
@@ -217,11 +240,11 @@ class Cloze(Probe):
                 words = candidates.setdefault(rating.sentence, [])
                 if rating.word not in words and any(c.isalnum() for c in rating.word):
                     words.append(rating.word)
-        lists = []
+        lists = {}
         for sentence in test_set.sentences:
             # Spellings that are the same once they fill a gap at the start are one candidate.
             distinct = {filled(sentence.text, word): word for word in reversed(candidates.get(sentence.item.id, []))}
-            lists.append(list(distinct.values())[::-1])
+            lists[sentence.item.id] = list(distinct.values())[::-1]
             if len(distinct) < 2:
                 raise DataError(
                     f"fewer than two candidates for sentence {sentence.item.id}",
@@ -327,6 +350,13 @@ def _checked(test_set: ClozeSet) -> ClozeSet:
                 hint="give the group another name",
             )
     return test_set
+
+
+def _read_texts(lm: LanguageModel, lists: dict[str, list[str]], sentence: Sentence) -> list[str]:
+    """What a model reads of a sentence: with its mask token in the gap, or with each candidate."""
+    if not lists:
+        return [sentence.text.replace(GAP, str(lm.tokenizer.hf.mask_token))]
+    return [filled(sentence.text, word) for word in lists[sentence.item.id]]
 
 
 def filled(text: str, word: str) -> str:

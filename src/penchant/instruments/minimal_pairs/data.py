@@ -6,16 +6,16 @@ The kind of a file is recognised by the names of its columns. Sentences are kept
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from penchant.arguments import asked
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, place, together
 from penchant.files import sha256_file
-from penchant.reading import is_directory
+from penchant.reading import is_directory, stem
 from penchant.records import Item
-from penchant.tables.rows import Row, read_rows
+from penchant.tables.rows import Row, lacking, read_rows
 
 Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
 Direction = Literal["sent_more", "sent_less"]
@@ -75,33 +75,33 @@ class _PairTable:
     path: Path
     columns: tuple[str, ...]
     names: _Names
+    errors: list[DataError] = field(default_factory=list)
 
-    def error(self, message: str, line: int, field: str, hint: str = "") -> DataError:
-        """An error at a line and field of the file."""
-        return DataError(message, file=self.path, line=line, field=field, hint=hint)
+    def refuse(self, message: str, line: int, column: str, hint: str = "") -> None:
+        """Note what is wrong at a line and column of the file."""
+        self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
 
-    def text(self, row: Row, field: str) -> str:
-        """The text in a required field, with surrounding white space kept. Raises DataError where it is missing or
+    def text(self, row: Row, column: str) -> str:
+        """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
         blank."""
-        value = row.values.get(field)
+        value = row.values.get(column)
+        if isinstance(value, str) and value.strip():
+            return value
         if value is None:
-            raise self.error(
-                "the field is missing" if field not in row.values else "the field is null", row.line, field
-            )
-        if not isinstance(value, str):
-            raise self.error(f"expected a text, found {value!r}", row.line, field)
-        if not value.strip():
-            raise self.error("the field is blank", row.line, field)
-        return value
+            told = "the field is null" if column in row.values else "the field is missing"
+        else:
+            told = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
+        self.refuse(told, row.line, column)
+        return ""
 
-    def code(self, row: Row, field: str) -> str:
+    def code(self, row: Row, column: str) -> str:
         """A name or number that identifies a row or a group."""
-        value = row.values.get(field)
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, field)
+        value = row.values.get(column)
+        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
 
-    def code_or(self, default: str, row: Row, field: str) -> str:
+    def code_or(self, default: str, row: Row, column: str) -> str:
         """The same, or `default` where the table lacks the column. A column must be filled in every row."""
-        return self.code(row, field) if field in self.columns else default
+        return self.code(row, column) if column in self.columns else default
 
 
 Read = Callable[[_PairTable, Row, int], Item]
@@ -120,7 +120,7 @@ def read_pairs(
 
     `acceptable` says which sentence of CrowS-Pairs counts as the good one. `good`, `bad` and `group` (the paradigm)
     name the columns of a plain table, which may also have `phenomenon` and `id`; naming any makes the file a plain
-    table. Raises DataError naming file, line and field.
+    table. Raises DataError naming file, line and field, with every other bad cell in its notes.
     """
     if acceptable not in ("sent_more", "sent_less"):
         raise MethodError(f"'{acceptable}' is not a sentence of CrowS-Pairs", hint="use sent_more or sent_less")
@@ -131,9 +131,11 @@ def read_pairs(
     kind = _kind(table)
     read = _READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
+    if table.errors:
+        raise together(table.errors)
     _refuse_repeated(items, rows, table)
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *_cautions(file.stem, items))
-    return PairSet(file.stem, file, sha256_file(file), kind, items, cautions)
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *_cautions(stem(file), items))
+    return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
 def read_many(
@@ -152,7 +154,7 @@ def read_many(
     files = [file for path in paths for file in _expand(Path(path))]
     named: dict[str, Path] = {}
     for file in files:
-        other = named.setdefault(file.stem, file)
+        other = named.setdefault(stem(file), file)
         if other is not file:
             same = other.resolve() == file.resolve()
             raise DataError(
@@ -183,18 +185,21 @@ def _kind(table: _PairTable) -> Kind:
     """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
     names = table.names
     plain = (names.good, names.bad, *((names.group,) if names.group != "group" else ()))
-    needed: dict[Kind, Sequence[str]] = {"plain": plain} if names.named else {**NEEDED}
-    for kind, columns in needed.items():
+    if names.named:
+        lacking([*plain], list(table.columns), table.path)
+        return "plain"
+    for kind, columns in NEEDED.items():
         if all(column in table.columns for column in columns):
             return kind
-    choices = "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in needed.items())
+    choices = "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in NEEDED.items())
     present = ", ".join(repr(column) for column in table.columns) or "none"
-    raise DataError(f"the columns are {present}", file=table.path, hint=f"needed are {choices}")
+    hint = f"needed are {choices}; columns: in a study, or --good and --bad, name others"
+    raise DataError(f"the columns are {present}", file=table.path, hint=hint)
 
 
 def _blimp(table: _PairTable, row: Row, number: int) -> Item:
     paradigm = table.code(row, "UID")
-    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term"), "dataset": table.path.stem}
+    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term"), "dataset": stem(table.path)}
     if "field" in table.columns:
         labels["field"] = table.code(row, "field")
     texts = {"good": table.text(row, "sentence_good"), "bad": table.text(row, "sentence_bad")}
@@ -203,13 +208,12 @@ def _blimp(table: _PairTable, row: Row, number: int) -> Item:
 
 def _crows(table: _PairTable, row: Row, number: int) -> Item:
     direction = table.text(row, "stereo_antistereo")
-    if direction not in ("stereo", "antistereo"):
-        raise table.error(
-            f"unknown direction '{direction}'", row.line, "stereo_antistereo", hint="use stereo or antistereo"
-        )
+    if direction and direction not in ("stereo", "antistereo"):
+        told = f"unknown direction '{direction}'"
+        table.refuse(told, row.line, "stereo_antistereo", hint="use stereo or antistereo")
     other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
     texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
-    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": table.path.stem}
+    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}
     unnumbered = table.code_or(str(number), row, "id")
     return Item(table.code_or(unnumbered, row, ""), texts, labels, _place(table, row))
 
@@ -220,18 +224,18 @@ def _comps(table: _PairTable, row: Row, number: int) -> Item:
         "good": f"{table.text(row, 'prefix_acceptable')} {phrase}",
         "bad": f"{table.text(row, 'prefix_unacceptable')} {phrase}",
     }
-    stem = table.path.stem
-    phenomenon = table.code_or(stem, row, "negative_sample_type")
-    labels = {"paradigm": stem, "phenomenon": phenomenon, "dataset": stem}
+    name = stem(table.path)
+    phenomenon = table.code_or(name, row, "negative_sample_type")
+    labels = {"paradigm": name, "phenomenon": phenomenon, "dataset": name}
     return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
 
 
 def _plain(table: _PairTable, row: Row, number: int) -> Item:
-    stem = table.path.stem
+    name = stem(table.path)
     labels = {
-        "paradigm": table.code_or(stem, row, table.names.group),
-        "phenomenon": table.code_or(stem, row, "phenomenon"),
-        "dataset": stem,
+        "paradigm": table.code_or(name, row, table.names.group),
+        "phenomenon": table.code_or(name, row, "phenomenon"),
+        "dataset": name,
     }
     texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
     return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
@@ -241,7 +245,7 @@ _READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps"
 
 
 def _place(table: _PairTable, row: Row) -> str:
-    return f"{table.path}, line {row.line}"
+    return place(table.path, row.line)
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTable) -> None:

@@ -73,9 +73,9 @@ class FairPairs(PairProbe):
         tables: list[pl.DataFrame] = []
         cautions: list[str] = []
         for name, pair_sets in parts.items():
-            scored = self.scored(session, pair_sets)
+            scored, left_out = self.scored(session, pair_sets)
             cautions += [caution for pairs in pair_sets for caution in pairs.cautions]
-            cautions += pair_cautions(scored)
+            cautions += [*left_out, *pair_cautions(scored)]
             labels = pl.lit(name).alias("dataset"), (pl.lit(f"{name} ") + pl.col("id")).alias("id")
             tables.append(scored.with_columns(*labels))
         return Measured(pl.concat(tables, how="diagonal"), tuple(cautions))

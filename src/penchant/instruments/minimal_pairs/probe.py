@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
 
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
@@ -22,9 +22,11 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, Written, written
+from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Item, Signature
-from penchant.tables.documents import distinct
+from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen"]
@@ -40,6 +42,18 @@ def _each_once(names: Normalisations) -> Normalisations:
     return distinct(names) if isinstance(names, list) else names
 
 
+class PairColumns(BaseModel):
+    """The columns of a plain table of pairs."""
+
+    model_config = SETTINGS
+    good: str = "good"
+    """The acceptable sentence. Default: good."""
+    bad: str = "bad"
+    """The unacceptable sentence. Default: bad."""
+    group: str = "group"
+    """The paradigm, if the table has one. Default: group."""
+
+
 class PairProbe(Probe):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
 
@@ -50,6 +64,9 @@ class PairProbe(Probe):
     method."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
+    on_unknown: OnUnknown = "stop"
+    """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
 
     _read: dict[tuple[Path, ...], list[PairSet]] = PrivateAttr(default_factory=dict)
 
@@ -69,18 +86,31 @@ class PairProbe(Probe):
         """The signature with the normalisation of the estimate."""
         return signature.with_(normalise=estimate.by["normalise"])
 
-    def pairs_in(self, data: str | Sequence[str], base: Sequence[Path]) -> list[PairSet]:
+    def pairs_in(
+        self, data: str | Sequence[str], base: Sequence[Path], columns: PairColumns | None = None
+    ) -> list[PairSet]:
         """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
         places = tuple(self.find(name, base) for name in listed(data))
         if places not in self._read:
-            self._read[places] = read_many(places, acceptable=self.acceptable)
+            self._read[places] = read_many(places, acceptable=self.acceptable, **dict(columns or ()))
         return self._read[places]
 
-    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> pl.DataFrame:
-        """The scores of every pair of some sets, one row per pair."""
-        items = [(collection(pairs), item) for pairs in pair_sets for item in pairs.items]
+    def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> tuple[pl.DataFrame, tuple[str, ...]]:
+        """The scores of the pairs of some sets, one row per pair, and what must be said of those left out."""
+        items, cautions = known_items(
+            session.lm,
+            [(collection(pairs), item) for pairs in pair_sets for item in pairs.items],
+            lambda pair: (pair[1].texts["good"], pair[1].texts["bad"]),
+            lambda pair: pair[1].place,
+            self.on_unknown,
+            "pairs",
+        )
         triples = ((item.texts["good"], item.texts["bad"], item.place) for _, item in items)
-        return items_table(items, list(session.scorer.score_pairs(triples, self.method)))
+        return items_table(items, list(session.scorer.score_pairs(triples, self.method))), cautions
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
 
     def how(self, lm: Model, pair_sets: Sequence[PairSet]) -> dict[str, object]:
         """The part of a signature about scoring and about which sentence counts as acceptable."""
@@ -93,6 +123,7 @@ class PairProbe(Probe):
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
+            **signed_unknown(self.on_unknown),
         }
 
 
@@ -107,10 +138,13 @@ class MinimalPairs(PairProbe):
 
     data: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns."""
+    columns: Annotated[PairColumns, CITED] = PairColumns()
+    """The columns of a plain table, where they are not called good, bad and group; naming any makes the files plain
+    tables."""
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
         """The pairs, checked and cached. Raises DataError naming file, line and field."""
-        return self.pairs_in(self.data, base)
+        return self.pairs_in(self.data, base, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files the pairs are read from."""
@@ -123,14 +157,15 @@ class MinimalPairs(PairProbe):
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
-        return {"data": cite(pair_sets), **self.how(model, pair_sets)}
+        return {"data": cite(pair_sets), **cited_columns(dict(self.columns)), **self.how(model, pair_sets)}
 
     def measure(self, session: Session) -> Measured:
         """Score every pair."""
         pair_sets = self.pair_sets(session.base)
         session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
         cautions = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
-        return Measured(self.scored(session, pair_sets), cautions)
+        items, left_out = self.scored(session, pair_sets)
+        return Measured(items, (*cautions, *left_out))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Accuracies, splits, gaps and length adjustment, by normalisation and data set."""

@@ -15,12 +15,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from penchant.arguments import asked
-from penchant.errors import DataError
+from penchant.errors import DataError, place
 from penchant.files import sha256_file
 from penchant.reading import is_directory
 from penchant.tables.documents import Text, read_document
@@ -120,6 +120,16 @@ class Template(BaseModel):
         return before + word + after, (len(before), len(before) + len(word))
 
 
+class TableColumns(BaseModel):
+    """The columns of a set's tables that are not called as their fields, as field: column."""
+
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    statements: dict[Literal["id", "text", "value", "reversed", "negation"], str] = {}
+    """Of the statements."""
+    calibration: dict[Literal["id", "text"], str] = {}
+    """Of the neutral statements."""
+
+
 class ValuesFile(BaseModel):
     """`set.yaml`. Paths are relative to it."""
 
@@ -132,6 +142,8 @@ class ValuesFile(BaseModel):
     """The table of statements. Default: statements.csv."""
     calibration: str = "calibration.csv"
     """The table of neutral statements. Default: calibration.csv."""
+    columns: TableColumns = TableColumns()
+    """The columns of these tables that have other names."""
     templates: Annotated[list[Template], Field(min_length=1)]
     """The sentences of every group in every wording."""
     statement: str | None = None
@@ -180,19 +192,19 @@ class ValuesSet:
 @asked
 def read_values(path: str | Path) -> ValuesSet:
     """Read the set in a directory with `set.yaml`, or of such a file. Raises DataError naming file, line and field."""
-    place = Path(path)
-    if is_directory(place):
-        place = place / SET_FILE
-        if not place.is_file():
+    source = Path(path)
+    if is_directory(source):
+        source = source / SET_FILE
+        if not source.is_file():
             raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema values")
-    description = read_document(place, ValuesFile, hint="see penchant schema values")
-    _check_templates(description.templates, place)
-    folder = place.parent
-    statements, negations = _statements(folder / description.statements)
-    calibration = _calibration(folder / description.calibration)
-    files = (place, folder / description.statements, folder / description.calibration)
+    description = read_document(source, ValuesFile, hint="see penchant schema values")
+    _check_templates(description.templates, source)
+    folder = source.parent
+    statements, negations = _statements(folder / description.statements, description.columns.statements)
+    calibration = _calibration(folder / description.calibration, description.columns.calibration)
+    files = (source, folder / description.statements, folder / description.calibration)
     return ValuesSet(
-        description.name or place.absolute().parent.name,
+        description.name or source.absolute().parent.name,
         description.language,
         statements,
         calibration,
@@ -216,27 +228,27 @@ def _check_templates(templates: list[Template], path: Path) -> None:
                 raise DataError(f"variant '{variant}' has no template of group '{group}'", where=f"{path}, templates")
 
 
-def _statements(path: Path) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
+def _statements(path: Path, columns: Mapping[Any, str]) -> tuple[tuple[Statement, ...], tuple[Statement, ...]]:
     statements, negations = [], []
-    for place, row in _once(path, StatementRow):
-        shared: dict[str, Any] = {"place": place, "value": row.value, "reversed": row.reversed}
+    for where, row in _once(path, StatementRow, columns):
+        shared: dict[str, Any] = {"place": where, "value": row.value, "reversed": row.reversed}
         statements.append(Statement(row.id, row.text, "statement", **shared))
         if row.negation:
             negations.append(Statement(row.id, row.negation, "negation", **shared))
     return tuple(statements), tuple(negations)
 
 
-def _calibration(path: Path) -> tuple[Statement, ...]:
-    return tuple(Statement(row.id, row.text, "calibration", place) for place, row in _once(path, NeutralRow))
+def _calibration(path: Path, columns: Mapping[Any, str]) -> tuple[Statement, ...]:
+    return tuple(Statement(row.id, row.text, "calibration", where) for where, row in _once(path, NeutralRow, columns))
 
 
 Row = TypeVar("Row", StatementRow, NeutralRow)
 
 
-def _once(path: Path, model: type[Row]) -> Iterator[tuple[str, Row]]:
+def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[tuple[str, Row]]:
     """The rows with their places. Raises DataError for an id or text that occurs twice, and for an empty table."""
     seen: dict[tuple[str, str], int] = {}
-    for line, row in read_models(path, model):
+    for line, row in read_models(path, model, columns=columns):
         for field in ("id", "text"):
             key = (field, getattr(row, field))
             if key in seen:
@@ -244,6 +256,6 @@ def _once(path: Path, model: type[Row]) -> Iterator[tuple[str, Row]]:
                     f"'{key[1]}' occurs twice, first on line {seen[key]}", file=path, line=line, field=field
                 )
             seen[key] = line
-        yield f"{path}, line {line}", row
+        yield place(path, line), row
     if not seen:
         raise DataError("holds no rows", file=path)

@@ -23,6 +23,7 @@ from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.data import Statement, Template, ValuesSet, read_values
 from penchant.instruments.values.estimates import value_cautions, value_estimates
@@ -64,6 +65,9 @@ class Values(Probe[Rated]):
     """The line fitted to neutral statements. `origin` fits a slope, agree = a·disagree, as in the paper (default for
     span); `difference` fits an offset, agree = disagree + b (default for lp, whose size is mostly the sentence's
     length)."""
+    on_unknown: OnUnknown = "stop"
+    """Whether statements that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
     _read: dict[Path, ValuesSet] = PrivateAttr(default_factory=dict)
     _asked: dict[Path, Survey] = PrivateAttr(default_factory=dict)
 
@@ -99,17 +103,23 @@ class Values(Probe[Rated]):
         """The sentences of both stances for every clause, with the place of the clause."""
         return [(text, place) for text, _, place in self._sentences(self.statements(base))]
 
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
+
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files of the set and of the survey."""
         survey = self.answers(base)
         return [*self.statements(base).files, *(survey.files if survey else ())]
 
     @staticmethod
-    def _rows(values_set: ValuesSet) -> Iterator[tuple[Template, Statement]]:
-        return ((template, clause) for template in values_set.templates for clause in values_set.clauses())
+    def _rows(values_set: ValuesSet, clauses: Sequence[Statement]) -> Iterator[tuple[Template, Statement]]:
+        return ((template, clause) for template in values_set.templates for clause in clauses)
 
-    def _sentences(self, values_set: ValuesSet) -> Iterator[tuple[str, tuple[int, int], str]]:
-        for template, clause in self._rows(values_set):
+    def _sentences(
+        self, values_set: ValuesSet, clauses: Sequence[Statement] | None = None
+    ) -> Iterator[tuple[str, tuple[int, int], str]]:
+        for template, clause in self._rows(values_set, list(values_set.clauses()) if clauses is None else clauses):
             for stance in STANCES:
                 yield *template.sentence(stance, clause.text), clause.place
 
@@ -135,19 +145,46 @@ class Values(Probe[Rated]):
             "method": self.method,
             "calibration": self.calibration,
             **({"bos": beginning(lm)} if lm.kind == "causal" else {}),
+            **signed_unknown(self.on_unknown),
         }
 
     def measure(self, session: Session) -> Rated:
         """Score the sentences of both stances for every clause and calibrate them."""
         values_set = self.statements(session.base)
-        sentences = list(self._sentences(values_set))
+        clauses, cautions = self._known(session.lm, values_set)
+        sentences = list(self._sentences(values_set, clauses))
         session.expect(len(sentences))
         if self.method == SPAN:
             scores = list(session.scorer.spans(sentences))
         else:
             scores = list(session.scorer.score(((text, place) for text, _, place in sentences), LP))
-        items = rated(_items(self._rows(values_set), scores), self.line)
-        return Rated(items, survey=self.answers(session.base))
+        items = rated(_items(self._rows(values_set, clauses), scores), self.line)
+        return Rated(items, cautions, survey=self.answers(session.base))
+
+    def _known(self, lm: LanguageModel, values_set: ValuesSet) -> tuple[list[Statement], tuple[str, ...]]:
+        """The clauses that the tokenizer knows in every template, and the caution about the others. A negation goes
+        with its statement, with which it is compared. Raises DataError."""
+        clauses, cautions = known_items(
+            lm,
+            list(values_set.clauses()),
+            lambda clause: [t.sentence(stance, clause.text)[0] for t in values_set.templates for stance in STANCES],
+            lambda clause: clause.place,
+            self.on_unknown,
+            "clauses",
+        )
+        statements = {clause.id for clause in clauses if clause.kind == "statement"}
+        kept = [clause for clause in clauses if clause.kind != "negation" or clause.id in statements]
+        if len(kept) < len(clauses):
+            alone = [clause.id for clause in clauses if clause.kind == "negation" and clause.id not in statements]
+            cautions += (f"{len(alone)} negations of statements left out go with them: {', '.join(alone)}",)
+        lost = {"statement", "calibration"} - {clause.kind for clause in kept}
+        if lost:
+            raise DataError(
+                f"no {min(lost)} clause is left that the tokenizer of {lm.name} knows in every template",
+                where=values_set.name,
+                hint="use a model whose vocabulary covers them",
+            )
+        return kept, cautions
 
     def summarise(self, measured: Rated) -> Iterable[Estimate]:
         """Calibration, ratings by value and group, differences, consistency, and the comparison with the survey."""

@@ -16,10 +16,11 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from penchant.arguments import asked
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, together
 from penchant.files import sha256_file
 from penchant.tables.documents import read_document
-from penchant.tables.rows import Row, read_rows
+from penchant.tables.rows import Row, lacking, read_labelled
+from penchant.tables.survey_files import Labels
 
 LOW, HIGH = 1, 5
 """The ends of the scale of ratings; answers on another scale are mapped to it linearly."""
@@ -36,7 +37,8 @@ class Groups(BaseModel):
     column: str
     """The name of the column."""
     levels: Annotated[dict[str, str | int], Field(min_length=1)]
-    """The level in the column for each group of the templates, as group: level."""
+    """The level in the column for each group of the templates, as group: level; a code, or its label in SPSS or
+    Stata."""
 
     @field_validator("levels")
     @classmethod
@@ -55,17 +57,19 @@ class SurveyFile(BaseModel):
     name: str | None = None
     """The name the survey is cited with. Default: the name of this file without suffix."""
     file: str
-    """The table: CSV, TSV, JSON lines or Parquet, with one row per respondent."""
+    """The table: CSV, TSV, JSON lines, Parquet, an Excel workbook, SPSS (.sav) or Stata (.dta), with one row per
+    respondent."""
     columns: dict[str, str] = {}
     """The column of each statement, as id: column. Default: the column named like the id."""
     groups: Groups | None = None
     """How respondents are divided into groups. Default: all respondents are compared with every group."""
     filter: dict[str, str | int | list[str | int]] = {}
-    """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept."""
+    """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept. A value
+    is a code, or its label in SPSS or Stata."""
     scale: tuple[float, float] = (LOW, HIGH)
     """The answers that mean strongly disagree and strongly agree. Default: 1, 5."""
     missing: list[str | int] = ["NA"]
-    """Values that mean no answer, besides an empty cell. Default: NA."""
+    """Values that mean no answer, besides an empty cell and what SPSS or Stata declares missing. Default: NA."""
     synthetic: bool = False
     """Whether the answers are made up. Default: no."""
 
@@ -103,64 +107,114 @@ class Survey:
 
 @asked
 def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
-    """Read the answers to some statements (by id). Raises DataError naming file, line and field."""
+    """Read the answers to some statements (by id). Raises DataError naming file, line and field, with every other bad
+    answer in its notes."""
     place = Path(path)
     description = read_document(place, SurveyFile, hint="see penchant schema values")
     table = place.parent / description.file
-    rows = read_rows(table)
-    columns = {id_: description.columns.get(id_, id_) for id_ in statements}
-    header = dict.fromkeys(name for row in rows for name in row.values)
-    unknown = [id_ for id_ in description.columns if id_ not in columns]
-    if unknown:
-        raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint="map statement ids")
-    lost = [name for id_, name in columns.items() if name not in header and id_ in description.columns]
-    lacking = [*lost, *(name for name in description.filter if name not in header)]
-    lacking += [description.groups.column] if description.groups and description.groups.column not in header else []
-    if lacking:
-        raise DataError(f"there is no column '{lacking[0]}'", file=table, hint=f"the columns are {', '.join(header)}")
-    present = {id_: name for id_, name in columns.items() if name in header}
-    if not present:
-        raise DataError("no column is named like a statement", file=table, hint="map statement ids to columns")
-    kept = [row for row in rows if _passes(row, description)]
-    groups = [_group(row, description) for row in kept]
-    answers_by_id: dict[str, list[float | None]] = {id_: [] for id_ in present}
-    names = []
-    for row, group in zip(kept, groups, strict=True):
-        if group is None:
-            continue
-        names.append(group)
-        for id_, column in present.items():
-            answers_by_id[id_].append(_answer(row, column, description, table))
-    if not names:
+    rows, labels = read_labelled(table)
+    header = list(dict.fromkeys(name for row in rows for name in row.values))
+    present = _columns(description, place, statements, header)
+    reading = _Reading(description, table, labels)
+    kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
+    answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
+    if reading.errors:
+        raise together(sorted(reading.errors, key=lambda error: error.line or 0))
+    if not kept:
         raise DataError("no respondent is left", file=table, hint="mind the filter and the levels of the groups")
-    columns_of_answers = {id_: pl.Series(answers, dtype=pl.Float64) for id_, answers in answers_by_id.items()}
+    columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
-        pl.DataFrame({_GROUP: pl.Series(names, dtype=pl.String), **columns_of_answers}),
+        pl.DataFrame({_GROUP: pl.Series([group for _, group in kept], dtype=pl.String), **columns_of_answers}),
         tuple(id_ for id_ in statements if id_ not in present),
         len(rows),
-        len(names),
+        len(kept),
         description.synthetic or SYNTHETIC in header,
         (place, table),
         hashlib.sha256((sha256_file(place) + sha256_file(table)).encode()).hexdigest(),
     )
 
 
-def _passes(row: Row, description: SurveyFile) -> bool:
-    for column, allowed in description.filter.items():
-        values = allowed if isinstance(allowed, list) else [allowed]
-        if _plain(row.values.get(column)) not in [_plain(value) for value in values]:
-            return False
-    return True
+def _columns(description: SurveyFile, place: Path, statements: Sequence[str], header: list[str]) -> dict[str, str]:
+    """The column of each statement that has one. Raises DataError for a name of a statement or column that is none."""
+    unknown = [id_ for id_ in description.columns if id_ not in statements]
+    if unknown:
+        raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint="map statement ids")
+    table = place.parent / description.file
+    named = [*description.columns.values(), *description.filter]
+    lacking([*named, *([description.groups.column] if description.groups else [])], header, table)
+    columns = {id_: description.columns.get(id_, id_) for id_ in statements}
+    present = {id_: name for id_, name in columns.items() if name in header}
+    if not present:
+        raise DataError("no column is named like a statement", file=table, hint="map statement ids to columns")
+    return present
 
 
-def _group(row: Row, description: SurveyFile) -> str | None:
-    """The group of a respondent; None if no group has that level."""
-    if description.groups is None:
-        return ""
-    level = _plain(row.values.get(description.groups.column))
-    groups = {_plain(its_level): group for group, its_level in description.groups.levels.items()}
-    return groups.get(level)
+class _Reading:
+    """How the rows of a survey are read; what cannot be read is in `errors`."""
+
+    def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
+        self.errors: list[DataError] = []
+        self._table, self._labels = table, labels
+        self._scale = description.scale
+        self._missing: dict[str, set[str]] = {}
+        self._missing_named = description.missing
+        self._filter = {
+            column: self._codes(column, allowed if isinstance(allowed, list) else [allowed])
+            for column, allowed in description.filter.items()
+        }
+        self._group_column = description.groups.column if description.groups else None
+        self._groups = {
+            code: group
+            for group, level in (description.groups.levels.items() if description.groups else ())
+            for code in self._codes(str(self._group_column), [level])
+        }
+
+    def _codes(self, column: str, named: Sequence[str | int]) -> set[str]:
+        """The codes that values of a column stand for which are named by code or by label."""
+        codes: set[str] = set()
+        labels = {_plain(code): label for code, label in self._labels.get(column, {}).items()}
+        for value in named:
+            labelled = {code for code, label in labels.items() if label == str(value).strip()}
+            codes |= {_plain(value)} if _plain(value) in labels or not labelled else labelled
+        return codes
+
+    def passes(self, row: Row) -> bool:
+        """Whether the filter keeps a row."""
+        return all(_cell(row, column) in codes for column, codes in self._filter.items())
+
+    def group(self, row: Row) -> str | None:
+        """The group of a respondent, "" where there are no groups; None if no group has that level."""
+        return "" if self._group_column is None else self._groups.get(_cell(row, self._group_column))
+
+    def answer(self, row: Row, column: str) -> float | None:
+        """An answer on the scale from 1 to 5, None for none."""
+        if column not in self._missing:
+            self._missing[column] = self._codes(column, self._missing_named)
+        text = _cell(row, column)
+        if not text or text in self._missing[column]:
+            return None
+        low, high = self._scale
+        try:
+            number = float(text)
+        except ValueError:
+            number = np.nan
+        if not min(low, high) <= number <= max(low, high):
+            self.errors.append(
+                DataError(
+                    f"an answer lies between {low:g} and {high:g}, got {row.values.get(column)!r}",
+                    file=self._table,
+                    line=row.line,
+                    field=column,
+                    hint="name what stands for no answer under missing, or set scale",
+                )
+            )
+            return None
+        return LOW + (HIGH - LOW) * (number - low) / (high - low)
+
+
+def _cell(row: Row, column: str) -> str:
+    return _plain(row.number(row.values.get(column)))
 
 
 def _plain(value: object) -> str:
@@ -171,27 +225,6 @@ def _plain(value: object) -> str:
     except ValueError:
         return text
     return f"{number:.17g}"
-
-
-def _answer(row: Row, column: str, description: SurveyFile, table: Path) -> float | None:
-    raw = row.values.get(column)
-    text = _plain(raw)
-    if not text or text in [_plain(value) for value in description.missing]:
-        return None
-    low, high = description.scale
-    try:
-        number = float(str(raw))
-    except ValueError:
-        number = np.nan
-    if not min(low, high) <= number <= max(low, high):
-        raise DataError(
-            f"an answer lies between {low:g} and {high:g}, got {raw!r}",
-            file=table,
-            line=row.line,
-            field=column,
-            hint="name what stands for no answer under missing, or set scale",
-        )
-    return LOW + (HIGH - LOW) * (number - low) / (high - low)
 
 
 @asked

@@ -1,0 +1,89 @@
+"""Items that a model's tokenizer does not know in full: they stop a study, all named, or are left out and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Literal, TypeVar
+
+from penchant.errors import DataError, together
+from penchant.models.load import LanguageModel
+from penchant.models.tokenizer import Encoding
+
+OnUnknown = Literal["stop", "skip"]
+T = TypeVar("T")
+_MOST_NAMED = 20
+_CHUNK = 1_024
+
+
+def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
+    """For each text, its first part that the tokenizer does not know, or "". A special token that is written in the
+    text is none, even if the tokenizer uses the same one for what it does not know."""
+    tokenizer, stream = model.tokenizer, iter(texts)
+    written = str(tokenizer.hf.unk_token)
+    while part := list(islice(stream, _CHUNK)):
+        for text, encoding in zip(part, tokenizer.encode(part), strict=True):
+            pieces = (text[slice(*span)] for token, span in _tokens(encoding) if token == tokenizer.unknown_id)
+            yield next((piece for piece in pieces if piece.strip() != written), "")
+
+
+def _tokens(encoding: Encoding) -> Iterable[tuple[int, tuple[int, int]]]:
+    return zip(encoding.tokens, encoding.spans, strict=True)
+
+
+def known_texts(
+    model: LanguageModel, texts: Sequence[tuple[str, str]], on_unknown: OnUnknown
+) -> Sequence[tuple[str, str]]:
+    """The (text, place) pairs that a model is to read: with `skip`, those that its tokenizer knows."""
+    if on_unknown == "stop":
+        return texts
+    parts = unknown_parts(model, (text for text, _ in texts))
+    return [text for text, part in zip(texts, parts, strict=True) if not part]
+
+
+def known_items(
+    model: LanguageModel,
+    items: Sequence[T],
+    texts: Callable[[T], Sequence[str]],
+    place: Callable[[T], str],
+    on_unknown: OnUnknown,
+    noun: str,
+) -> tuple[list[T], tuple[str, ...]]:
+    """The items of which the tokenizer knows every text, and the caution that names the others, which `noun` calls.
+
+    Raises DataError with `stop`, naming those others (20, then how many more), and where none is left.
+    """
+    parts = unknown_parts(model, (text for item in items for text in texts(item)))
+    first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]
+    lost = [(place(item), part) for item, part in zip(items, first, strict=True) if part]
+    if not lost:
+        return list(items), ()
+    if on_unknown == "stop":
+        raise together([_refusal(where, part) for where, part in lost])
+    if len(lost) == len(items):
+        raise DataError(
+            f"every one of the {len(items)} {noun} holds something unknown to the tokenizer of {model.name}",
+            where=lost[0][0],
+            hint="use a model whose vocabulary covers the text",
+        )
+    named = [f"{where} ('{part}')" for where, part in lost[:_MOST_NAMED]]
+    named += [f"and {len(lost) - _MOST_NAMED} more"] if len(lost) > _MOST_NAMED else []
+    caution = (
+        f"{len(lost)} of {len(items)} {noun} hold something unknown to the tokenizer of {model.name} and are left out "
+        f"(on_unknown: skip): {'; '.join(named)}"
+    )
+    return [item for item, part in zip(items, first, strict=True) if not part], (caution,)
+
+
+def _refusal(where: str, part: str) -> DataError:
+    return DataError(
+        f"'{part}' is unknown to the tokenizer, so the model never sees it",
+        where=where,
+        hint="change or remove the text, use a model whose vocabulary covers it, or leave such items out with "
+        "on_unknown: skip",
+    )
+
+
+def signed_unknown(on_unknown: OnUnknown) -> dict[str, object]:
+    """The part of a signature about items left out; nothing where there can be none."""
+    return {} if on_unknown == "stop" else {"on_unknown": on_unknown}

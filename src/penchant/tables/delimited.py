@@ -1,0 +1,99 @@
+"""Tables whose cells are separated by commas, semicolons or tabs, as spreadsheets write them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from penchant.errors import DataError
+from penchant.tables.row import Row
+
+_QUOTED = re.compile(r'"[^"]*"')
+_DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
+"""The line before the header in which Excel is told the separator."""
+_NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
+
+
+def delimited(text: str, file: Path) -> Iterator[Row]:
+    """The rows below the header. Raises DataError naming file and line."""
+    delimiter, records = _opened(text, file)
+    line, header = _header(records, file)
+    _check_header(header, line, file)
+    decimal = "." if delimiter == "," else ","
+    for line, fields in records:
+        if len(fields) != len(header):
+            raise DataError(
+                f"{len(fields)} fields where the header names {len(header)}",
+                file=file,
+                line=line,
+                hint=f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes",
+            )
+        yield Row(line, dict(zip(header, fields, strict=True)), decimal)
+
+
+def header_of(text: str, file: Path) -> list[str]:
+    """The names of the columns. Raises DataError."""
+    return _header(_opened(text, file)[1], file)[1]
+
+
+def _header(records: Iterator[tuple[int, list[str]]], file: Path) -> tuple[int, list[str]]:
+    for record in records:
+        return record
+    raise DataError("holds no rows", file=file, hint="the first line names the columns")
+
+
+def _opened(text: str, file: Path) -> tuple[str, Iterator[tuple[int, list[str]]]]:
+    """The delimiter, and the records with their lines: the header first."""
+    declared = _DECLARED.match(text)
+    if declared is None:
+        delimiter = _delimiter(text)
+        return delimiter, _records(text, delimiter, file, 0)
+    return declared[1], _records(text[declared.end() :], declared[1], file, 1)
+
+
+def _delimiter(text: str) -> str:
+    """What separates the names in the header line, outside quotes: a tab if there is one, else a semicolon if there
+    are more of them than commas, else a comma."""
+    bare = _QUOTED.sub("x", text[:65_536])
+    first = next((line for line in re.split(r"[\r\n]+", bare) if line), "")
+    if "\t" in first:
+        return "\t"
+    return ";" if first.count(";") > first.count(",") else ","
+
+
+def _records(text: str, delimiter: str, file: Path, before: int) -> Iterator[tuple[int, list[str]]]:
+    """Records with the line on which each begins, after some lines `before`; a quoted field may span several lines."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    while True:
+        line = before + reader.line_num + 1
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise DataError(
+                f"broken quoting: {error}",
+                file=file,
+                line=line,
+                hint='put the whole text in double quotes and write "" for a quote inside it',
+            ) from error
+        if fields:
+            yield line, fields
+
+
+def _check_header(header: Sequence[str], line: int, file: Path) -> None:
+    # An unnamed first column is the row index that R and pandas write.
+    blank = [i for i, name in enumerate(header) if not name.strip() and (i > 0 or len(header) == 1)]
+    if blank:
+        raise DataError(
+            f"column {blank[0] + 1} has no name",
+            file=file,
+            line=line,
+            hint="the first line names the columns",
+        )
+    repeated = next((name for i, name in enumerate(header) if name in header[:i]), None)
+    if repeated is not None:
+        raise DataError("two columns have the same name", file=file, line=line, field=repeated)

@@ -1,0 +1,24 @@
+"""One row of a table, whatever file it comes from."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
+
+
+class Row(NamedTuple):
+    """One row: the 1-based line on which it begins (in Parquet and in a survey, its 1-based number; in a workbook, the
+    number of its row) and its values by column. `decimal` is the mark of its numbers: a comma where semicolons or tabs
+    separate the cells."""
+
+    line: int
+    values: dict[str, object]
+    decimal: str = "."
+
+    def number(self, value: object) -> object:
+        """A value, whose decimal comma becomes a point if it is a number's text in a table that may write one so."""
+        if self.decimal == "," and isinstance(value, str) and _WITH_COMMA.fullmatch(value):
+            return value.replace(",", ".")
+        return value

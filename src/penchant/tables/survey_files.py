@@ -1,0 +1,55 @@
+"""The files of statistics programs: SPSS (.sav, .zsav) and Stata (.dta), with the labels of their codes."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from penchant.errors import DataError, missing_package
+from penchant.tables.row import Row
+from penchant.tables.workbooks import plain
+
+_SPSS = (b"$FL2", b"$FL3")
+_STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
+Labels = Mapping[str, Mapping[object, str]]
+"""By column: what its codes stand for."""
+
+
+def is_survey_file(start: bytes) -> bool:
+    """Whether a file that begins so is of SPSS or Stata."""
+    return start.startswith(_SPSS) or _STATA.match(start) is not None
+
+
+def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
+    """The rows, with codes where values have labels, and those labels. A value that the file declares to be missing is
+    none. Raises DataError, MethodError without pyreadstat."""
+    try:
+        import pyreadstat
+    except ImportError as error:
+        raise missing_package("pyreadstat", "survey", error) from error
+    read = pyreadstat.read_sav if data.startswith(_SPSS) else pyreadstat.read_dta
+    try:
+        columns, about = read(io.BytesIO(data), output_format="dict")
+    except Exception as error:  # pyreadstat also lets pass what decoding and dates raise
+        kind = "SPSS" if data.startswith(_SPSS) else "Stata"
+        raise DataError(f"cannot be read as a file of {kind}: {error}", file=file, hint="write it again") from error
+    labels = {
+        column: {plain(code): str(label).strip() for code, label in of_column.items()}
+        for column, of_column in about.variable_value_labels.items()
+    }
+    return _rows(columns), labels
+
+
+def _rows(columns: Mapping[str, Any]) -> Iterator[Row]:
+    names = list(columns)
+    for number, values in enumerate(zip(*(columns[name] for name in names), strict=True), 1):
+        yield Row(number, {name: _value(value) for name, value in zip(names, values, strict=True)})
+
+
+def _value(value: Any) -> object:
+    if hasattr(value, "item"):  # a number of numpy
+        value = value.item()
+    return "" if value is None or value != value else plain(value)

@@ -1,0 +1,147 @@
+"""Excel workbooks (.xlsx): one sheet as rows, each cell as it is shown without its format."""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from penchant.errors import DataError, SheetRow, missing_package
+from penchant.reading import refused_character
+from penchant.tables.row import Row
+
+MAGIC = b"PK\x03\x04"
+OLD_MAGIC = b"\xd0\xcf\x11\xe0"
+_LARGEST = 1 << 29
+"""The most bytes that a workbook may unpack to."""
+_NO_WORKBOOK = "save it as .xlsx, or as CSV in UTF-8"
+
+
+def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
+    """The rows of a sheet, by default the first, below its first row that is not empty, which names the columns.
+
+    An empty cell is the empty text, as in CSV. Raises DataError naming the cell, MethodError without openpyxl.
+    """
+    values, formulas = (_sheet(book, sheet, file) for book in _books(data, file))
+    header: list[str] | None = None
+    letters: dict[str, str] = {}
+    for number, (row, written) in enumerate(zip(values, formulas, strict=True), 1):
+        cells = [_value(cell, source, file) for cell, source in zip(row, written, strict=True)]
+        if all(cell == "" for cell in cells):
+            continue
+        if header is None:
+            header = _header([str(cell) for cell in cells], number, file)
+            letters = {name: _letter(column) for column, name in enumerate(header) if name or not column}
+            continue
+        surplus = [i for i, cell in enumerate(cells) if cell != "" and (i >= len(header) or (i and not header[i]))]
+        if surplus:
+            raise _cell_error("the column has no name", surplus[0], number, file, "the first row names the columns")
+        cells += [""] * (len(header) - len(cells))
+        named = {name: cell for i, (name, cell) in enumerate(zip(header, cells, strict=False)) if name or not i}
+        if not header[0] and named[""] == "":
+            del named[""]
+        yield Row(SheetRow(number, letters), named)
+
+
+def _books(data: bytes, file: Path) -> list[Any]:
+    """The workbook twice: with the values that its formulas had when it was saved, and with the formulas."""
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise missing_package("openpyxl", "tables", error) from error
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+        if size > _LARGEST:
+            raise DataError(f"unpacks to more than {_LARGEST >> 20} MiB", file=file, hint="save the sheet as CSV")
+        return [openpyxl.load_workbook(io.BytesIO(data), read_only=True, data_only=plain) for plain in (True, False)]
+    except DataError:
+        raise
+    except Exception as error:  # openpyxl raises whatever its parts do
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK) from error
+
+
+def refuse_old(file: Path) -> DataError:
+    """The error for a workbook in the format before 2007."""
+    return DataError("is a workbook in the format of Excel before 2007", file=file, hint=_NO_WORKBOOK)
+
+
+def _sheet(book: Any, name: str, file: Path) -> Iterator[Sequence[Any]]:
+    names = [sheet.title for sheet in book.worksheets]
+    if name and name not in names:
+        near = difflib.get_close_matches(name, names, n=1)
+        hint = f"did you mean {near[0]}?" if near else f"the sheets are {', '.join(names)}"
+        raise DataError(f"there is no sheet '{name}'", file=file, hint=hint)
+    if not names:
+        raise DataError("holds no sheet", file=file)
+    sheet = book[name] if name else book.worksheets[0]
+    sheet.reset_dimensions()  # a program may have written wrong ones
+    try:
+        yield from sheet.iter_rows()
+    except DataError:
+        raise
+    except Exception as error:  # as in _books: the sheet is parsed while it is read
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise DataError(f"cannot be read as an Excel workbook: {reason}", file=file, hint=_NO_WORKBOOK) from error
+
+
+def _value(cell: Any, written: Any, file: Path) -> object:
+    value = cell.value
+    if value is None:
+        if written.value is not None:
+            raise _cell_error(
+                "holds a formula that was never calculated",
+                cell.column - 1,
+                cell.row,
+                file,
+                "open it in a spreadsheet and save it",
+            )
+        return ""
+    if cell.data_type == "e":
+        raise _cell_error(f"holds the error {value}", cell.column - 1, cell.row, file, "mend or empty the cell")
+    if isinstance(value, str) and (wrong := refused_character(value)):
+        raise _cell_error(wrong, cell.column - 1, cell.row, file)
+    return plain(value)
+
+
+def plain(value: object) -> object:
+    """A value of a spreadsheet or statistics program: a whole number as such, a date or time as text in ISO 8601."""
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, datetime.datetime):
+        return (value.date() if value.time() == datetime.time() else value).isoformat()
+    if isinstance(value, datetime.date | datetime.time):
+        return value.isoformat()
+    return str(value) if isinstance(value, datetime.timedelta) else value
+
+
+def _header(names: list[str], number: int, file: Path) -> list[str]:
+    """The names of the columns, up to the last that has one. Raises DataError for one that occurs twice."""
+    while names and not names[-1].strip():
+        names = names[:-1]
+    for column, name in enumerate(names):
+        if name.strip() and name in names[:column]:
+            raise _cell_error(f"two columns have the same name, '{name}'", column, number, file)
+    return [name if name.strip() else "" for name in names]
+
+
+def _cell_error(message: str, column: int, row: int, file: Path, hint: str = "") -> DataError:
+    where = f"{file}, cell {_letter(column)}{row}"
+    error = DataError(message, where=where, hint=hint)
+    error.file, error.line = file, row
+    return error
+
+
+def _letter(column: int) -> str:
+    """The letters of a column, counted from 0: A … Z, AA …"""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(ord("A") + rest) + letters
+    return letters

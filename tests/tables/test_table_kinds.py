@@ -1,0 +1,252 @@
+"""One table reads to the same rows from every kind of file, and errors name the cell of each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import pickle
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import openpyxl
+import pandas
+import polars as pl
+import pyreadstat
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel
+
+from penchant.errors import DataError, MethodError
+from penchant.tables.places import find_data
+from penchant.tables.rows import columns, read_labelled, read_models, read_rows
+
+NAMES = ("a", "b", "c d")
+# What every kind of file can hold: no workbook has control characters, and XML makes one of the ends of lines.
+CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff\ufeff"))
+ROWS = st.lists(st.tuples(CELL, CELL, CELL).filter(any), min_size=1, max_size=4)
+
+
+def delimited(rows: list[tuple[str, ...]], delimiter: str, mark: bool, declared: bool) -> bytes:
+    buffer = io.StringIO(newline="")
+    csv.writer(buffer, delimiter=delimiter, quoting=csv.QUOTE_ALL).writerows([NAMES, *rows])
+    return ("\ufeff" * mark + f"sep={delimiter}\r\n" * declared + buffer.getvalue()).encode()
+
+
+def workbook(
+    path: Path, rows: Sequence[tuple[object, ...]], sheet: str = "Table", names: tuple[str, ...] = NAMES
+) -> Path:
+    book = openpyxl.load_workbook(path) if path.exists() else openpyxl.Workbook()
+    page = book.create_sheet(sheet) if path.exists() else book.active
+    page.title = sheet
+    for number, row in enumerate([names, *rows], 1):
+        for column, value in enumerate(row, 1):
+            cell = page.cell(number, column)
+            cell.value = value
+            if isinstance(value, str):
+                cell.data_type = "s"  # a text, also where it begins with "="
+    book.save(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kinds")
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows=ROWS, mark=st.booleans(), declared=st.booleans())
+def test_one_table_in_every_kind_of_file(folder: Path, rows: list[tuple[str, ...]], mark: bool, declared: bool) -> None:
+    expected = [dict(zip(NAMES, row, strict=True)) for row in rows]
+    path = folder / "table"
+    for delimiter in ",;\t":
+        path.write_bytes(delimited(rows, delimiter, mark, declared))
+        assert [row.values for row in read_rows(path)] == expected
+        assert columns(path) == list(NAMES)
+        assert [row.line for row in read_rows(path)] == list(range(2 + declared, 2 + declared + len(rows)))
+    path.write_text("\ufeff" * mark + "\n".join(json.dumps(row) for row in expected), "utf-8")
+    assert [row.values for row in read_rows(path)] == expected
+    pl.DataFrame(expected).write_parquet(path)
+    assert [row.values for row in read_rows(path)] == expected
+    book = folder / "table.xlsx"
+    book.unlink(missing_ok=True)
+    assert [row.values for row in read_rows(workbook(book, list(rows)))] == expected
+
+
+@settings(max_examples=30, deadline=None)
+@given(values=st.lists(st.integers(-9, 9), min_size=1, max_size=5))
+def test_numbers_of_statistics_programs_and_workbooks_are_those_of_csv(folder: Path, values: list[int]) -> None:
+    frame = pandas.DataFrame({"q": values, "r": [value / 2 for value in values]})
+    pyreadstat.write_sav(frame, folder / "t.sav")
+    pyreadstat.write_dta(frame, folder / "t.dta")
+    pyreadstat.write_dta(frame, folder / "old.dta", version=8)
+    (folder / "t.xlsx").unlink(missing_ok=True)
+    workbook(folder / "t.xlsx", [(value, value / 2) for value in values], names=("q", "r"))
+    for name in ("t.sav", "t.dta", "old.dta", "t.xlsx"):
+        rows = read_rows(folder / name)
+        assert [row.values["q"] for row in rows] == values
+        assert [row.values["r"] for row in rows] == [value / 2 for value in values]
+
+
+# The separator --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a;b\n1,5;x\n", {"a": "1,5", "b": "x"}),
+        ("a,b;c\n1,2\n", {"a": "1", "b;c": "2"}),
+        ('"a;b",c\n1,2\n', {"a;b": "1", "c": "2"}),
+        ("a;b, c;d\n1;2;3\n", {"a": "1", "b, c": "2", "d": "3"}),
+        ("a;b\tc\n1\t2\n", {"a;b": "1", "c": "2"}),
+        ("sep=;\na,b;c\n1;2\n", {"a,b": "1", "c": "2"}),
+        ("SEP=,\r\na;b,c\r\n1,2\r\n", {"a;b": "1", "c": "2"}),
+        ('"sep=\t"\na\tb\n1\t2\n', {"a": "1", "b": "2"}),
+    ],
+)
+def test_the_separator_is_that_of_the_header(tmp_path: Path, text: str, expected: dict[str, str]) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(text, "utf-8", newline="")
+    assert [row.values for row in read_rows(path)] == [expected]
+
+
+class Measured(BaseModel):
+    word: str
+    x: float | None = None
+
+
+@pytest.mark.parametrize(("delimiter", "read"), [(";", [3.5, -0.25, 1.0, None]), ("\t", [3.5, -0.25, 1.0, None])])
+def test_decimal_commas_where_they_separate_nothing(tmp_path: Path, delimiter: str, read: list[float]) -> None:
+    path = tmp_path / "t.csv"
+    cells = [("1,5", "3,5"), ("b", "-,25"), ("c", "1.0"), ("d", "")]
+    path.write_text("\n".join(delimiter.join(row) for row in [("word", "x"), *cells]), "utf-8")
+    models = [model for _, model in read_models(path, Measured)]
+    assert [model.x for model in models] == read
+    assert models[0].word == "1,5"  # a text stays as it is
+
+
+def test_a_decimal_comma_between_commas_is_an_error_with_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text('word,x\na,"3,5"\n', "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_models(path, Measured)
+    assert (caught.value.line, caught.value.field) == (2, "x")
+
+
+# All that is wrong ----------------------------------------------------------------------------------------------------
+
+
+@given(bad=st.sets(st.integers(0, 39)))
+@settings(max_examples=40, deadline=None)
+def test_every_bad_cell_is_listed_up_to_twenty(folder: Path, bad: set[int]) -> None:
+    path = folder / "t.csv"
+    path.write_text("word,x\n" + "".join(f"w,{'many' if i in bad else i}\n" for i in range(40)), "utf-8")
+    if not bad:
+        assert len(read_models(path, Measured)) == 40
+        return
+    with pytest.raises(DataError) as caught:
+        read_models(path, Measured)
+    told = [str(caught.value), *getattr(caught.value, "__notes__", ())]
+    lines = sorted(i + 2 for i in bad)
+    for line, text in zip(lines[:20], told, strict=False):
+        assert text.startswith(f"{path}, line {line}, field 'x': ") and "\n" not in text
+    assert len(told) == min(len(bad), 20) + (len(bad) > 20)
+    assert len(bad) <= 20 or told[-1] == f"… and {len(bad) - 20} more"
+    assert pickle.loads(pickle.dumps(caught.value)).__notes__ == told[1:] if len(told) > 1 else True
+
+
+def test_a_column_that_is_missing_is_told_once_with_what_may_be_meant(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("Word;x\na;1\nb;2\n", "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_models(path, Measured)
+    assert str(caught.value) == f"{path}, line 2, field 'word': is missing — did you mean Word? the columns are Word, x"
+    assert not hasattr(caught.value, "__notes__")
+
+
+# Workbooks ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sheet_is_the_first_or_the_one_that_is_named(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", [("x", "y", 1)])
+    workbook(path, [("1", "2", "3")], sheet="Second sheet")
+    assert read_rows(path)[0].values == {"a": "x", "b": "y", "c d": 1}
+    named = find_data("t.xlsx#Second sheet", base=[tmp_path])
+    assert read_rows(named)[0].values == {"a": "1", "b": "2", "c d": "3"}
+    with pytest.raises(DataError, match="there is no sheet 'second shet' — did you mean Second sheet"):
+        read_rows(f"{path}#second shet")
+    literal = tmp_path / "t.xlsx#Second sheet"
+    literal.write_text("a,b\n5,6\n", "utf-8")
+    assert read_rows(literal)[0].values == {"a": "5", "b": "6"}
+
+
+def test_errors_name_the_cell(tmp_path: Path) -> None:
+    cells = [("a", 1.0), (None, None), ("b", "many"), ("c", None)]
+    path = workbook(tmp_path / "t.xlsx", cells, names=("word", "x"))
+    with pytest.raises(DataError) as caught:
+        read_models(path, Measured)
+    assert str(caught.value).startswith(f"{path}, cell B4, field 'x': ")
+    assert caught.value.line == 4
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (again.line, str(again)) == (4, str(caught.value))
+
+
+@pytest.mark.parametrize(
+    ("cells", "told"),
+    [
+        ([("a", "=1+1")], "cell B2: holds a formula that was never calculated"),
+        ([("a", "#N/A")], "cell B2: holds the error #N/A"),
+        ([("a", 1, None, "x")], "cell D2: the column has no name"),
+    ],
+)
+def test_cells_that_hold_no_value(tmp_path: Path, cells: list[tuple[object, ...]], told: str) -> None:
+    book = openpyxl.Workbook()
+    for row in [("word", "x"), *cells]:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    with pytest.raises(DataError) as caught:
+        read_rows(tmp_path / "t.xlsx")
+    assert str(caught.value).startswith(f"{tmp_path / 't.xlsx'}, {told}")
+
+
+def test_what_is_no_workbook(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    for data, told in (
+        (b"PK\x03\x04" + b"x" * 100, "cannot be read as an Excel workbook"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "is a workbook in the format of Excel before 2007"),
+        (b"$FL2(#) x", "cannot be read as a file of SPSS"),
+        (b"<stata_dta>x", "cannot be read as a file of Stata"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(DataError, match=told) as caught:
+            read_rows(path)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(("package", "extra"), [("openpyxl", "tables"), ("pyreadstat", "survey")])
+def test_a_missing_package_is_told_with_the_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, extra: str
+) -> None:
+    path = workbook(tmp_path / "t.xlsx", [("x", "y", "z")])
+    if package == "pyreadstat":
+        pyreadstat.write_sav(pandas.DataFrame({"q": [1]}), path)
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MethodError) as caught:
+        read_rows(path)
+    assert str(caught.value) == f"the package {package} is missing — pip install 'penchant[{extra}]'"
+
+
+def test_codes_and_labels_of_spss(tmp_path: Path) -> None:
+    frame = pandas.DataFrame({"q": [1.0, 9.0, None, 2.5], "s": ["x", "", "y", "z"]})
+    labels = {"q": {1: "Agree", 9: "No answer"}}
+    pyreadstat.write_sav(frame, tmp_path / "t.sav", variable_value_labels=labels, missing_ranges={"q": [9]})
+    rows, of_codes = read_labelled(tmp_path / "t.sav")
+    assert [row.values for row in rows] == [
+        {"q": 1, "s": "x"},
+        {"q": "", "s": ""},
+        {"q": "", "s": "y"},
+        {"q": 2.5, "s": "z"},
+    ]
+    assert of_codes == {"q": {1: "Agree", 9: "No answer"}}
