@@ -101,8 +101,8 @@ def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: 
             if how.citation or result.signature.get(key) in how.elsewhere:
                 cited.add(field)
                 continue
-            if field == "equivalence":  # about comparisons, and signed only where it is named
-                assert settings.equivalence is None
+            if field in ("equivalence", "limit"):  # of comparisons and of pilots, and signed only where they are named
+                assert getattr(settings, field) is None
                 continue
             assert key in result.signature, f"{field} is not in the signature"
             # The value is one that the field itself takes, of its own type.

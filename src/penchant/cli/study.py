@@ -6,12 +6,20 @@ import json
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penchant.cli.console import bars, say, write
-from penchant.cli.options import BatchOption, CacheOption, RehashOption, cache_path
+from penchant.cli.options import (
+    BatchOption,
+    CacheOption,
+    DeviceOption,
+    LimitOption,
+    ProbesOption,
+    RehashOption,
+    cache_path,
+)
 from penchant.errors import one_line
 
 if TYPE_CHECKING:
@@ -19,7 +27,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file.")],
+    study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file, or a directory that holds one.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")],
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR.")] = False,
     model: Annotated[
@@ -33,12 +41,21 @@ def run(
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Continue, and measure again what has changed since: models, data, results.")
     ] = False,
+    probe: ProbesOption = None,
+    limit: LimitOption = None,
+    dtype: Annotated[
+        str | None, typer.Option("--dtype", help="float32, bfloat16 or float16. Default: the study's.")
+    ] = None,
+    device: DeviceOption = None,
     cache: CacheOption = None,
     rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
 ) -> None:
     """Run a study file."""
     from penchant.study.run import Options
+    from penchant.study.spec import study_file
+
+    study = study_file(study)
 
     options = Options(
         resume=resume or rerun,
@@ -48,7 +65,7 @@ def run(
         batch_tokens=batch_tokens,
         base=[*(data or []), study.parent, Path()],
     )
-    _run(study, out, model, options)
+    _run(study, out, options, models=model, only=probe, limit=limit, dtype=dtype, device=device)
 
 
 def demo(
@@ -63,17 +80,17 @@ def demo(
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, None, Options(base=[DEMO.parent, Path()]))
+    _run(DEMO, place, Options(base=[DEMO.parent, Path()]))
 
 
-def _run(study: Path, out: Path, models: list[str] | None, options: Options) -> None:
-    """Run a study, print its tables and write its report."""
+def _run(study: Path, out: Path, options: Options, **changes: Any) -> None:
+    """Run a study, print its tables and write its report. `changes` replace what the file says."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
     from penchant.study.spec import read_study
 
-    spec, probes = read_study(study, models=models)
+    spec, probes = read_study(study, **changes)
     with bars() as bar:
         told = replace(
             options,

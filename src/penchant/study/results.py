@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -45,9 +46,18 @@ class Outcome:
     def document(self) -> Document:
         """What a report or an export shows."""
         remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
-        sections = [replace(section, remark=remark) for section in placed(self.results, self.comparisons)]
+        sections = [
+            replace(section, remark=f"{_pilot(section.results)} {remark}".strip())
+            for section in placed(self.results, self.comparisons)
+        ]
         runs = [manifest.facts(self.edited if not n else ()) for n, manifest in enumerate(self.manifests)]
         return Document(sections, runs, self.notes)
+
+
+def _pilot(results: Sequence[Result]) -> str:
+    """What stands in the note of every table of a pilot."""
+    limits = list(dict.fromkeys(result.signature["limit"] for result in results if "limit" in result.signature))
+    return f"A pilot (limit:{', '.join(limits)}): nothing may be concluded from it." if limits else ""
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
