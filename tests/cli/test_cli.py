@@ -129,6 +129,31 @@ def test_audit_check_init_list_schema_version(penchant: Callable[..., Answer], z
     assert penchant("--version") == (0, "0.1.0\n", "")
 
 
+def test_bare_commands_show_their_help(penchant: Callable[..., Answer]) -> None:
+    for arguments in ((), ("pairs",), ("corpus",)):
+        code, out, err = penchant(*arguments)
+        assert (code, err) == (0, "")
+        assert out.startswith(" ".join(("Usage: penchant", *arguments)))
+        assert out == penchant(*arguments, "-h")[1] == penchant(*arguments, "--help")[1]
+    assert "--show-completion" not in out
+    assert penchant("pairs", "filter", "-h")[0] == penchant("run", "-h")[0] == 0
+
+
+def test_everything_there_is_to_list(penchant: Callable[..., Answer]) -> None:
+    code, out, err = penchant("list")
+    assert (code, err) == (0, "")
+    for topic in ("probes", "models", "data", "methods", "grammars", "compat"):
+        rows = penchant("list", topic)[1].splitlines()
+        assert "\n".join([topic, *(f"  {row}" for row in rows)]) in out
+
+
+@pytest.mark.whole
+def test_completion() -> None:
+    words = {"_PENCHANT_COMPLETE": "complete_bash", "COMP_WORDS": "penchant sc", "COMP_CWORD": "1"}
+    done = subprocess.run(PROGRAM, capture_output=True, text=True, env={**os.environ, **words})
+    assert done.stdout.split() == ["score", "schema"]
+
+
 def test_schema_admits_the_examples_and_the_program_too(penchant: Callable[..., Answer]) -> None:
     import jsonschema
 
@@ -432,11 +457,42 @@ class TestBadInput:
             ["score", "-m"],
             ["score", "-m", "x", "--nope"],
             ["fill", "-m", "x", "a", "-k", "zero"],
-            ["list"],
         ],
     )
     def test_usage(self, penchant: Callable[..., Answer], arguments: list[str]) -> None:
         refused(penchant(*arguments), "--help")
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["scor"], "Did you mean 'score'"),
+            (["score", "-m", "x", "--fromat", "tsv"], "No such option: --fromat. Did you mean --format?"),
+            (["list", "prbes"], "did you mean probes? use one of probes, models"),
+            (["init", "cloz"], "did you mean cloze? use one of"),
+            (["schema", "stdy"], "did you mean study?"),
+            (["score", "-m", "bundled:modrn"], "did you mean bundled:modern or"),
+            (["score", "-m", "bundled:modern", "--method", "PL"], "did you mean pll"),
+        ],
+    )
+    def test_misspelt_names(self, penchant: Callable[..., Answer], arguments: list[str], told: str) -> None:
+        refused(penchant(*arguments, stdin="Rain\n"), told)
+
+    def test_models_that_no_probe_reads(self, penchant: Callable[..., Answer], study: Path) -> None:
+        (study.parent / "v.txt").write_text("2 2\nrain 1 0\nsun 0 1\n", "utf-8")
+        told = "minimal-pairs reads masked models and causal models"
+        refused(
+            penchant("run", study, "-o", "out", "-m", "v.txt"), "no probe of the study reads static word vectors", told
+        )
+        with study.open("a") as file:
+            file.write("- weat: {data: x.csv}\n")
+        rows = [f"c,{side},{side}{number}" for side in "XYAB" for number in range(3)]
+        (study.parent / "x.csv").write_text("category,set,word\n" + "\n".join(rows) + "\n", "utf-8")
+        refused(
+            penchant("run", study, "-o", "out", "-m", "v.txt"),
+            "no model of the study fits minimal-pairs",
+            told,
+            "static",
+        )
 
     def test_unknown_names(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
         refused(penchant("list", "cats"), "probes, models, data, methods")

@@ -78,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_init_writes_runs_as_it_is(name: str, penchant: Callable[..., Answer], tmp_path: Path) -> None:
     code, out, err = penchant("init", name, "mine")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"next: penchant run mine/{name}.yaml -o mine/results\n")
     assert [Path(line).name for line in out.splitlines()] == [file.name for file in template_files(instruments()[name])]
     code, out, err = penchant("run", f"mine/{name}.yaml", "-o", "out")
     assert code == 0, err

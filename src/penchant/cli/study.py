@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -116,18 +117,30 @@ def init(
     """Write a study file and a small data file as a starting point."""
     from penchant.study.starting import write_template
 
-    for path in write_template(probe, directory):
+    files = write_template(probe, directory)
+    for path in files:
         write(one_line(str(path)))
+    for path in files:
+        if path.name == f"{probe}.yaml":
+            say(f"next: penchant run {shlex.quote(str(path))} -o {shlex.quote(str(directory / 'results'))}")
 
 
-def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|grammars|compat")]) -> None:
+def list_(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[probes|models|data|methods|grammars|compat]", help="Default: all of them.")
+    ] = None,
+) -> None:
     """List probes, kinds of models, kinds of data, scoring methods, grammars, or conventions of other tools."""
-    from penchant.study.catalogue import catalogue
+    from penchant.study.catalogue import catalogue, topics
 
-    rows = [(one_line(name), one_line(meaning)) for name, meaning in catalogue(what)]
-    width = max(len(name) for name, _ in rows)
-    for name, meaning in rows:
-        write(f"{name.ljust(width)}  {meaning}")
+    for number, topic in enumerate([what] if what is not None else topics()):
+        rows = [(one_line(name), one_line(meaning)) for name, meaning in catalogue(topic)]
+        if what is None:
+            write(("\n" if number else "") + topic)
+        indent = "" if what is not None else "  "
+        width = max(len(name) for name, _ in rows)
+        for name, meaning in rows:
+            write(f"{indent}{name.ljust(width)}  {meaning}")
 
 
 def schema(
