@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-FORMATS = ("table", "tsv", "jsonl")
-FormatOption = Annotated[str, typer.Option("--format", help="table, tsv or jsonl.")]
+FORMATS = ("table", "tsv", "csv", "jsonl", "json")
+FormatOption = Annotated[str, typer.Option("--format", help="table, tsv, csv (for spreadsheets), jsonl or json.")]
 
 
 class ReaderGoneError(Exception):
@@ -44,10 +44,12 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
     with to_stdout():
         if format == "table":
             write(aligned(frame))
-        elif format == "tsv":
-            emit(_tsv(frame))
-        else:
+        elif format == "jsonl":
             emit(frame.write_ndjson())
+        elif format == "json":
+            emit(frame.write_json() + "\n")
+        else:
+            emit(_tsv(frame) if format == "tsv" else _csv(frame))
 
 
 def _tsv(frame: pl.DataFrame) -> str:
@@ -58,6 +60,13 @@ def _tsv(frame: pl.DataFrame) -> str:
     # Polars does not see that a lone carriage return needs quotes.
     breaks = any(column.str.contains("\r", literal=True).any() for column in frame.select(cs.string()))
     return frame.write_csv(separator="\t", quote_style="non_numeric" if breaks else "necessary")
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    """A frame as CSV that a spreadsheet opens: all texts are quoted, and none is a formula."""
+    from penchant.tables.spreadsheets import for_spreadsheets
+
+    return for_spreadsheets(frame.fill_nan(None)).write_csv(quote_style="non_numeric")
 
 
 def write(text: str) -> None:

@@ -43,6 +43,12 @@ class Outcome:
             places.setdefault(place, []).append(result)
         return places
 
+    def differences(self) -> pl.DataFrame:
+        """The differences between models as one table, with the probe directory of each."""
+        frames = (frame.with_columns(probe=pl.lit(place)) for place, frame in self.comparisons.items())
+        table = pl.concat(frames, how="diagonal_relaxed")
+        return table.select("probe", pl.exclude("probe"))
+
     def document(self) -> Document:
         """What a report or an export shows."""
         remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
