@@ -179,7 +179,7 @@ def test_embed_equals_reference(penchant: Callable[..., Answer], zoo: Zoo, tmp_p
     refused(penchant("embed", "-m", zoo("bert"), "--format", "np", "in.txt"), "did you mean npy?")
     refused(penchant("embed", "-m", zoo("bert"), stdin="Rain\n\n"), "line 2", "no tokens")
     refused(penchant("embed", "-m", zoo("bert"), stdin=""), "standard input", "empty")
-    program = [*PROGRAM, "embed", "-m", zoo("bert"), "in.txt", "--format"]
+    program = [*PROGRAM, "embed", "-m", str(zoo("bert")), "in.txt", "--format"]
     with (tmp_path / "v.npy").open("wb") as file:
         subprocess.run([*program, "npy"], stdout=file, check=True)
     with (tmp_path / "v.parquet").open("wb") as file:

@@ -196,7 +196,8 @@ class AskedRecord(_Record):
     @property
     def title(self) -> str:
         """The name of the study, which says so if it is a pilot."""
-        limits = {entry[name].get("limit") for entry in self.probes for name in entry} - {None}
+        settings = (entry[name] for entry in self.probes for name in entry)
+        limits = {int(each["limit"]) for each in settings if each.get("limit") is not None}
         return f"{self.name} (pilot, limit {', '.join(map(str, sorted(limits)))})" if limits else self.name
 
     @property

@@ -15,6 +15,7 @@ from penchant.instruments.registry import compare, instruments, placed, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file
 from penchant.records import Estimate
+from penchant.records import Result as AnyResult
 from penchant.report.sections import Document
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
@@ -60,7 +61,7 @@ class Outcome:
         return Document(sections, runs, self.notes)
 
 
-def _pilot(results: Sequence[Result]) -> str:
+def _pilot(results: Sequence[AnyResult]) -> str:
     """What stands in the note of every table of a pilot."""
     limits = list(dict.fromkeys(result.signature["limit"] for result in results if "limit" in result.signature))
     return f"A pilot (limit:{', '.join(limits)}): nothing may be concluded from it." if limits else ""

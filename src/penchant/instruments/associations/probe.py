@@ -141,8 +141,9 @@ class Association(Probe[M]):
             both = category.lists()[:2] if category.target == "targets" else category.lists()[2:]
             pairs = self._drawn([" ".join(words) for words in zip(*(part.words for part in both), strict=True)])
             x, y, a, b = (pairs, pairs, a, b) if category.target == "targets" else (x, y, pairs, pairs)
-        lists = (_only(part, rows) for part, rows in zip(category.lists(), (x, y, a, b), strict=True))
-        return replace(category, **dict(zip("xyab", lists, strict=True)))
+        return replace(
+            category, x=_only(category.x, x), y=_only(category.y, y), a=_only(category.a, a), b=_only(category.b, b)
+        )
 
     def _drawn(self, words: Sequence[str]) -> list[int]:
         """The places in a list of the words of a pilot."""
