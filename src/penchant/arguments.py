@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
@@ -11,7 +10,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from penchant.errors import MethodError, shortened
+from penchant.errors import MethodError, one_of, shortened
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -105,10 +104,7 @@ def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterabl
 
 def unknown_name(name: str, known: Iterable[str], *, where: str, what: str) -> MethodError:
     """The error for a name that is not among those known, with the nearest or all of them."""
-    names = list(known)
-    near = difflib.get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"use one of {', '.join(names)}"
-    return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=hint)
+    return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=one_of(name, list(known)))
 
 
 def kind(value: object) -> str:

@@ -15,7 +15,7 @@ is a bug and exits with code 1.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -150,6 +150,22 @@ def in_words(error: Mapping[str, Any]) -> str:
     value = error.get("input")
     shown = f", got {shortened(value)}" if isinstance(value, str | int | float | bool) else ""
     return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Up to two of the known names that someone who typed `name` may have meant, the nearest first."""
+    from difflib import get_close_matches
+
+    names = {each.casefold(): each for each in known}
+    return [names[each] for each in get_close_matches(name.casefold(), names, n=2)]
+
+
+def one_of(name: str, known: Iterable[str]) -> str:
+    """What to do about a name that nothing has: use one of the known, the near ones first."""
+    names = list(known)
+    near = nearest(name, names)
+    meant = f"did you mean {' or '.join(near)}? " if near else ""
+    return f"{meant}use one of {', '.join(names)}"
 
 
 def shortened(value: object) -> str:

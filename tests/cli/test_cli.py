@@ -129,6 +129,93 @@ def test_audit_check_init_list_schema_version(penchant: Callable[..., Answer], z
     assert penchant("--version") == (0, "0.1.0\n", "")
 
 
+def test_compare_shows_what_report_does_and_writes_nothing(
+    penchant: Callable[..., Answer], zoo: Zoo, study: Path, tmp_path: Path
+) -> None:
+    for out, model in (("a", "bert"), ("b", "roberta")):
+        assert penchant("run", study, "-o", out, "-m", zoo(model))[0] == 0
+    before = sorted(tmp_path.rglob("*"))
+    code, table, _ = penchant("compare", "a", "b")
+    assert code == 0
+    assert sorted(tmp_path.rglob("*")) == before
+    assert table and table == penchant("report", "a", "b")[1]
+    _, reported, _ = penchant("compare", "a", "b", "--format", "json")
+    rows = json.loads(reported)
+    assert {row["probe"] for row in rows} == {"minimal-pairs"}
+    read = pl.read_csv(penchant("compare", "a", "b", "--format", "csv")[1].encode(), infer_schema_length=None)
+    assert read["n"].to_list() == [row["n"] for row in rows]
+    assert read["value"].to_list() == pytest.approx([row["value"] for row in rows], nan_ok=True)
+    lines = penchant("compare", "a", "b", "--format", "jsonl")[1].splitlines()
+    assert [json.loads(line) for line in lines] == rows
+    refused(penchant("compare", "a", "b", "--format", "xls"), "unknown format 'xls'", "jsonl")
+    refused(penchant("compare", "a", "a"), "same model")
+    refused(penchant("compare", "a", "nowhere"), "no such directory")
+
+
+@pytest.mark.whole
+def test_embed_equals_reference(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+    import numpy as np
+    import torch
+
+    model, tokenizer = brute.load(zoo("bert"))
+    (tmp_path / "in.txt").write_text("\n".join(tiny.SENTENCES) + "\n", "utf-8")
+
+    def reference(text: str, layer: int, pooling: str) -> list[float]:
+        with torch.no_grad():
+            states = model(**tokenizer(text, return_tensors="pt"), output_hidden_states=True).hidden_states[layer][0]
+        chosen = {"mean": states[1:-1], "mean-special": states, "cls": states[:1], "last": states[-2:-1]}[pooling]
+        return list(chosen.mean(0).tolist())
+
+    for layer, pooling in ((-1, "mean"), (0, "mean-special"), (1, "cls"), (-1, "last")):
+        options = ("embed", "-m", zoo("bert"), "--layer", layer, "--pooling", pooling)
+        code, out, err = penchant(*options, "in.txt")
+        assert (code, err) == (0, "")
+        rows = [json.loads(line) for line in out.splitlines()]
+        assert [row["text"] for row in rows] == tiny.SENTENCES
+        for row in rows:
+            assert row["vector"] == pytest.approx(reference(row["text"], layer, pooling), abs=1e-5)
+    refused(penchant("embed", "-m", zoo("bert"), "--pooling", "max", "in.txt"), "unknown pooling 'max'")
+    refused(penchant("embed", "-m", zoo("bert"), "--layer", "99", "in.txt"), "no layer 99")
+    refused(penchant("embed", "-m", zoo("bert"), "--format", "np", "in.txt"), "did you mean npy?")
+    refused(penchant("embed", "-m", zoo("bert"), stdin="Rain\n\n"), "line 2", "no tokens")
+    refused(penchant("embed", "-m", zoo("bert"), stdin=""), "standard input", "empty")
+    program = [*PROGRAM, "embed", "-m", str(zoo("bert")), "in.txt", "--format"]
+    with (tmp_path / "v.npy").open("wb") as file:
+        subprocess.run([*program, "npy"], stdout=file, check=True)
+    with (tmp_path / "v.parquet").open("wb") as file:
+        subprocess.run([*program, "parquet"], stdout=file, check=True)
+    expected = np.array([reference(text, -1, "mean") for text in tiny.SENTENCES], np.float32)
+    assert np.load(tmp_path / "v.npy") == pytest.approx(expected, abs=1e-5)
+    table = pl.read_parquet(tmp_path / "v.parquet")
+    assert table["text"].to_list() == tiny.SENTENCES
+    assert table["vector"].to_numpy() == pytest.approx(expected, abs=1e-5)
+
+
+def test_bare_commands_show_their_help(penchant: Callable[..., Answer]) -> None:
+    for arguments in ((), ("pairs",), ("corpus",)):
+        code, out, err = penchant(*arguments)
+        assert (code, err) == (0, "")
+        assert out.startswith(" ".join(("Usage: penchant", *arguments)))
+        assert out == penchant(*arguments, "-h")[1] == penchant(*arguments, "--help")[1]
+    assert "--show-completion" not in out
+    assert penchant("pairs", "filter", "-h")[0] == penchant("run", "-h")[0] == 0
+
+
+def test_everything_there_is_to_list(penchant: Callable[..., Answer]) -> None:
+    code, out, err = penchant("list")
+    assert (code, err) == (0, "")
+    for topic in ("probes", "models", "data", "methods", "grammars", "compat"):
+        rows = penchant("list", topic)[1].splitlines()
+        assert "\n".join([topic, *(f"  {row}" for row in rows)]) in out
+
+
+@pytest.mark.whole
+def test_completion() -> None:
+    words = {"_PENCHANT_COMPLETE": "complete_bash", "COMP_WORDS": "penchant sc", "COMP_CWORD": "1"}
+    done = subprocess.run(PROGRAM, capture_output=True, text=True, env={**os.environ, **words})
+    assert done.stdout.split() == ["score", "schema"]
+
+
 def test_schema_admits_the_examples_and_the_program_too(penchant: Callable[..., Answer]) -> None:
     import jsonschema
 
@@ -432,11 +519,42 @@ class TestBadInput:
             ["score", "-m"],
             ["score", "-m", "x", "--nope"],
             ["fill", "-m", "x", "a", "-k", "zero"],
-            ["list"],
         ],
     )
     def test_usage(self, penchant: Callable[..., Answer], arguments: list[str]) -> None:
         refused(penchant(*arguments), "--help")
+
+    @pytest.mark.parametrize(
+        ("arguments", "told"),
+        [
+            (["scor"], "Did you mean 'score'"),
+            (["score", "-m", "x", "--fromat", "tsv"], "No such option: --fromat. Did you mean --format?"),
+            (["list", "prbes"], "did you mean probes? use one of probes, models"),
+            (["init", "cloz"], "did you mean cloze? use one of"),
+            (["schema", "stdy"], "did you mean study?"),
+            (["score", "-m", "bundled:modrn"], "did you mean bundled:modern or"),
+            (["score", "-m", "bundled:modern", "--method", "PL"], "did you mean pll"),
+        ],
+    )
+    def test_misspelt_names(self, penchant: Callable[..., Answer], arguments: list[str], told: str) -> None:
+        refused(penchant(*arguments, stdin="Rain\n"), told)
+
+    def test_models_that_no_probe_reads(self, penchant: Callable[..., Answer], study: Path) -> None:
+        (study.parent / "v.txt").write_text("2 2\nrain 1 0\nsun 0 1\n", "utf-8")
+        told = "minimal-pairs reads masked models and causal models"
+        refused(
+            penchant("run", study, "-o", "out", "-m", "v.txt"), "no probe of the study reads static word vectors", told
+        )
+        with study.open("a") as file:
+            file.write("- weat: {data: x.csv}\n")
+        rows = [f"c,{side},{side}{number}" for side in "XYAB" for number in range(3)]
+        (study.parent / "x.csv").write_text("category,set,word\n" + "\n".join(rows) + "\n", "utf-8")
+        refused(
+            penchant("run", study, "-o", "out", "-m", "v.txt"),
+            "no model of the study fits minimal-pairs",
+            told,
+            "static",
+        )
 
     def test_unknown_names(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
         refused(penchant("list", "cats"), "probes, models, data, methods")

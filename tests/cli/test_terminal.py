@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers import Answer
-from penchant.cli.console import print_frame, say, write
+from penchant.cli.console import Lines, print_frame, say, write
 from penchant.errors import DataError, one_line, visible
 from penchant.report.tables import Row, Table
 
@@ -86,6 +86,46 @@ def test_words_in_context_on_a_terminal_and_elsewhere() -> None:
     assert not ACTING.search(bold.replace("\x1b[1mrose\x1b[0m", ""))
 
 
+def test_lines_of_progress_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    """The first after ten seconds, then every thirty, whichever bar they are of; a short run has none."""
+    time = 0.0
+    lines = Lines("", lambda: time)
+    first = lines.start("cloze · bert\n(1 of 2)")
+    for second in range(1, 60):
+        time = float(second)
+        first(2, 400)
+    second_bar = lines.start("cloze · gpt2 (2 of 2)")
+    for second in range(60, 72):
+        time = float(second)
+        second_bar(1.5, 0)
+    assert capsys.readouterr().err.splitlines() == [
+        "cloze · bert (1 of 2): 20 of 400, 2.0/s, 0:03:10 left",
+        "cloze · bert (1 of 2): 80 of 400, 2.0/s, 0:02:40 left",
+        "cloze · gpt2 (2 of 2): 16, 1.5/s",
+    ]
+    short = Lines(" MB", lambda: time).start("text")
+    time += 9.9
+    short(5, 10)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_study_says_how_far_it_is(penchant: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "pairs.tsv").write_text("good\tbad\nThe cat sleeps .\tThe cat sleep .\n", "utf-8")
+    (tmp_path / "s.yaml").write_text(
+        "study: s\nmodels: [bundled:modern, bundled:early-modern]\n"
+        "probes: [minimal-pairs: {data: pairs.tsv, resamples: 200}]\n",
+        "utf-8",
+    )
+    quiet = penchant("run", "s.yaml", "-o", "quiet", "--cache", "none")
+    assert "/s" not in quiet[2]
+    monkeypatch.setattr("penchant.cli.console.FIRST_LINE", 0)
+    monkeypatch.setattr("penchant.cli.console.NEXT_LINE", 0)
+    code, out, err = penchant("run", "s.yaml", "-o", "out", "--cache", "none")
+    assert (code, out) == (0, quiet[1])
+    assert re.search(r"^minimal-pairs · bundled:modern \(1 of 2\): 1 of 1, [\d.]+/s, 0:00:00 left$", err, re.MULTILINE)
+    assert "minimal-pairs · bundled:early-modern (2 of 2): 1 of 1" in err
+
+
 @pytest.mark.whole
 def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
     """On a pseudo-terminal, with a label that is markup and data that would act."""
@@ -93,7 +133,7 @@ def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
         "import polars as pl\n"
         "from penchant.cli.console import bars, print_frame\n"
         f"hostile = {HOSTILE!r}\n"
-        "with bars() as bar:\n    bar('[/no]' + hostile)(1, 2)\n"
+        "with bars() as bar:\n    bar('[/no]' + hostile)(1234, 2468)\n"
         "print_frame(pl.DataFrame({'text': [hostile]}), 'jsonl')\n"
         "print_frame(pl.DataFrame({'text': [hostile]}), 'tsv')\n"
     )
@@ -118,5 +158,6 @@ def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
     assert child.returncode == 0, shown
     text = shown.decode()
     assert "[/no]a" in text and "owned" in text
+    assert "1,234 of 2,468" in text and "/s" in text
     assert "\x1b]" not in text and "\x07" not in text  # escapes of rich's own move the cursor and set colours
     assert not re.search("[\x7f-\x9f\u2028-\u202e\u2066-\u2069]", text)

@@ -78,7 +78,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
 @pytest.mark.parametrize("name", NAMES)
 def test_what_init_writes_runs_as_it_is(name: str, penchant: Callable[..., Answer], tmp_path: Path) -> None:
     code, out, err = penchant("init", name, "mine")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, f"next: penchant run mine/{name}.yaml -o mine/results\n")
     assert [Path(line).name for line in out.splitlines()] == [file.name for file in template_files(instruments()[name])]
     code, out, err = penchant("run", f"mine/{name}.yaml", "-o", "out")
     assert code == 0, err
@@ -101,8 +101,8 @@ def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: 
             if how.citation or result.signature.get(key) in how.elsewhere:
                 cited.add(field)
                 continue
-            if field == "equivalence":  # about comparisons, and signed only where it is named
-                assert settings.equivalence is None
+            if field in ("equivalence", "limit"):  # of comparisons and of pilots, and signed only where they are named
+                assert getattr(settings, field) is None
                 continue
             if field == "on_unknown":  # signed only where items may be left out
                 assert getattr(settings, field) == "stop"

@@ -9,10 +9,13 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+import typer.main
+from typer.core import TyperOption
 
 from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, ratings, report, scoring, study, vectors
@@ -26,7 +29,8 @@ app = typer.Typer(
     name="penchant",
     help="Measure what a language model is inclined to say.",
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="For completion with the Tab key: penchant --install-completion",
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
@@ -34,6 +38,7 @@ app = typer.Typer(
 
 @app.callback(invoke_without_command=True)
 def root(
+    context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and exit.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show a traceback when something fails.")] = False,
 ) -> None:
@@ -41,15 +46,19 @@ def root(
     if version:
         write(__version__)
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        write(context.get_help())
 
 
 _COMMANDS = (
     ("run", study.run),
     ("demo", study.demo),
     ("report", report.report),
+    ("compare", report.compare),
     ("export", export.export),
     ("score", scoring.score),
     ("fill", scoring.fill),
+    ("embed", scoring.embed),
     ("check", checking.check),
     ("audit", checking.audit),
     ("init", study.init),
@@ -68,12 +77,25 @@ for _name, _group in _GROUPS:
     app.add_typer(_group, name=_name)
 
 
+_COMPLETION = ("install_completion", "show_completion")
+"""Options of the command parser that the help leaves out, as it names the first at its end."""
+
+
+def _program() -> Callable[..., object]:
+    """The command line as it is run."""
+    command = typer.main.get_command(app)
+    for option in command.params:
+        if option.name in _COMPLETION and isinstance(option, TyperOption):
+            option.hidden = True
+    return command
+
+
 def main() -> NoReturn:
     """Run the program: execute a command and turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
     try:
         _open_streams()
-        code = app(standalone_mode=False)
+        code = _program()(prog_name="penchant", standalone_mode=False)
         with to_stdout():
             pass
         if code == _INTERRUPTED:  # the command parser turns an interrupt into an exit code
@@ -116,9 +138,14 @@ def _unexpected(error: Exception, debug: bool) -> int:
     if usage is not None:
         context = getattr(error, "ctx", None)
         command = context.command_path if context else "penchant"
-        say(f"{command}: {' '.join(usage().split())} — see {command} --help")
+        if type(error).__name__ == "NoArgsIsHelpError" and context:
+            write(context.get_help())
+            return 0
+        near = getattr(error, "possibilities", None)  # of an option
+        told = f"{error.message}. Did you mean {' or '.join(near)}?" if near else usage()  # type: ignore[attr-defined]
+        say(f"{command}: {' '.join(told.split())} — see {command} --help")
         return 2
-    if type(error).__name__ in ("Abort", "NoArgsIsHelpError"):
+    if type(error).__name__ == "Abort":
         return 2
     if debug:
         raise error

@@ -1,6 +1,6 @@
 """Output of the command line: tables, messages and progress.
 
-Data goes to stdout; messages and progress go to stderr, progress only when stderr is a terminal. Names and texts come
+Data goes to stdout; messages and progress go to stderr. Names and texts come
 from files and models, so whatever is for reading passes `write` or `say`, which show the characters that would act on a
 terminal. What is for programs passes `emit`, which keeps every character of it unless stdout is a terminal.
 """
@@ -9,20 +9,22 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.errors import MethodError, OutputError, one_line, visible
+from penchant.errors import MethodError, OutputError, one_line, one_of, visible
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-FORMATS = ("table", "tsv", "jsonl")
-FormatOption = Annotated[str, typer.Option("--format", help="table, tsv or jsonl.")]
+FORMATS = ("table", "tsv", "csv", "jsonl", "json")
+FormatOption = Annotated[str, typer.Option("--format", help="table, tsv, csv (for spreadsheets), jsonl or json.")]
 
 
 class ReaderGoneError(Exception):
@@ -32,7 +34,7 @@ class ReaderGoneError(Exception):
 def check_format(format: str) -> None:
     """Raise MethodError for a format that `print_frame` does not know."""
     if format not in FORMATS:
-        raise MethodError(f"unknown format '{format}'", hint=f"use {', '.join(FORMATS)}")
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, FORMATS))
 
 
 def print_frame(frame: pl.DataFrame, format: str) -> None:
@@ -42,10 +44,12 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
     with to_stdout():
         if format == "table":
             write(aligned(frame))
-        elif format == "tsv":
-            emit(_tsv(frame))
-        else:
+        elif format == "jsonl":
             emit(frame.write_ndjson())
+        elif format == "json":
+            emit(frame.write_json() + "\n")
+        else:
+            emit(_tsv(frame) if format == "tsv" else _csv(frame))
 
 
 def _tsv(frame: pl.DataFrame) -> str:
@@ -56,6 +60,13 @@ def _tsv(frame: pl.DataFrame) -> str:
     # Polars does not see that a lone carriage return needs quotes.
     breaks = any(column.str.contains("\r", literal=True).any() for column in frame.select(cs.string()))
     return frame.write_csv(separator="\t", quote_style="non_numeric" if breaks else "necessary")
+
+
+def _csv(frame: pl.DataFrame) -> str:
+    """A frame as CSV that a spreadsheet opens: all texts are quoted, and none is a formula."""
+    from penchant.tables.spreadsheets import for_spreadsheets
+
+    return for_spreadsheets(frame.fill_nan(None)).write_csv(quote_style="non_numeric")
 
 
 def write(text: str) -> None:
@@ -97,15 +108,47 @@ def _failures_told() -> Iterator[None]:
         ) from error
 
 
-def _no_progress(done: float, total: float) -> None:
-    """Discard progress, where stderr is not a terminal."""
+FIRST_LINE, NEXT_LINE = 10.0, 30.0
+"""Seconds before the first line of progress where stderr is no terminal, and between any two. Short runs print none."""
+
+
+class Lines:
+    """Progress as a line now and then, for logs. `clock` tells the time in seconds."""
+
+    def __init__(self, unit: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._unit, self._clock = unit, clock
+        self._due = clock() + FIRST_LINE
+
+    def start(self, label: str) -> Callable[[float, float], None]:
+        """A function to be called with what was done since the last call, and the total or 0."""
+        began, done = self._clock(), 0.0
+
+        def advance(more: float, total: float) -> None:
+            nonlocal done
+            done += more
+            now = self._clock()
+            if now >= self._due:
+                self._due = now + NEXT_LINE
+                say(f"{label}: {_told(done, total, now - began, self._unit)}")
+
+        return advance
+
+
+def _told(done: float, total: float, seconds: float, unit: str) -> str:
+    """What is done, its rate, and the time left: `120 of 400, 3.2/s, 1:27 left`."""
+    rate = done / seconds if seconds else 0.0
+    parts = [f"{done:,.0f} of {total:,.0f}" if total else f"{done:,.0f}", f"{rate:.1f}{unit}/s"]
+    if total and rate:
+        parts.append(f"{timedelta(seconds=round(max(total - done, 0) / rate))} left")
+    return ", ".join(parts)
 
 
 @contextmanager
 def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], None]]]:
-    """Show progress on stderr, with the rate in `unit` per second and the time left, if stderr is a terminal."""
+    """Show progress on stderr, with what is done, the rate in `unit` per second and the time left: as bars on a
+    terminal, elsewhere as a line now and then."""
     if not sys.stderr.isatty():
-        yield lambda label: _no_progress
+        yield Lines(f" {unit}" if unit else "").start
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
@@ -117,10 +160,14 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], No
         def render(self, task: Task) -> Text:
             return Text(f"{task.speed:.1f}{unit_text}/s" if task.speed else f"–{unit_text}/s")
 
+    class Done(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{task.completed:,.0f}" + (f" of {task.total:,.0f}" if task.total else ""))
+
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.completed:.0f}"),
+        Done(),
         Rate(),
         TimeRemainingColumn(),
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.limits import BATCH_TOKENS
+from penchant.limits import BATCH_TOKENS, COUNT
 
 if TYPE_CHECKING:
     from penchant.models.load import LanguageModel
@@ -30,6 +30,19 @@ BatchOption = Annotated[
 ]
 RehashOption = Annotated[
     bool, typer.Option("--rehash", help="Read a model's files to hash them, even if they were hashed before.")
+]
+ProbesOption = Annotated[
+    list[str] | None, typer.Option("--probe", metavar="NAME", help="Only this probe of the study. Repeatable.")
+]
+LimitOption = Annotated[
+    int | None,
+    typer.Option(
+        "--limit",
+        metavar="N",
+        min=1,
+        max=COUNT,
+        help="A pilot: N items of each probe, drawn with the seed and spread over its groups.",
+    ),
 ]
 DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16.")]
 DeviceOption = Annotated[str | None, typer.Option("--device", help="A torch device such as cpu or cuda:1.")]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import say, to_stdout, write
+from penchant.cli.console import FormatOption, check_format, print_frame, say, to_stdout, write
 from penchant.cli.options import EditedOption
 from penchant.errors import one_line
 
@@ -47,6 +47,27 @@ def report(
     for line in warnings:
         say(f"note: {line}")
     say(f"report: {path}")
+
+
+def compare(
+    directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")],
+    other: Annotated[Path, typer.Argument(metavar="DIR2", help="Another: shown is the first minus the second.")],
+    format: FormatOption = "table",
+    trust_edited: EditedOption = False,
+) -> None:
+    """Show the differences between the models of two result directories, and write nothing."""
+    from penchant.study.results import side_by_side
+
+    check_format(format)
+    outcome = side_by_side(directory, other, trust_edited=trust_edited)
+    for file in outcome.edited:
+        say(f"note: edited after the study wrote it: {file}")
+    if format == "table":
+        show(outcome.document(), estimates=False)
+    else:
+        print_frame(outcome.differences(), format)
+        for note in outcome.notes:
+            say(f"note: {note}")
 
 
 def show(document: Document, *, estimates: bool = True) -> None:

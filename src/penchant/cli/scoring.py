@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from functools import partial
+from itertools import islice, tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,13 +31,18 @@ from penchant.cli.options import (
     cache_path,
     load_language_model,
 )
-from penchant.errors import DataError, MethodError, place, shortened, together
+from penchant.errors import DataError, MethodError, one_of, place, shortened, together
 from penchant.limits import FILLERS
 from penchant.reading import lines as limited_lines
 from penchant.reading import not_utf8, opened, require_file
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from penchant.engine.scorer import Scorer, SentenceScore
+
+    Vectors = Iterator[tuple[str, NDArray[np.float32]]]
 
 
 def score(
@@ -107,6 +113,49 @@ def fill(
 
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
+
+
+def embed(
+    model: ModelOption,
+    file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="One sentence per line; - is standard input.")] = "-",
+    column: Annotated[
+        str | None,
+        typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
+    ] = None,
+    layer: Annotated[int, typer.Option("--layer", help="0 is the embeddings, -1 the last layer.")] = -1,
+    pooling: Annotated[str, typer.Option("--pooling", help="mean, mean-special, cls or last.")] = "mean",
+    format: Annotated[str, typer.Option("--format", help="jsonl, npy or parquet.")] = "jsonl",
+    dtype: DtypeOption = "float32",
+    device: DeviceOption = None,
+    batch_tokens: BatchOption = None,
+    trust_remote_code: TrustOption = False,
+    allow_pickle: PickleOption = False,
+) -> None:
+    """Show the contextual vector of each sentence: one row of output for each line of input, in order."""
+    from penchant.engine.scorer import Scorer
+
+    if format not in VECTOR_WRITERS:
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, VECTOR_WRITERS))
+    if format != "jsonl" and sys.stdout.isatty():
+        raise MethodError(f"{format} is not for a terminal", hint=f"redirect it: > vectors.{format}")
+    if file != "-":
+        require_file(file)
+    _refuse_own_output(file)
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    source = partial(sentences, file, column)
+    if column is not None:
+        next(source())  # a table that cannot be read costs no loading of a model
+    total = validate(Scorer(lm), source()) if file != "-" else None
+    with bars() as bar:
+        advance = bar(lm.name)
+        scorer = Scorer(lm, batch_tokens=batch_tokens, progress=lambda done: advance(done, total or 0))
+        read, kept = tee(source())
+        vectors = scorer.sentence_vectors(read, layers=(layer,), pooling=pooling)  # type: ignore[arg-type]  # checked there
+        with to_stdout():
+            VECTOR_WRITERS[format]((text, vector[0]) for vector, (text, _) in zip(vectors, kept, strict=True))
+    for note in scorer.notes():
+        say(f"note: {note}")
+    scorer.close()
 
 
 def _refuse_own_output(file: str) -> None:
@@ -210,4 +259,35 @@ WRITERS: dict[str, Callable[[Iterator[SentenceScore], str], None]] = {
     "tsv": _write_tsv,
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,
+}
+
+
+def _vectors_jsonl(vectors: Vectors) -> None:
+    for text, vector in vectors:
+        emit(json.dumps({"text": text, "vector": vector.tolist()}, ensure_ascii=False) + "\n")
+
+
+def _vectors_npy(vectors: Vectors) -> None:
+    """One array (sentences, dimensions) of float32, as `numpy.load` reads it."""
+    import numpy as np
+
+    np.lib.format.write_array(sys.stdout.buffer, np.stack([vector for _, vector in vectors]), allow_pickle=False)
+
+
+def _vectors_parquet(vectors: Vectors) -> None:
+    """The columns text and vector, built in blocks so that memory holds columns, not objects."""
+    import numpy as np
+    import polars as pl
+
+    blocks = []
+    while part := list(islice(vectors, 8192)):
+        rows = np.stack([vector for _, vector in part])
+        blocks.append(pl.DataFrame({"text": [text for text, _ in part], "vector": rows}))
+    pl.concat(blocks).write_parquet(sys.stdout.buffer)
+
+
+VECTOR_WRITERS: dict[str, Callable[[Vectors], None]] = {
+    "jsonl": _vectors_jsonl,
+    "npy": _vectors_npy,
+    "parquet": _vectors_parquet,
 }

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penchant.cli.console import bars, say, write
-from penchant.cli.options import BatchOption, CacheOption, RehashOption, cache_path
+from penchant.cli.options import (
+    BatchOption,
+    CacheOption,
+    DeviceOption,
+    LimitOption,
+    ProbesOption,
+    RehashOption,
+    cache_path,
+)
 from penchant.errors import one_line
 
 if TYPE_CHECKING:
@@ -19,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file.")],
+    study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file, or a directory that holds one.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")],
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR.")] = False,
     model: Annotated[
@@ -33,12 +42,21 @@ def run(
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Continue, and measure again what has changed since: models, data, results.")
     ] = False,
+    probe: ProbesOption = None,
+    limit: LimitOption = None,
+    dtype: Annotated[
+        str | None, typer.Option("--dtype", help="float32, bfloat16 or float16. Default: the study's.")
+    ] = None,
+    device: DeviceOption = None,
     cache: CacheOption = None,
     rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
 ) -> None:
     """Run a study file."""
     from penchant.study.run import Options
+    from penchant.study.spec import study_file
+
+    study = study_file(study)
 
     options = Options(
         resume=resume or rerun,
@@ -48,7 +66,7 @@ def run(
         batch_tokens=batch_tokens,
         base=[*(data or []), study.parent, Path()],
     )
-    _run(study, out, model, options)
+    _run(study, out, options, models=model, only=probe, limit=limit, dtype=dtype, device=device)
 
 
 def demo(
@@ -63,17 +81,17 @@ def demo(
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, None, Options(base=[DEMO.parent, Path()]))
+    _run(DEMO, place, Options(base=[DEMO.parent, Path()]))
 
 
-def _run(study: Path, out: Path, models: list[str] | None, options: Options) -> None:
-    """Run a study, print its tables and write its report."""
+def _run(study: Path, out: Path, options: Options, **changes: Any) -> None:
+    """Run a study, print its tables and write its report. `changes` replace what the file says."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
     from penchant.study.spec import read_study
 
-    spec, probes = read_study(study, models=models)
+    spec, probes = read_study(study, **changes)
     with bars() as bar:
         told = replace(
             options,
@@ -99,18 +117,30 @@ def init(
     """Write a study file and a small data file as a starting point."""
     from penchant.study.starting import write_template
 
-    for path in write_template(probe, directory):
+    files = write_template(probe, directory)
+    for path in files:
         write(one_line(str(path)))
+    for path in files:
+        if path.name == f"{probe}.yaml":
+            say(f"next: penchant run {shlex.quote(str(path))} -o {shlex.quote(str(directory / 'results'))}")
 
 
-def list_(what: Annotated[str, typer.Argument(metavar="probes|models|data|methods|grammars|compat")]) -> None:
+def list_(
+    what: Annotated[
+        str | None, typer.Argument(metavar="[probes|models|data|methods|grammars|compat]", help="Default: all of them.")
+    ] = None,
+) -> None:
     """List probes, kinds of models, kinds of data, scoring methods, grammars, or conventions of other tools."""
-    from penchant.study.catalogue import catalogue
+    from penchant.study.catalogue import catalogue, topics
 
-    rows = [(one_line(name), one_line(meaning)) for name, meaning in catalogue(what)]
-    width = max(len(name) for name, _ in rows)
-    for name, meaning in rows:
-        write(f"{name.ljust(width)}  {meaning}")
+    for number, topic in enumerate([what] if what is not None else topics()):
+        rows = [(one_line(name), one_line(meaning)) for name, meaning in catalogue(topic)]
+        if what is None:
+            write(("\n" if number else "") + topic)
+        indent = "" if what is not None else "  "
+        width = max(len(name) for name, _ in rows)
+        for name, meaning in rows:
+            write(f"{indent}{name.ljust(width)}  {meaning}")
 
 
 def schema(

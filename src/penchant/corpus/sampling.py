@@ -8,6 +8,9 @@ items, the k-th smallest priority also estimates how many there are (Bar-Yossef 
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +23,24 @@ def priority(seed: int, *parts: str) -> int:
     """The priority of an item described by its parts, uniform over seeds."""
     content = "\0".join((str(seed), *parts)).encode("utf-8", "surrogatepass")
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+
+
+T = TypeVar("T")
+
+
+def spread(
+    items: Sequence[T], limit: int, *, seed: int, content: Callable[[T], Sequence[str]], group: Callable[[T], str]
+) -> list[T]:
+    """At most `limit` items, in their order, spread evenly over their groups: from each in turn the one of the smallest
+    priority. A sample of fewer is part of every sample of more."""
+    order = sorted(range(len(items)), key=lambda i: priority(seed, *content(items[i])))
+    taken: Counter[str] = Counter()
+    turns = []
+    for i in order:
+        turns.append((taken[group(items[i])], i))
+        taken[group(items[i])] += 1
+    turns.sort(key=lambda turn: turn[0])  # within a turn the priorities stay in order
+    return [items[i] for i in sorted(i for _, i in turns[:limit])]
 
 
 class Smallest:

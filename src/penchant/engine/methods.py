@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.reads import LogProbs
-from penchant.errors import DataError, MethodError, ModelError
+from penchant.errors import DataError, MethodError, ModelError, one_of
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -171,7 +171,7 @@ def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) ->
         name = "lp" if model.kind == "causal" else "pll"
     method = METHODS.get(name)
     if method is None:
-        raise MethodError(f"unknown method '{name}'", hint=f"use one of {', '.join(METHODS)}")
+        raise MethodError(f"unknown method '{name}'", hint=one_of(name, METHODS))
     if method.kind != model.kind:
         fitting = ", ".join(m.name for m in METHODS.values() if m.kind == model.kind and (pair or not m.pair))
         raise MethodError(
@@ -186,7 +186,7 @@ def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) ->
 def check_normalise(how: str, method: Method) -> None:
     """Raise MethodError for an unknown normalisation or one that does not apply to the method."""
     if how not in NORMALISATIONS:
-        raise MethodError(f"unknown normalisation '{how}'", hint=f"use one of {', '.join(NORMALISATIONS)}")
+        raise MethodError(f"unknown normalisation '{how}'", hint=one_of(how, NORMALISATIONS))
     if how != "none" and method.normalised:
         raise MethodError(
             f"normalisation '{how}' does not apply to {method.name}, which is already independent of length",

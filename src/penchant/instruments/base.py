@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypeVar
 
 from penchant.arguments import kind
@@ -25,7 +25,7 @@ from penchant.instruments.calling import PARAMETERS, Called, explain
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
-from penchant.limits import RESAMPLES, SEED
+from penchant.limits import COUNT, RESAMPLES, SEED
 from penchant.models.load import LanguageModel, load
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
@@ -93,6 +93,8 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     """Parameters that stand for the conventions of another tool, by its name."""
     drawn: ClassVar[str] = ""
     """The field that names sentences where a study may draw them from its running text instead."""
+    limited: ClassVar[str] = ""
+    """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
 
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """Confidence level of the intervals."""
@@ -103,12 +105,20 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     equivalence: Annotated[float, Field(gt=0)] | None = None
     """Two models whose difference is shown to be smaller than this, in the units of the table of differences, count as
     equal (two one-sided tests). To be chosen before looking."""
+    limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
+    """A pilot: at most so many items, drawn with the seed and spread evenly over their groups. Default: all of them."""
 
     @classmethod
     def __pydantic_init_subclass__(cls, **_: Any) -> None:
         """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
         own = [name for name in cls.model_fields if name not in Probe.model_fields]
         explain(cls, own)
+
+    @model_validator(mode="after")
+    def _can_be_limited(self) -> Self:
+        if self.limit is not None and not self.limited:
+            raise ValueError(f"{self.name} has no pilots, so it takes no limit")
+        return self
 
     # What an instrument writes
 
@@ -178,7 +188,7 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         settled = self.model_copy(update=read_settings(type(self), signature))
         estimates = list(settled.summarise(measured))
         summary = summary_table((estimate, settled.signed(estimate, signature)) for estimate in estimates)
-        cautions = dict.fromkeys((*measured.cautions, *settled.cautions(measured, estimates)))
+        cautions = dict.fromkeys((*settled._pilot(), *measured.cautions, *settled.cautions(measured, estimates)))
         return Result(signature, measured.items, summary, tuple(cautions))
 
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
@@ -189,7 +199,13 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
             recipe.setdefault(name, written(self, name))
         if self.equivalence is not None:
             recipe["equivalence"] = written(self, "equivalence")
+        if self.limit is not None:
+            recipe["limit"] = written(self, "limit")
         return Signature.of(self.name, model=model.name, **{key.replace("-", "_"): v for key, v in recipe.items()})
+
+    def _pilot(self) -> Iterator[str]:
+        if self.limit is not None:
+            yield f"a pilot: at most {self.limit} {self.limited} were measured; nothing may be concluded from it"
 
     def lacks_text(self) -> bool:
         """Whether it has no sentences unless a study draws them."""

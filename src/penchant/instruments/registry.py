@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from penchant.errors import MethodError, StudyError
+from penchant.errors import MethodError, StudyError, one_of
 from penchant.instruments.base import Instrument, Probe
 from penchant.records import Result
 from penchant.report.references import Reference, common_references, read_references
@@ -40,7 +40,7 @@ def left_out() -> tuple[str, ...]:
 def instrument(name: str) -> Instrument:
     """The instrument whose probe has that name. Raises MethodError naming those there are."""
     if name not in instruments():
-        raise MethodError(unknown(name), hint=f"use one of {', '.join(instruments())}")
+        raise MethodError(unknown(name), hint=one_of(name, instruments()))
     return instruments()[name]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from penchant.errors import ModelError
+from penchant.errors import ModelError, one_of
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted, fetch
 from penchant.models.identity import local_fingerprint
@@ -65,7 +65,7 @@ def resolve(spec: str) -> Source:
         known = bundled_models()
         if name not in known:
             raise ModelError(
-                "no bundled model of that name", where=spec, hint=f"bundled: {', '.join(known) or 'none yet'}"
+                "no bundled model of that name", where=spec, hint=one_of(spec, [f"bundled:{each}" for each in known])
             )
         return Source(spec, str(_BUNDLED / name), {}, spec, _BUNDLED / name)
     if not spec.strip() or refused_character(spec):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from penchant.errors import StudyError
+from penchant.errors import StudyError, shortened
 from penchant.files import holding, occupied
 from penchant.instruments.base import Probe
 from penchant.study.manifest import FILE, AskedRecord, AttemptRecord, Manifest, now, read_manifest
@@ -57,13 +57,14 @@ def begun(folder: Path, study: Study, probes: Probes, *, resume: bool) -> Manife
             raise StudyError("already holds a study", where=str(folder), hint=hint)
         return Manifest.new(asked)
     manifest = read_manifest(path)
-    if _measured(_completed(manifest.asked, study, probes)) != _measured(asked):
+    before = _measured(_completed(manifest.asked, study, probes))
+    if before != _measured(asked):
         if not manifest.units:
             return Manifest.new(asked)
         raise StudyError(
-            "holds a different study (other models, parameters or seed)",
+            f"holds a different study ({_difference(before.model_dump(), _measured(asked).model_dump())})",
             where=str(folder),
-            hint="name another directory",
+            hint="name another directory, or run it as it was begun",
         )
     manifest.asked = asked
     manifest.attempts.append(AttemptRecord(started=now()))
@@ -79,6 +80,22 @@ def _measured(asked: AskedRecord) -> AskedRecord:
     """What a study asked, without what only concerns print."""
     kept = {key: value for key, value in asked.study.items() if key not in PRINTED}
     return asked.model_copy(update={"study": kept})
+
+
+def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """The first setting that two studies differ in, with its values: those of probes, else those of the study."""
+    if [list(entry) for entry in before["probes"]] != [list(entry) for entry in now["probes"]]:
+        return "with other probes"
+    pairs = [(a[name], b[name]) for a, b in zip(before["probes"], now["probes"], strict=True) for name in a]
+    for ours, theirs in (*pairs, (before["study"], now["study"])):
+        for key in {**ours, **theirs}:
+            if key != "probes" and ours.get(key) != theirs.get(key):
+                return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
+    return "with settings written otherwise"
+
+
+def _shown(value: object) -> str:
+    return "not set" if value is None else shortened(value)
 
 
 def _not_empty(folder: Path) -> StudyError:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from penchant.engine.methods import METHODS
-from penchant.errors import MethodError
+from penchant.errors import MethodError, one_of
 from penchant.grammar.grammar import bundled_grammars, find_grammar
 from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.instruments.base import Schemas
@@ -17,10 +17,15 @@ from penchant.study.spec import schema as study_schema
 Rows = list[tuple[str, str]]
 
 
+def topics() -> list[str]:
+    """The kinds of things that can be listed."""
+    return list(_TOPICS)
+
+
 def catalogue(what: str) -> Rows:
     """What there is of a kind, each with what it is. Raises MethodError."""
     if what not in _TOPICS:
-        raise MethodError(f"nothing to list under '{what}'", hint=f"use one of {', '.join(_TOPICS)}")
+        raise MethodError(f"nothing to list under '{what}'", hint=one_of(what, _TOPICS))
     return _TOPICS[what]()
 
 
@@ -98,8 +103,7 @@ def schemas(what: str) -> dict[str, Any]:
     if what == "study":
         return study_schema()
     if what not in topics:
-        known = ", ".join(["study", *topics])
-        raise MethodError(f"there is no schema of '{what}'", hint=f"use one of {known}")
+        raise MethodError(f"there is no schema of '{what}'", hint=one_of(what, ["study", *topics]))
     topic = topics[what]
     if isinstance(topic, Mapping):
         return {name: model.model_json_schema() for name, model in topic.items()}

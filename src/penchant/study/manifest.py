@@ -194,6 +194,13 @@ class AskedRecord(_Record):
         return str(self.study["study"])
 
     @property
+    def title(self) -> str:
+        """The name of the study, which says so if it is a pilot."""
+        settings = (entry[name] for entry in self.probes for name in entry)
+        limits = {int(each["limit"]) for each in settings if each.get("limit") is not None}
+        return f"{self.name} (pilot, limit {', '.join(map(str, sorted(limits)))})" if limits else self.name
+
+    @property
     def models(self) -> list[str]:
         """The models as the study names them."""
         return list(self.study["models"])
@@ -265,7 +272,7 @@ class Manifest(_Record):
         """What the report says of how it was made, and which files were edited since."""
         study = self.asked.study
         return RunFacts(
-            title=self.asked.name,
+            title=self.asked.title,
             question=str(study.get("question", "")),
             unfinished=self._unfinished(),
             edited=edited,

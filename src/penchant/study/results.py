@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -15,6 +15,7 @@ from penchant.instruments.registry import compare, instruments, placed, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file
 from penchant.records import Estimate
+from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
@@ -43,13 +44,22 @@ class Outcome:
             places.setdefault(place, []).append(result)
         return places
 
+    def differences(self) -> pl.DataFrame:
+        """The differences between models as one table, with the probe directory of each."""
+        frames = (frame.with_columns(probe=pl.lit(place)) for place, frame in self.comparisons.items())
+        table = pl.concat(frames, how="diagonal_relaxed")
+        return table.select("probe", pl.exclude("probe"))
+
     def document(self) -> Document:
         """What a report or an export shows."""
         labels = self.labels
         results = {key: _printed(result, labels) for key, result in self.results.items()}
         comparisons = {place: self._renamed(table, labels) for place, table in self.comparisons.items()}
         remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
-        sections = [replace(section, remark=remark) for section in placed(results, comparisons)]
+        sections = [
+            replace(section, remark=f"{_pilot(section.results)} {remark}".strip())
+            for section in placed(results, comparisons)
+        ]
         runs = [_told(m.facts(self.edited if not n else ()), labels) for n, m in enumerate(self.manifests)]
         return Document(sections, runs, self.notes)
 
@@ -82,6 +92,12 @@ def _told(run: RunFacts, labels: Mapping[str, str]) -> RunFacts:
         labels.get(name, name): f"{name}, {line}" if name in labels else line for name, line in run.models.items()
     }
     return replace(run, models=models)
+
+
+def _pilot(results: Sequence[AnyResult]) -> str:
+    """What stands in the note of every table of a pilot."""
+    limits = list(dict.fromkeys(result.signature["limit"] for result in results if "limit" in result.signature))
+    return f"A pilot (limit:{', '.join(limits)}): nothing may be concluded from it." if limits else ""
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:

@@ -20,7 +20,6 @@ import polars as pl
 
 from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
-from penchant.engine.scorer import language_model
 from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, sha256_file, write_parquet
 from penchant.instruments.base import Model, Probe, Run
@@ -93,6 +92,19 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
             running.measure(spec)
         running.compare()
         return running.finish()
+
+
+_KINDS = {
+    "masked": "masked models",
+    "causal": "causal models",
+    "encoder": "encoders without a head",
+    "static": "static word vectors",
+}
+
+
+def _reads(probe: Probe[Any]) -> str:
+    """Which kinds of models an instrument reads, in words."""
+    return f"{probe.name} reads {' and '.join(_KINDS[kind] for kind in probe.kinds)}"
 
 
 def _folders(probes: Probes) -> list[str]:
@@ -210,8 +222,10 @@ class _Running:
             message = f"'{self.named[model.name]}' and '{spec}' are both {model.name}"
             raise StudyError(message, where="models", hint="remove one")
         if not any(model.kind in probe.kinds for probe in self.prepared.probes):
-            require_fit(language_model(model), self.texts[0])  # which may say better why
-            raise StudyError(f"no probe of the study reads models of its kind, {model.kind}", where=model.name)
+            if isinstance(model, LanguageModel):
+                require_fit(model, self.texts[0])  # which may say better why
+            reads = "; ".join(dict.fromkeys(_reads(probe) for probe in self.probes))
+            raise StudyError(f"no probe of the study reads {_KINDS[model.kind]}", where=model.name, hint=reads)
         return model
 
     def _place(self, spec: str) -> str:
@@ -226,7 +240,8 @@ class _Running:
         if isinstance(model, LanguageModel):
             texts = probe.read_by(model, self.texts[number])
             require_fit(model, texts, scores="encoder" not in probe.kinds)
-        progress = options.progress(f"{place} · {model.name}")
+        turn = self.study.models.index(spec) * len(self.places) + number + 1
+        progress = options.progress(f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})")
         run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
         began = time.perf_counter()
         result = probe.run(model, run)
@@ -271,7 +286,8 @@ class _Running:
             specs = [spec for spec in self.study.models if (place, spec) in self.outcome.results]
             if not specs:
                 message, unread = f"no model of the study fits {place}", self.manifest.unread(place)
-                raise StudyError(message, where="models", hint=f"it does not read {unread}")
+                reads = _reads(self.probes[self.places.index(place)])
+                raise StudyError(message, where="models", hint=f"{reads}, not {unread}")
             tables = []
             for a, b in combinations(specs, 2):
                 try:

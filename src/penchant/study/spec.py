@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
-from penchant.errors import DataError, StudyError, in_words, one_line
+from penchant.errors import DataError, StudyError, in_words, nearest, one_line, one_of
 from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
-from penchant.limits import SEED
-from penchant.reading import exists
+from penchant.limits import COUNT, SEED
+from penchant.reading import exists, is_directory, is_file, read_text
 from penchant.study.preparation import Corpus, Vectors, problem
 from penchant.tables.documents import SETTINGS, Document, distinct, read_yaml
 
 DEMO = Path(__file__).with_name("demo.yaml")
 """The bundled study."""
+_OPTIONS = {"models": "--model"}
+"""The options of `penchant run` that are not called like the key of a study file that they replace."""
 
 
 def _of_print(label: str) -> str:
@@ -66,6 +70,8 @@ class Study(BaseModel):
     """Run code that comes with a checkpoint."""
     allow_pickle: bool = False
     """Read weights that are not safetensors, which can run code."""
+    limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
+    """A pilot: the most items of each probe that sets no limit of its own; see the probes. Default: all of them."""
 
     def instruments(self) -> list[Probe[Any]]:
         """The probes, validated. Raises ValidationError with the place inside the study."""
@@ -80,12 +86,14 @@ class Study(BaseModel):
             raise _PlacedError(("probes", number), message)
         ((name, parameters),) = entry.items()
         if name not in instruments():
-            raise _PlacedError(("probes", number), f"{unknown(name)} — use one of {', '.join(instruments())}")
+            raise _PlacedError(("probes", number), f"{unknown(name)} — {one_of(name, instruments())}")
+        shared: dict[str, Any] = {"seed": self.seed} | ({} if self.limit is None else {"limit": self.limit})
+        kind = instruments()[name].probe
         try:
-            probe = instruments()[name].probe.model_validate({"seed": self.seed, **(parameters or {})})
+            probe = kind.model_validate({**shared, **(parameters or {})})
         except ValidationError as error:
-            first = error.errors()[0]
-            raise _PlacedError(("probes", number, name, *first["loc"]), in_words(first)) from error
+            first = _telling(error)
+            raise _PlacedError(("probes", number, name, *first["loc"]), _wrong(first, kind)) from error
         if probe.lacks_text() and self.corpus is None:
             raise _PlacedError(("probes", number, name, probe.drawn), "is missing — name them, or a corpus")
         return probe
@@ -99,14 +107,16 @@ class _PlacedError(Exception):
         super().__init__(path, message)
 
 
-def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[Study, list[Probe[Any]]]:
-    """Read and check a study file; `models`, where given, replace the file's own.
+def read_study(
+    path: str | Path, *, models: list[str] | None = None, only: list[str] | None = None, **settings: Any
+) -> tuple[Study, list[Probe[Any]]]:
+    """Read and check a study file, or the one of a directory.
 
-    Raises StudyError naming file, line and key.
+    What is given and not None replaces what the file says: `models`, and `settings` by their keys in it. `only` names
+    the probes that are kept. A `limit` given here also holds for probes that set their own. Raises StudyError naming
+    file, line and key.
     """
-    file = Path(path)
-    if not exists(file):
-        raise StudyError("no such study file", where=str(path), hint="penchant init minimal-pairs makes one")
+    file = study_file(path)
     try:
         document = read_yaml(file)
     except DataError as error:
@@ -115,15 +125,19 @@ def read_study(path: str | Path, *, models: list[str] | None = None) -> tuple[St
     if not isinstance(content, dict):
         raise StudyError("a study file holds keys such as study, models, probes", where=str(path))
     listed = content.get("models")
-    if models:
-        content["models"] = models
+    given = {"models": models or None, **settings}
+    given = {key: value for key, value in given.items() if value is not None}
+    content |= given
     try:
-        study = Study.model_validate(content)
+        study = _narrowed(Study.model_validate(content), file, only, limited="limit" in given)
         _known_names(study, [*study.models, *(listed if isinstance(listed, list) else [])])
         return study, study.instruments()
     except ValidationError as error:
-        first = error.errors()[0]
-        raise _at(document, tuple(first["loc"]), in_words(first)) from error
+        first = _telling(error)
+        if first["loc"][0] in given:
+            option = _OPTIONS.get(first["loc"][0], f"--{first['loc'][0]}")
+            raise StudyError(in_words(first), where=option, hint="see penchant run --help") from error
+        raise _at(document, tuple(first["loc"]), _wrong(first, Study)) from error
     except _PlacedError as place:
         raise _at(document, place.path, place.message) from place
 
@@ -135,6 +149,80 @@ def _known_names(study: Study, models: list[str]) -> None:
             raise _PlacedError(("names", model), f"no such model is in the study — it has {', '.join(study.models)}")
         if label in study.models and label != model:
             raise _PlacedError(("names", model), f"'{label}' is another model of the study")
+
+
+def study_file(path: str | Path) -> Path:
+    """A study file, or the only one in a directory. Raises StudyError."""
+    place = Path(path)
+    if not exists(place):
+        hint = "penchant init minimal-pairs makes one"
+        raise StudyError("no such study file", where=str(path), hint=hint)
+    if not is_directory(place):
+        return place
+    files = sorted(file for file in place.iterdir() if file.suffix in (".yaml", ".yml") and _names_a_study(file))
+    if len(files) == 1:
+        return files[0]
+    found = f"holds {len(files)} study files" if files else "holds no study file"
+    names = ", ".join(file.name for file in files)
+    raise StudyError(found, where=str(path), hint=f"name one: {names}" if files else "penchant init minimal-pairs DIR")
+
+
+_STUDY_KEY = re.compile(r"^[\"']?probes[\"']?\s*:", re.MULTILINE)
+
+
+def _names_a_study(file: Path) -> bool:
+    """Whether a YAML file has the key of a study that other files beside it, such as set.yaml, do not have."""
+    try:
+        return is_file(file) and bool(_STUDY_KEY.search(read_text(file)))
+    except DataError:
+        return False
+
+
+def _narrowed(study: Study, file: Path, only: list[str] | None, *, limited: bool) -> Study:
+    """The study with only some of its probes, and none with a limit of its own if one is given for all."""
+    probes = study.probes
+    names = list(dict.fromkeys(name for entry in probes for name in entry))
+    for name in only or ():
+        if name not in names:
+            raise StudyError(f"has no probe '{name}'", where=str(file), hint=one_of(name, names))
+    if only:
+        probes = [entry for entry in probes if set(entry) & set(only)]
+    if limited:
+        probes = [
+            {name: {k: v for k, v in (settings or {}).items() if k != "limit"} for name, settings in entry.items()}
+            for entry in probes
+        ]
+    return study.model_copy(update={"probes": probes})
+
+
+def _telling(error: ValidationError) -> Mapping[str, Any]:
+    """The error that says most: a key that is unknown before one that is missing, which it may be meant for."""
+    errors = error.errors()
+    return next((each for each in errors if each["type"] == "extra_forbidden"), errors[0])
+
+
+def _wrong(error: Mapping[str, Any], model: type[BaseModel]) -> str:
+    """What a validation of a model found, with the keys that an unknown one may have been meant for."""
+    if error["type"] != "extra_forbidden":
+        return in_words(error)
+    *path, key = error["loc"]
+    near = nearest(str(key), _keys(model, path))
+    return in_words(error) + (f", did you mean {' or '.join(near)}?" if near else "")
+
+
+def _keys(model: type[BaseModel], path: Sequence[str | int]) -> list[str]:
+    """The keys at a place inside a model: of the innermost model on the way."""
+    for part in path:
+        field = model.model_fields.get(str(part))
+        model = next(_models_in(field.annotation), model) if field else model
+    return list(model.model_fields)
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _models_in(part)
 
 
 def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyError:

@@ -327,11 +327,21 @@ def test_a_study_goes_on_where_it_was_stopped(zoo: Zoo, folder: Path, tmp_path: 
 @pytest.mark.parametrize(
     ("model", "probes", "error", "message"),
     [
-        ("bert", ["seat", "weat"], StudyError, r"no model of the study fits weat .*it does not read bert.* \(masked\)"),
+        (
+            "bert",
+            ["seat", "weat"],
+            StudyError,
+            r"no model of the study fits weat .*weat reads static word vectors, not bert.* \(masked\)",
+        ),
         ("bert-headless", ["ceat", "logprob-bias"], StudyError, r"no model of the study fits logprob-bias"),
-        ("gpt2", ["weat"], StudyError, r"^gpt2.*: no probe of the study reads models of its kind, causal"),
+        (
+            "gpt2",
+            ["weat"],
+            StudyError,
+            r"^gpt2.*: no probe of the study reads causal models .*weat reads static word vectors",
+        ),
         ("bert-headless", ["logprob-bias"], ModelError, "no word probabilities"),
-        ("one.txt", ["seat"], ModelError, "static word vectors give no probabilities"),
+        ("one.txt", ["seat"], StudyError, "no probe of the study reads static word vectors .*seat reads masked"),
     ],
 )
 def test_what_fits_nothing_is_an_error(

@@ -60,6 +60,7 @@ class CEAT(Association[Combined]):
     """
 
     name: ClassVar[str] = "ceat"
+    limited: ClassVar[str] = "words of each list, and sentences of each word in a segment,"
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
     presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
         "ceat": {"alternative": "upper", "ddof": 1, "samples": [10_000], "segments": ["all"], "sampling": ["random"]},

@@ -59,7 +59,10 @@ class Cut:
         for row, (word, sentence, place) in enumerate(frame.select("word", "id", "place").iter_rows()):
             name = f"{probe.seed}|{sentence}|{place}".encode()
             order.setdefault(word, []).append((hashlib.blake2b(name, digest_size=8).digest(), row))
-        rows = {word: np.array([row for _, row in sorted(places)], dtype=np.intp) for word, places in order.items()}
+        rows = {
+            word: np.array([row for _, row in sorted(places)[: probe.limit]], dtype=np.intp)
+            for word, places in order.items()
+        }
         words = occurrences["word"].unique(maintain_order=True).to_list()
         return cls(segment, frame, rows, probe.pieces == "root", words)
 

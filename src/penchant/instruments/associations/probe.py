@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
+from penchant.corpus.sampling import spread
 from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.estimates import (
@@ -81,6 +82,8 @@ _SETS = {"X", "Y", "A", "B"}
 
 class Association(Probe[M]):
     """The base of all association tests: stimuli, and how effect sizes are tested."""
+
+    limited: ClassVar[str] = "words of each list"
 
     data: Annotated[str | list[str], CITED, Table(("category", "set", "word"), lists, ".csv")]
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
@@ -151,7 +154,23 @@ class Association(Probe[M]):
         if not categories:
             raise DataError(f"no category for {self.name}", where=stimuli.name, field="categories")
         require_distinct(categories, self.duplicates == "allow")
-        return categories
+        return categories if self.limit is None else tuple(self._shortened(category) for category in categories)
+
+    def _shortened(self, category: Category) -> Category:
+        """A category with some words of each list, for a pilot; of lists of pairs, some pairs."""
+        x, y, a, b = (self._drawn(part.words) for part in category.lists())
+        if category.paired:
+            both = category.lists()[:2] if category.target == "targets" else category.lists()[2:]
+            pairs = self._drawn([" ".join(words) for words in zip(*(part.words for part in both), strict=True)])
+            x, y, a, b = (pairs, pairs, a, b) if category.target == "targets" else (x, y, pairs, pairs)
+        return replace(
+            category, x=_only(category.x, x), y=_only(category.y, y), a=_only(category.a, a), b=_only(category.b, b)
+        )
+
+    def _drawn(self, words: Sequence[str]) -> list[int]:
+        """The places in a list of the words of a pilot."""
+        places, most = range(len(words)), self.limit or len(words)
+        return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """None: stimuli that a model cannot read are counted as missing."""
@@ -180,6 +199,12 @@ class Association(Probe[M]):
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
         """The part of the signature that only this instrument has."""
         return {name: written(self, name) for name in type(self).model_fields if name not in Association.model_fields}
+
+
+def _only(part: WordList, places: Sequence[int]) -> WordList:
+    """A list with the words at some places."""
+    words, behind = (tuple(column[i] for i in places) if column else () for column in (part.words, part.behind))
+    return replace(part, words=words, behind=behind)
 
 
 @dataclass(frozen=True, slots=True)

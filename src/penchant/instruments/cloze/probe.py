@@ -22,6 +22,7 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, Field, PrivateAttr
 
+from penchant.corpus.sampling import spread
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import Filler, Scorer, language_model
 from penchant.errors import DataError, MethodError
@@ -82,6 +83,7 @@ class Cloze(Probe):
     """
 
     name: ClassVar[str] = "cloze"
+    limited: ClassVar[str] = "sentences"
 
     data: Annotated[str, CITED, Table(("id", "text", "expected", "group"))]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
@@ -124,9 +126,23 @@ class Cloze(Probe):
             self._read[place] = _checked(read_cloze(place, self.columns))
         return self._read[place]
 
+    def asked(self, base: Sequence[Path]) -> ClozeSet:
+        """The test set with the sentences that are measured: all, or in a pilot some of every group."""
+        test_set = self.test_set(base)
+        if self.limit is None:
+            return test_set
+        drawn = spread(
+            test_set.sentences,
+            self.limit,
+            seed=self.seed,
+            content=lambda sentence: (sentence.item.id, sentence.text),
+            group=lambda sentence: sentence.item.labels["group"],
+        )
+        return replace(test_set, sentences=tuple(drawn))
+
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """The text before and after each gap, with its place."""
-        sentences = self.test_set(base).sentences
+        sentences = self.asked(base).sentences
         parts = ((part.strip(), s.item.place) for s in sentences for part in s.text.split(GAP))
         return [(part, place) for part, place in parts if part]
 
@@ -183,7 +199,7 @@ class Cloze(Probe):
 
     def measure(self, session: Session) -> Measured:
         """Predict and rate the words of every gap."""
-        test_set, valences = self.test_set(session.base), self.valences(session.base)
+        test_set, valences = self.asked(session.base), self.valences(session.base)
         lists = {} if self.method == FILL else self._lists(test_set, session.base)
         kept, cautions = known_items(
             session.lm,
@@ -229,7 +245,7 @@ class Cloze(Probe):
 
     def _lists(self, test_set: ClozeSet, base: Sequence[Path]) -> dict[str, list[str]]:
         """The candidates of each sentence, by its id."""
-        ids = [sentence.item.id for sentence in test_set.sentences]
+        ids = [sentence.item.id for sentence in self.test_set(base).sentences]
         path = self.find(self.candidates, base) if self.candidates else test_set.candidates
         if path:
             candidates = read_candidates(path, ids)

@@ -59,7 +59,7 @@ class FairPairs(PairProbe):
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Both sentences of every pair of both sets, with their places."""
-        return [text for part in self.parts(base).values() for text in sentences(part)]
+        return [text for part in self.parts(base).values() for text in sentences(self.asked(part))]
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Both sets, then how they are scored."""
@@ -68,7 +68,7 @@ class FairPairs(PairProbe):
 
     def measure(self, session: Session) -> Measured:
         """Score both sets."""
-        parts = self.parts(session.base)
+        parts = {name: self.asked(part) for name, part in self.parts(session.base).items()}
         session.expect(sum(len(pairs.items) for part in parts.values() for pairs in part), inputs=2)
         tables: list[pl.DataFrame] = []
         cautions: list[str] = []

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
 import polars as pl
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
 
+from penchant.corpus.sampling import spread
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import join_names
@@ -57,6 +59,8 @@ class PairColumns(BaseModel):
 class PairProbe(Probe):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
 
+    limited: ClassVar[str] = "pairs"
+
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
@@ -94,6 +98,24 @@ class PairProbe(Probe):
         if places not in self._read:
             self._read[places] = read_many(places, acceptable=self.acceptable, **dict(columns or ()))
         return self._read[places]
+
+    def asked(self, pair_sets: Sequence[PairSet]) -> list[PairSet]:
+        """The sets with the pairs that are scored: all, or in a pilot some of every paradigm. Which, depends on their
+        sentences alone, so that sets that share pairs mostly keep the same ones."""
+        if self.limit is None:
+            return list(pair_sets)
+        drawn = spread(
+            [(number, item) for number, pairs in enumerate(pair_sets) for item in pairs.items],
+            self.limit,
+            seed=self.seed,
+            content=lambda one: (one[1].texts["good"], one[1].texts["bad"]),
+            group=lambda one: one[1].labels["paradigm"],
+        )
+        return [
+            replace(pairs, items=items)
+            for number, pairs in enumerate(pair_sets)
+            if (items := tuple(item for place, item in drawn if place == number))
+        ]
 
     def scored(self, session: Session, pair_sets: Sequence[PairSet]) -> tuple[pl.DataFrame, tuple[str, ...]]:
         """The scores of the pairs of some sets, one row per pair, and what must be said of those left out."""
@@ -152,7 +174,7 @@ class MinimalPairs(PairProbe):
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Both sentences of every pair, with their places."""
-        return list(sentences(self.pair_sets(base)))
+        return list(sentences(self.asked(self.pair_sets(base))))
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The pairs, then how they are scored."""
@@ -161,7 +183,7 @@ class MinimalPairs(PairProbe):
 
     def measure(self, session: Session) -> Measured:
         """Score every pair."""
-        pair_sets = self.pair_sets(session.base)
+        pair_sets = self.asked(self.pair_sets(session.base))
         session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
         cautions = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
         items, left_out = self.scored(session, pair_sets)

@@ -10,13 +10,14 @@ Libovický 2024, "How Gender Interacts with Political Values: A Case Study on Cz
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
 from pydantic import PrivateAttr
 
+from penchant.corpus.sampling import spread
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
@@ -53,6 +54,7 @@ class Values(Probe[Rated]):
     """
 
     name: ClassVar[str] = "values"
+    limited: ClassVar[str] = "statements and as many neutral ones"
 
     data: Annotated[str, CITED]
     """A set of statements: a bundled name, or a directory with set.yaml."""
@@ -99,9 +101,30 @@ class Values(Probe[Rated]):
         self._asked[place] = survey
         return survey
 
+    def asked(self, base: Sequence[Path]) -> ValuesSet:
+        """The set with the statements that are measured: all, or in a pilot some of every value."""
+        values_set = self.statements(base)
+        if self.limit is None:
+            return values_set
+        statements, calibration = (
+            tuple(
+                spread(
+                    clauses,
+                    self.limit,
+                    seed=self.seed,
+                    content=lambda clause: (clause.id, clause.text),
+                    group=lambda clause: clause.value,
+                )
+            )
+            for clauses in (values_set.statements, values_set.calibration)
+        )
+        kept = {statement.id for statement in statements}
+        negations = tuple(clause for clause in values_set.negations if clause.id in kept)
+        return replace(values_set, statements=statements, calibration=calibration, negations=negations)
+
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """The sentences of both stances for every clause, with the place of the clause."""
-        return [(text, place) for text, _, place in self._sentences(self.statements(base))]
+        return [(text, place) for text, _, place in self._sentences(self.asked(base))]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts, without those that are left out."""
@@ -150,7 +173,7 @@ class Values(Probe[Rated]):
 
     def measure(self, session: Session) -> Rated:
         """Score the sentences of both stances for every clause and calibrate them."""
-        values_set = self.statements(session.base)
+        values_set = self.asked(session.base)
         clauses, cautions = self._known(session.lm, values_set)
         sentences = list(self._sentences(values_set, clauses))
         session.expect(len(sentences))
