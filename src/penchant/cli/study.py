@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import bars, say, write
-from penchant.cli.options import BatchOption, CacheOption, RehashOption, cache_path
+from penchant.cli.options import BatchOption, CacheOption, FullOption, RehashOption, cache_path
 from penchant.errors import one_line
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ def run(
     cache: CacheOption = None,
     rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
+    full: FullOption = False,
 ) -> None:
     """Run a study file."""
     from penchant.study.run import Options
@@ -48,7 +50,7 @@ def run(
         batch_tokens=batch_tokens,
         base=[*(data or []), study.parent, Path()],
     )
-    _run(study, out, model, options)
+    _run(study, out, model, options, full=full)
 
 
 def demo(
@@ -56,6 +58,7 @@ def demo(
         Path | None,
         typer.Option("-o", "--out", metavar="DIR", help="Directory for the results. Default: a new one here."),
     ] = None,
+    full: FullOption = False,
 ) -> None:
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
     from penchant.study.run import Options
@@ -63,11 +66,11 @@ def demo(
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, None, Options(base=[DEMO.parent, Path()]))
+    _run(DEMO, place, None, Options(base=[DEMO.parent, Path()]), full=full)
 
 
-def _run(study: Path, out: Path, models: list[str] | None, options: Options) -> None:
-    """Run a study, print its tables and write its report."""
+def _run(study: Path, out: Path, models: list[str] | None, options: Options, *, full: bool) -> None:
+    """Run a study, print what was found and write its report."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
@@ -83,13 +86,15 @@ def _run(study: Path, out: Path, models: list[str] | None, options: Options) -> 
         )
         outcome = run_study(spec, probes, out, told)
     document = outcome.document()
-    show(document)
+    show(document, full=full)
     page = out / "report.html"
     warnings = write_report(document, page)
     for line in warnings:
         say(f"note: {line}")
     say(f"results: {out}")
     say(f"report: {page}")
+    if not full:
+        say(f"all tables: penchant report {shlex.quote(str(out))} --full")
 
 
 def init(
