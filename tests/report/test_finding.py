@@ -134,12 +134,12 @@ def said(probe: str, results: list[Result], comparison: pl.DataFrame | None = No
     return instruments()[probe].section.finding(results, comparison)
 
 
-def estimated(measure: str, numbers: Bounds, n: int, p: float = NAN, p_holm: float = NAN, **by: str) -> Estimate:
+def estimated(measure: str, numbers: Bounds, n: int, p: float = NAN, p_holm: float = NAN, **by: Any) -> Estimate:
     value, low, high = numbers
     return Estimate(measure, value, n, low, high, p=p, p_holm=p_holm, by=by)
 
 
-def pairs_by(split: str = "all", scope: str = "overall", dataset: str = "blimp") -> dict[str, str]:
+def pairs_by(split: str = "all", scope: str = "overall", dataset: str = "blimp") -> dict[str, Any]:
     return {"dataset": dataset, "scope": scope, "group": "all", "split": split, "normalise": "none"}
 
 
@@ -151,7 +151,7 @@ def test_minimal_pairs() -> None:
     assert said("minimal-pairs", each[:1]) == [
         "The acceptable sentence is more probable in this share of pairs: a 80.0% [70.0, 90.0], n = 90 pairs."
     ]
-    pair = {"comparison": "a − b"}
+    pair: dict[str, Any] = {"comparison": "a − b"}
     rows = [
         estimated("accuracy difference", (0.2, 0.1, 0.3), 90, 0.01, **pair, **pairs_by()),
         estimated("accuracy difference", (0.1, -0.1, 0.3), 30, 0.3, **pair, **pairs_by("A=U under both")),
@@ -236,7 +236,7 @@ def test_cloze() -> None:
 
 
 def test_values() -> None:
-    by = {"variant": "main", "group": "she", "item": ""}
+    by: dict[str, Any] = {"variant": "main", "group": "she", "item": ""}
     each = [
         result(
             "values",

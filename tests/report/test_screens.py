@@ -22,9 +22,9 @@ ESTIMATE = Number(0.123, 0.012, 0.234, 60, "+.3f")
 NAMES = tuple(f"number {i}" for i in range(6))
 
 
-def table(rows: int, **more: tuple[str, ...]) -> Table:
-    cells = [("blimp", f"model-{i}", *[ESTIMATE] * 6) for i in range(rows)]
-    return Table("t", "A title", ("data", "model", *NAMES), tuple(map(Row, cells)), "A note.", **more)
+def table(rows: int, first: tuple[str, ...] = ()) -> Table:
+    lines = tuple(Row(("blimp", f"model-{i}", *[ESTIMATE] * 6)) for i in range(rows))
+    return Table("t", "A title", ("data", "model", *NAMES), lines, "A note.", first=first)
 
 
 def test_columns_that_fit_the_most_wanted_first() -> None:
