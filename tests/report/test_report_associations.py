@@ -464,7 +464,7 @@ def test_signatures_are_listed_where_their_numbers_are(finished: Path, outcome: 
     reader = reading(finished / "report.html")
     for place in list(DRAWN)[1:]:
         part = reader.page.locator(f"section[aria-labelledby={section(place)}]")
-        listed = part.locator(".signatures .signature").all_inner_texts()
+        listed = part.locator(".signatures .signature").all_text_contents()
         own = {signature for result in results(outcome, place) for signature in result.summary["signature"]}
         assert own <= set(listed)
         assert len(listed) == len(set(listed)) == len(own) + (place in outcome.comparisons)
