@@ -253,7 +253,7 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
         (tmp_path / f"data/comps/{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     models = [arg for m in ("gpt2", "bert-cased", "roberta", "electra-generator") for arg in ("-m", zoo(m))]
     example = ROOT / "examples" / "token-length.yaml"
-    code, out, err = penchant("run", example, "-o", "out", "--data", "data", *models)
+    code, out, err = penchant("run", example, "-o", "out", "--data", "data", "--full", *models)
     assert code == 0, err
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert len(manifest["units"]) == 4

@@ -185,6 +185,20 @@ def claims(texts: Iterable[str]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_findings_are_made_of_numbers_and_name_no_cause(name: str, made: Callable[[str], Made]) -> None:
+    section = made(name).section
+    found = section.finding()
+    assert (found == []) == (name == "cloze")  # nobody rated what the bundled models predict for its template
+    numbers = {f"{row:,}" for result in section.results for row in result.summary["n"].unique()}
+    for sentence in found:
+        assert sentence.endswith(".") and "nan" not in sentence
+        assert not re.search(r"\b(significan\w*|because|causes?|due to|proves?|leads? to)\b", sentence)
+        counted = re.findall(r"n = ([\d,]+) ", sentence)
+        assert counted or "cannot be told apart from 0 in any of" in sentence
+        assert section.comparison is not None or set(counted) <= numbers
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_the_report_names_what_was_computed_and_nothing_else(name: str, made: Callable[[str], Made]) -> None:
     study = made(name)
     computed = study.computed()

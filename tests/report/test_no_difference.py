@@ -30,7 +30,7 @@ def run(penchant: Program, tmp_path: Path) -> Callable[[str], str]:
             f"probes: [{{minimal-pairs: {{data: pairs.tsv, resamples: 200{more}}}}}]\n",
             "utf-8",
         )
-        code, out, err = penchant("run", "s.yaml", "-o", tmp_path / "out")
+        code, out, err = penchant("run", "s.yaml", "-o", tmp_path / "out", "--full")
         assert code == 0, err
         return out
 

@@ -464,7 +464,7 @@ def test_signatures_are_listed_where_their_numbers_are(finished: Path, outcome: 
     reader = reading(finished / "report.html")
     for place in list(DRAWN)[1:]:
         part = reader.page.locator(f"section[aria-labelledby={section(place)}]")
-        listed = part.locator(".signatures .signature").all_inner_texts()
+        listed = part.locator(".signatures .signature").all_text_contents()
         own = {signature for result in results(outcome, place) for signature in result.summary["signature"]}
         assert own <= set(listed)
         assert len(listed) == len(set(listed)) == len(own) + (place in outcome.comparisons)
@@ -560,13 +560,12 @@ def test_the_page_shows_the_table_across(finished: Path, outcome: Outcome, readi
         assert line == texts
     notes = reader.page.locator(f"section[aria-labelledby={ACROSS}] .foot").all_inner_texts()
     assert notes == [f"{mark} {note}" for note, mark in marks.items()]
-    assert reader.page.locator(f"#{ACROSS}-columns button.copy").count() == 10
 
 
 def test_the_terminal_prints_it(capsys: pytest.CaptureFixture[str], outcome: Outcome) -> None:
     from penchant.cli.report import show
 
-    show(outcome.document())
+    show(outcome.document(), full=True)
     out = capsys.readouterr().out
     table, columns = across(outcome)
     assert out.startswith(f"{ACROSS}: {table}\n\n{ACROSS}: {columns}\n\nweat: ")

@@ -50,6 +50,9 @@ TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code
 EditedOption = Annotated[
     bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")
 ]
+FullOption = Annotated[
+    bool, typer.Option("--full", help="Show all tables and cautions here, not only what was found and the first table.")
+]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penchant.cli.console import FormatOption, check_format, print_frame, say, to_stdout, write
-from penchant.cli.options import EditedOption
+from penchant.cli.options import EditedOption, FullOption
 from penchant.errors import one_line
 
 if TYPE_CHECKING:
@@ -27,8 +29,10 @@ def report(
         ),
     ] = None,
     trust_edited: EditedOption = False,
+    full: FullOption = False,
 ) -> None:
-    """Write the report of a result directory as one offline page. With two directories, report their differences."""
+    """Write the report of a result directory as one offline page, and show what was found. With two directories, report
+    their differences."""
     from penchant.report.page import write_report
     from penchant.study.results import read_outcome, side_by_side
 
@@ -42,8 +46,7 @@ def report(
     for file in outcome.edited:
         say(f"note: edited after the study wrote it: {file}")
     warnings = write_report(document, path)
-    if other is not None:
-        show(document, estimates=False)
+    show(document, estimates=other is None, full=full)
     for line in warnings:
         say(f"note: {line}")
     say(f"report: {path}")
@@ -53,6 +56,7 @@ def compare(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")],
     other: Annotated[Path, typer.Argument(metavar="DIR2", help="Another: shown is the first minus the second.")],
     format: FormatOption = "table",
+    full: FullOption = False,
     trust_edited: EditedOption = False,
 ) -> None:
     """Show the differences between the models of two result directories, and write nothing."""
@@ -63,26 +67,57 @@ def compare(
     for file in outcome.edited:
         say(f"note: edited after the study wrote it: {file}")
     if format == "table":
-        show(outcome.document(), estimates=False)
+        show(outcome.document(), estimates=False, full=full)
     else:
         print_frame(outcome.differences(), format)
         for note in outcome.notes:
             say(f"note: {note}")
 
 
-def show(document: Document, *, estimates: bool = True) -> None:
-    """Print the tables of a study (all but details), or only those of differences; then the cautions and notes."""
+CAUTIONS = 5
+"""The most cautions that are shown where not everything is."""
+
+
+def show(document: Document, *, estimates: bool = True, full: bool = False) -> None:
+    """Print what was found in a study and its headline tables, then cautions and notes, as they fit a screen; or, with
+    `full`, all tables but details, and all cautions. Without `estimates`, only tables of differences."""
     with to_stdout():
-        first = True
-        for section in document.sections:
-            for table in section.tables() if estimates else section.compared():
-                if not table.detail:
-                    head = f"{one_line(section.place)}: " if len(document.sections) > 1 else ""
-                    write(("" if first else "\n") + head + str(table))
-                    first = False
-    for section in document.sections:
-        for result in section.results if section.section.items else ():
-            for caution in result.cautions:
-                say(f"note: {result.signature['model']}: {caution}")
+        for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
+            write(("\n" if number else "") + text)
+    for caution in _every_caution(document) if full else _cautions(document):
+        say(f"note: {caution}")
     for note in document.notes:
         say(f"note: {note}")
+
+
+def _every_caution(document: Document) -> Iterator[str]:
+    for section in document.sections:
+        for result in section.results if section.section.items else ():
+            yield from (f"{result.signature['model']}: {caution}" for caution in result.cautions)
+
+
+def _cautions(document: Document) -> Iterator[str]:
+    """The first cautions, each once for the models that it is about, and how many more there are."""
+    from penchant.report.views import cautions
+
+    every = [text for section in document.sections if section.section.items for text in cautions(section.results)]
+    yield from every[:CAUTIONS]
+    more = len(every) - CAUTIONS
+    if more > 0:
+        yield f"{more} more caution{'s are' if more > 1 else ' is'} in the report, and shown by --full"
+
+
+def _tables(document: Document, estimates: bool) -> Iterator[str]:
+    for section in document.sections:
+        head = f"{one_line(section.place)}: " if len(document.sections) > 1 else ""
+        for table in section.tables() if estimates else section.compared():
+            if not table.detail:
+                yield head + str(table)
+
+
+def _screens(document: Document, estimates: bool) -> Iterator[str]:
+    from penchant.report.terminal import screen
+
+    width = min(120, max(60, shutil.get_terminal_size().columns))
+    for section in document.sections:
+        yield from screen(section, width, named=len(document.sections) > 1, estimates=estimates)

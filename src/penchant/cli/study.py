@@ -16,6 +16,7 @@ from penchant.cli.options import (
     BatchOption,
     CacheOption,
     DeviceOption,
+    FullOption,
     LimitOption,
     ProbesOption,
     RehashOption,
@@ -51,6 +52,7 @@ def run(
     cache: CacheOption = None,
     rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
+    full: FullOption = False,
 ) -> None:
     """Run a study file."""
     from penchant.study.run import Options
@@ -66,7 +68,7 @@ def run(
         batch_tokens=batch_tokens,
         base=[*(data or []), study.parent, Path()],
     )
-    _run(study, out, options, models=model, only=probe, limit=limit, dtype=dtype, device=device)
+    _run(study, out, options, full=full, models=model, only=probe, limit=limit, dtype=dtype, device=device)
 
 
 def demo(
@@ -74,6 +76,7 @@ def demo(
         Path | None,
         typer.Option("-o", "--out", metavar="DIR", help="Directory for the results. Default: a new one here."),
     ] = None,
+    full: FullOption = False,
 ) -> None:
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
     from penchant.study.run import Options
@@ -81,11 +84,11 @@ def demo(
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, Options(base=[DEMO.parent, Path()]))
+    _run(DEMO, place, Options(base=[DEMO.parent, Path()]), full=full)
 
 
-def _run(study: Path, out: Path, options: Options, **changes: Any) -> None:
-    """Run a study, print its tables and write its report. `changes` replace what the file says."""
+def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any) -> None:
+    """Run a study, print what was found and write its report. `changes` replace what the file says."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
     from penchant.study.run import run_study
@@ -101,13 +104,15 @@ def _run(study: Path, out: Path, options: Options, **changes: Any) -> None:
         )
         outcome = run_study(spec, probes, out, told)
     document = outcome.document()
-    show(document)
+    show(document, full=full)
     page = out / "report.html"
     warnings = write_report(document, page)
     for line in warnings:
         say(f"note: {line}")
     say(f"results: {out}")
     say(f"report: {page}")
+    if not full:
+        say(f"all tables: penchant report {shlex.quote(str(out))} --full")
 
 
 def init(

@@ -18,11 +18,9 @@ FIRST = 10
 
 
 def html(placed: Placed) -> str:
-    """The section of one result as HTML: its tables, charts and first items."""
+    """The section of one result as HTML: its finding, tables, charts and first items."""
     signatures = Signatures()
     view = section_view("s0", placed, signatures)
-    for table in view["tables"]:
-        table["cites"] = False
     for figure in view["figures"]:
         figure["picture"] = _picture(figure.pop("drawing"))
     view["first"] = _first(view.pop("table"))

@@ -16,6 +16,7 @@ from markupsafe import Markup
 from penchant._version import __version__
 from penchant.errors import OutputError
 from penchant.files import head, refuse_other, write_text
+from penchant.report import glossary
 from penchant.report.blocks import Packed, block, pack
 from penchant.report.figures import INK, Figure
 from penchant.report.references import PENCHANT, Reference
@@ -100,6 +101,8 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "edited": [file for run in document.runs for file in run.edited],
         "models": _models(document),
         "sections": parts,
+        "findings": [part for part in parts if part["finding"]] if len(parts) > 1 else [],
+        "words": glossary.of(parts),
         "signatures": signatures.texts,
         "notes": document.notes,
         "references": [*references.values(), PENCHANT],

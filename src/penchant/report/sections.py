@@ -36,6 +36,9 @@ class Section:
     items: Callable[[Sequence[Result]], ItemTable] | None
     methods: Callable[[Sequence[Result]], list[str]]
     limits: Callable[[Sequence[Result]], list[str]]
+    finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
+    """What was found, in one to three plain sentences made from the estimates and the differences between models, if
+    any; `penchant.report.finding` has their parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,10 @@ class Placed:
     def tables(self) -> list[Table]:
         """All tables, those of differences last."""
         return [*self.estimates(), *self.compared()]
+
+    def finding(self) -> list[str]:
+        """What was found, in words; empty where nothing was measured."""
+        return self.section.finding(self.results, self.comparison)
 
     def estimates(self) -> list[Table]:
         """The tables of estimates."""

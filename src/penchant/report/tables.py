@@ -75,7 +75,8 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
-    know. A table of `detail` is collapsed in the page and not shown in the terminal."""
+    know. A table of `detail` is collapsed in the page and not shown in the terminal. `first` are columns of
+    numbers that are shown before others where there is no room for all."""
 
     name: str
     title: str
@@ -83,6 +84,7 @@ class Table:
     rows: tuple[Row, ...]
     note: str = ""
     detail: bool = False
+    first: tuple[str, ...] = ()
 
     def footnotes(self) -> dict[str, str]:
         """The marks a, b, c … by note, for the notes of the numbers in order of first appearance."""
@@ -94,7 +96,7 @@ class Table:
         marks = self.footnotes()
         cells = [[marked(cell, marks) for cell in row.cells] for row in self.rows]
         numeric = [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
-        text = _columns([list(self.columns), *cells], numeric)
+        text = in_columns([list(self.columns), *cells], numeric)
         notes = [f"{mark} {note}" for note, mark in marks.items()]
         return "\n".join(
             [one_line(self.title), text, *(line for part in (self.note, *notes) for line in _wrapped(part))]
@@ -134,10 +136,10 @@ def literal(text: str) -> str:
 def aligned(frame: pl.DataFrame) -> str:
     """A frame as plain text in aligned columns, numbers to the right, with all rows and columns."""
     rows = [list(frame.columns), *([_cell(value) for value in row] for row in frame.iter_rows())]
-    return _columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
+    return in_columns(rows, [dtype.is_numeric() for dtype in frame.dtypes])
 
 
-def _columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
+def in_columns(rows: list[list[str]], numeric: Sequence[bool]) -> str:
     """Align rows by the width of their characters in a terminal; every cell is one visible line."""
     flat = [[one_line(cell) for cell in row] for row in rows]
     widths = [max(cell_len(row[i]) for row in flat) for i in range(len(rows[0]))]

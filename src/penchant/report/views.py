@@ -48,6 +48,7 @@ def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str,
         "id": name,
         "title": placed.title,
         "question": section.question,
+        "finding": placed.finding(),
         "cautions": cautions(results) if items else [],
         "tables": [views[table.name] for table in tables],
         "compared": [views[table.name] for table in between],
@@ -67,12 +68,14 @@ def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str,
 
 
 def cautions(results: Sequence[Result]) -> list[str]:
-    """The cautions of several results, each once, preceded by the models it is about unless it is about all."""
+    """The cautions of several results, each once, preceded by the models it is about unless it is about all.
+    Those about all come first."""
     models: dict[str, list[str]] = {}
     for result in results:
         for caution in dict.fromkeys(result.cautions):
             models.setdefault(caution, []).append(result.signature["model"])
-    return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in models.items()]
+    ordered = sorted(models.items(), key=lambda caution: len(caution[1]) < len(results))
+    return [text if len(names) == len(results) else f"{', '.join(names)}: {text}" for text, names in ordered]
 
 
 def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, Any]:
@@ -102,7 +105,6 @@ def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, An
         "detail": table.detail,
         "columns": [{"title": title, "numeric": n} for title, n in zip(table.columns, numeric, strict=True)],
         "rows": rows,
-        "cites": any(row.signature for row in table.rows),
     }
 
 

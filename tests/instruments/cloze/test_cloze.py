@@ -1363,7 +1363,7 @@ def study(zoo: Zoo, tmp_path: Path, data: Path) -> Path:
 
 @pytest.mark.whole
 def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Path) -> None:
-    code, out, err = penchant("run", study, "-o", "out")
+    code, out, err = penchant("run", study, "-o", "out", "--full")
     assert code == 0, err
     folder = study.parent / "out"
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -1380,7 +1380,7 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
     assert "report: out/report.html\n" in err
     assert (folder / "report.html").read_text("utf-8").startswith("<!doctype html>")
     assert {Path(record["path"]).name for record in manifest["data"]} == {"set.yaml", "sentences.csv", "lexicon.jsonl"}
-    assert penchant("run", study, "-o", "out", "--resume")[:2] == (0, out)
+    assert penchant("run", study, "-o", "out", "--resume", "--full")[:2] == (0, out)
 
 
 @pytest.mark.whole
@@ -1391,7 +1391,7 @@ def test_a_causal_study_through_the_program(penchant: Callable[..., Answer], zoo
         [(f"s{i}{b}", w) for i in range(1, 7) for b in ("", "b") for w in WORDS],
     )
     study.write_text(study.read_text().replace("data: set", "data: set\n    candidates: c.csv"))
-    code, out, err = penchant("run", study, "-o", "out", "-m", zoo("gpt2"), "-m", zoo("llama"))
+    code, out, err = penchant("run", study, "-o", "out", "--full", "-m", zoo("gpt2"), "-m", zoo("llama"))
     assert code == 0, err
     assert "gpt2@" in out
     assert "difference" in out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import vl_convert
 from scipy import stats
 
 import brute
@@ -394,14 +396,24 @@ class TestCharts:
     def test_every_model_has_its_panel(self) -> None:
         found = drawn([result(scored(ROWS), model) for model in ("one", "two", "three")])
         for name in ("accuracy", "length"):
-            panels = json.loads(found[name].to_json())["hconcat"]
+            panels = json.loads(found[name].to_json())["concat"]
             titles = [p["title"]["text"] if isinstance(p["title"], dict) else p["title"] for p in panels]
             assert titles == ["one", "two", "three"]
+
+    def test_token_counts_are_bars_as_high_as_their_pairs(self) -> None:
+        equal = [("p", 1.0, 0.0, 4, 4)] * 60
+        figure = drawn([result(scored([*equal, *[("p", 1.0, 0.0, 5, 4)] * 30]))])["tokens"]
+        svg = vl_convert.vegalite_to_svg(figure.to_json())
+        bars = re.findall(r'aria-label="(\S+), \|A\|−\|U\| (\d): (\d+) pairs"[^>]* d="M[^h]*h([\d.]+)v([\d.]+)h', svg)
+        (_, _, many, width, high), (_, _, few, other, low) = sorted(bars, key=lambda bar: -int(bar[2]))
+        assert (many, few) == ("60", "30")
+        assert float(high) == pytest.approx(2 * float(low)) and float(high) > 20
+        assert float(width) == pytest.approx(float(other))
 
     def test_rows_are_in_the_order_of_the_first_models_accuracy(self) -> None:
         rows = [(name, score, 0.0, 3, 3) for name, score in (("low", -1.0), ("high", 1.0), ("tie", 0.0)) for _ in "ab"]
         chart = json.loads(drawn([result(scored(rows))])["accuracy"].to_json())
-        encoding = chart["hconcat"][0]["layer"][1]["encoding"]
+        encoding = chart["concat"][0]["layer"][1]["encoding"]
         assert encoding["y"]["sort"] == ["all pairs", "low", "tie", "high"]
 
     def test_a_curve_needs_two_differences_with_enough_pairs(self) -> None:

@@ -6,6 +6,7 @@ from penchant.corpus.occurrences import OccurrenceRow
 from penchant.corpus.stimuli_files import SCHEMAS
 from penchant.instruments.associations import across, ceat, charts, items, logprob, prose, seat, section, weat
 from penchant.instruments.associations.compare import compare
+from penchant.instruments.associations.finding import finding, finding_across
 from penchant.instruments.associations.probe import Association
 from penchant.instruments.base import Instrument
 from penchant.report.sections import Overview, Section
@@ -21,6 +22,7 @@ ACROSS = Overview(
         None,
         across.methods,
         across.limits,
+        finding_across,
     ),
 )
 
@@ -45,6 +47,7 @@ def _described(probe: type[Association[Any]], title: str, question: str, *files:
         items.items,
         prose.methods,
         prose.limits,
+        finding,
     )
     template = tuple(f"template/{file}" for file in (f"{probe.name}.yaml", "set.yaml", *files))
     return Instrument(

@@ -4,6 +4,7 @@ from penchant.instruments.base import Instrument
 from penchant.instruments.cloze import charts, prose, section
 from penchant.instruments.cloze.compare import compare
 from penchant.instruments.cloze.data import SCHEMAS
+from penchant.instruments.cloze.finding import finding
 from penchant.instruments.cloze.probe import Cloze
 from penchant.report.sections import Section
 
@@ -19,6 +20,7 @@ CLOZE = Instrument(
         section.items,
         prose.methods,
         prose.limits,
+        finding,
     ),
     template="template",
     schemas={"cloze": SCHEMAS},

@@ -15,6 +15,7 @@ from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
+_FIRST = ("mean β", "mean δ", "sentences")
 _ABSENT = {"low": float("nan"), "high": float("nan"), "note": "made before ratings were kept"}
 """What stands for an estimate that an older result does not have."""
 
@@ -49,7 +50,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         "The intervals of β and δ are for other sentences with the same raters; raters sampled: for other raters, too. "
         "Ratings moved: where mean δ lies had some ratings been half a point higher or lower."
     )
-    return [Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note)]
+    return [Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note, first=_FIRST)]
 
 
 def compared(comparison: pl.DataFrame) -> list[Table]:

@@ -69,6 +69,8 @@ def accuracy_by_length(
 
 
 SPLIT_MARKS = {"A=U": (INK, "circle"), "A>U": ("#D55E00", "triangle-up"), "A<U": ("#0072B2", "triangle-down")}
+_BESIDE = 2
+"""Panels beside each other: as many as a screen shows at the size of its text."""
 _LONG = 20
 """Number of rows above which a plot has its axis at the top."""
 FEWEST = 50
@@ -121,7 +123,7 @@ def _length_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
         f"{name}: accuracy against the difference of token lengths",
         f"For each model, accuracy on {name} at every |A|−|U| for each score; flat where token length "
         f"does not matter.{lacking}",
-        alt.hconcat(*panels),
+        alt.concat(*panels, columns=_BESIDE),
         "by-difference",
     )
 
@@ -156,12 +158,14 @@ def _lengths(summaries: Summaries) -> alt.Chart:
         for step, n in steps.filter(pl.col("normalise") == steps["normalise"][0]).select("split", "n").iter_rows():
             difference = int(step)
             kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
-            place = {"from": difference - 0.45, "to": difference + 0.45}
-            rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind})
+            place = {"from": difference - 0.45, "to": difference + 0.45, "none": 0}
+            said = f"{model}, |A|−|U| {difference}: {n} pairs"
+            rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
     names = [model for model, _ in summaries]
     return (
         alt.Chart(alt.InlineData(rows))
-        .mark_bar()
+        # A bar between two places on x would be taken for a horizontal one, as thin as a dash; hence all four sides.
+        .mark_rect()
         .encode(
             x=alt.X(
                 "from:Q",
@@ -169,7 +173,9 @@ def _lengths(summaries: Summaries) -> alt.Chart:
                 axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
             ),
             x2="to:Q",
-            y=alt.Y("pairs:Q", title="pairs"),
+            y=alt.Y("none:Q", title="pairs"),
+            y2="pairs:Q",
+            description="said:N",
             color=_split_colour(),
             row=alt.Row("model:N", sort=names, title=None, header=alt.Header(orient="top", labelAnchor="start")),
             tooltip=["model:N", "lengths:N", alt.Tooltip("difference:Q", title="|A|−|U|"), "pairs:Q"],
@@ -183,7 +189,7 @@ def _split_colour() -> alt.Color:
     return alt.Color("lengths:N", title="token lengths", sort=list(SPLIT_MARKS), scale=scale)
 
 
-def _accuracies(summaries: Summaries) -> alt.HConcatChart:
+def _accuracies(summaries: Summaries) -> alt.ConcatChart:
     """A forest plot for each model: a row per paradigm, a mark per split, with intervals; of the first score
     reported."""
     total = "all pairs"
@@ -193,7 +199,7 @@ def _accuracies(summaries: Summaries) -> alt.HConcatChart:
     first = rows[0][2]  # its order holds for all models, so that their rows line up
     ranked = first.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL)).sort("value", "row")
     order = [total, *ranked["row"].to_list()]
-    return alt.hconcat(*(_forest(model, how, of_model, order) for model, how, of_model in rows))
+    return alt.concat(*(_forest(model, how, of_model, order) for model, how, of_model in rows), columns=_BESIDE)
 
 
 def _forest_rows(model: str, summary: pl.DataFrame, total: str) -> pl.DataFrame:

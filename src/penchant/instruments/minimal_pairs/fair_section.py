@@ -62,7 +62,9 @@ def _ranked(results: Sequence[Result]) -> Table:
         "of their own below."
     )
     columns = ("score", "model", "original", "rank", "fair", "rank ", "fair − original", "p", "in both")
-    return Table("fair-and-original", "Accuracy in percent on original and fair pairs", columns, tuple(rows), note)
+    title = "Accuracy in percent on original and fair pairs"
+    first = ("fair − original", "p", "original", "fair")
+    return Table("fair-and-original", title, columns, tuple(rows), note, first=first)
 
 
 def _overlap(row: dict[str, Any]) -> Number:

@@ -5,6 +5,7 @@ from penchant.instruments.base import Instrument
 from penchant.instruments.minimal_pairs import charts, fair_prose, fair_section, prose, section
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.fair import FairPairs
+from penchant.instruments.minimal_pairs.finding import fair_finding, finding
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.report.sections import Section
 
@@ -20,6 +21,7 @@ MINIMAL_PAIRS = Instrument(
         section.items,
         prose.methods,
         prose.limits,
+        finding,
     ),
     template="template",
     formats={
@@ -42,6 +44,7 @@ FAIR_PAIRS = Instrument(
         section.items,
         fair_prose.methods,
         fair_prose.limits,
+        fair_finding,
     ),
     template="fair_template",
     schemas={"grammar": GrammarFile},

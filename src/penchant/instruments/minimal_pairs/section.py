@@ -78,6 +78,7 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
         "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
         "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
         "intercept for every paradigm. A tie counts one half.",
+        first=("pairs", ALL, "A=U", "length-adjusted"),
     )
 
 

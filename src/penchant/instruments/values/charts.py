@@ -19,12 +19,12 @@ _SIZE = 240
 
 
 def figures(results: Sequence[Result]) -> list[Figure]:
-    """Agreeing against disagreeing with the calibration and the identity; residuals; ratings with the survey behind
-    them; and, where there is a survey, representativeness as a heat map."""
-    shown = [_scatter_figure(results), _residual_figure(results), _rating_figure(results)]
+    """Ratings with the survey behind them; where there is a survey, representativeness as a heat map; agreeing against
+    disagreeing with the calibration and the identity; and residuals."""
+    shown = [_rating_figure(results)]
     if results[0].signature["survey"] != "none":
         shown.append(_representativeness_figure(results))
-    return shown
+    return [*shown, _scatter_figure(results), _residual_figure(results)]
 
 
 def _scatter_figure(results: Sequence[Result]) -> Figure:

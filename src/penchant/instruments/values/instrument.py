@@ -4,6 +4,7 @@ from penchant.instruments.base import Instrument
 from penchant.instruments.values import charts, prose, section
 from penchant.instruments.values.compare import compare
 from penchant.instruments.values.data import SCHEMAS
+from penchant.instruments.values.finding import finding
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey import SurveyFile
 from penchant.report.sections import Section
@@ -20,6 +21,7 @@ VALUES = Instrument(
         section.items,
         prose.methods,
         prose.limits,
+        finding,
     ),
     template="template",
     schemas={"values": {**SCHEMAS, "survey": SurveyFile}},

@@ -121,7 +121,8 @@ def _ratings(
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
         note += _synthetic(results[0])
-    return Table(name, title, tuple(columns), tuple(rows), note, detail=detail)
+    first = ("statements", "mean rating", "spread (sd)", "p (Holm)")
+    return Table(name, title, tuple(columns), tuple(rows), note, detail=detail, first=first)
 
 
 def _synthetic(result: Result) -> str:
@@ -280,7 +281,10 @@ def _differences(comparison: pl.DataFrame, name: str, title: str) -> Table:
 
 
 def items(results: Sequence[Result]) -> ItemTable:
-    """Every clause in every wording and group, with its rating under every model and the tokens of both stances."""
+    """Every clause in every wording and group, with its rating under every model and the tokens of both stances; the
+    study's own statements before neutral ones."""
+    neutral = pl.col("kind") == "calibration"
+    results = [replace(result, items=result.items.sort(neutral, maintain_order=True)) for result in results]
     first = results[0].items
     kinds = first["kind"].replace("calibration", "neutral")
     columns = [

@@ -1,0 +1,96 @@
+"""The finding of minimal pairs and of fair pairs in words. Every number comes from a result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.minimal_pairs.compare import EQUAL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, STEREOTYPE
+from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
+from penchant.records import Result, Signature
+from penchant.report.finding import MOST, Shown, differences, levels, sentences
+from penchant.report.tables import models
+
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
+_STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50)
+_POINTS = Shown("+.1f", "pairs", " points", 100)
+
+
+def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
+    """How often each model prefers the acceptable sentence (in CrowS-Pairs the more stereotypical one), and between
+    which models that differs; of the first score reported."""
+    names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
+    found = [text for name in names[:MOST] for text in _of(name, results, comparison, several=len(names) > 1)]
+    more = f"{len(names) - MOST} more data sets are in the tables" if len(names) > MOST else ""
+    return sentences(*found, more if found else "")
+
+
+def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *, several: bool) -> Iterator[str]:
+    stereotypes = name == "crows-pairs"
+    scope, measure = ("stereotype", STEREOTYPE) if stereotypes else ("overall", ACCURACY)
+    rows = list(zip(models(results), (_row(result, name, scope, measure) for result in results), strict=True))
+    preferred = "more stereotypical" if stereotypes else "acceptable"
+    how = _STEREOTYPE if stereotypes else _SHARE
+    each = levels(((model, row) for model, row in rows if row), how, "50%", tested=stereotypes)
+    if each:
+        place = f"{name}: the " if several else "The "
+        yield f"{place}{preferred} sentence is more probable in this share of pairs: {each}"
+    if comparison is not None:
+        compared = comparison.filter(pl.col("dataset") == name)
+        yield (f"{name}: " if several and len(compared) else "") + _differences(compared, preferred)
+
+
+def _row(result: Result, name: str, scope: str, measure: str) -> dict[str, Any] | None:
+    chosen = result.summary.filter(
+        (pl.col("dataset") == name)
+        & (pl.col("scope") == scope)
+        & (pl.col("group") == ALL)
+        & (pl.col("split") == ALL)
+        & (pl.col("measure") == measure)
+    )
+    return chosen.row(0, named=True) if len(chosen) else None
+
+
+def _differences(comparison: pl.DataFrame, preferred: str) -> str:
+    rows = []
+    for _, part in comparison.group_by("comparison", maintain_order=True):
+        row = _headline(part)
+        if Signature.parse(row["signature"]).get("acceptable") == "sent_less":  # accuracy then counts the other one
+            row |= {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+        rows.append(row)
+    lengths = " where its lengths are equal" if rows and all(row["split"] == EQUAL for row in rows) else ""
+    return differences(rows, _POINTS, f"prefers the {preferred} sentence{lengths} more often than")
+
+
+def _headline(part: pl.DataFrame) -> dict[str, Any]:
+    """The difference of two models to tell first: of the pairs of equal length under both, where others have unequal
+    ones; else of all pairs. Of the first score."""
+    first = part.filter(pl.col("normalise") == part["normalise"][0])
+    overall = first.filter(pl.col("scope") == "overall")
+    if not len(overall):  # one paradigm
+        return first.row(0, named=True)
+    whole, equal = (overall.filter(pl.col("split") == split) for split in (ALL, EQUAL))
+    return (equal if len(equal) and 0 < equal["n"][0] < whole["n"][0] else whole).row(0, named=True)
+
+
+def fair_finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
+    """How the accuracy of each model changes from the original to the fair pairs, and what can be told of the models'
+    order on each of the two sets."""
+    gains = [(model, _row(result, f"{FAIR} − {ORIGINAL}", "overall", GAIN)) for model, result in _each(results)]
+    known = levels(((model, row) for model, row in gains if row), _POINTS, "0", tested=True)
+    texts = [f"Accuracy on the fair pairs minus that on the original ones: {known}" if known else ""]
+    if comparison is not None:
+        for name in (ORIGINAL, FAIR):
+            rows = comparison.filter((pl.col("dataset") == name) & (pl.col("normalise") == comparison["normalise"][0]))
+            overall = rows.filter((pl.col("scope") == "overall") & (pl.col("split") == ALL))
+            shown = overall if len(overall) else rows.filter(pl.col("scope") == "paradigm")
+            order = differences(shown.iter_rows(named=True), _POINTS, "is above")
+            texts.append(f"On the {name} pairs {order}" if order else "")
+    return sentences(*texts)
+
+
+def _each(results: Sequence[Result]) -> Iterator[tuple[str, Result]]:
+    return zip(models(results), results, strict=True)

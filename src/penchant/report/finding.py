@@ -1,0 +1,141 @@
+"""The finding of a section in words: one or two sentences made from its estimates, cautious by rule.
+
+A difference is only told where its interval leaves out 0 and its p-value, adjusted where it is one of a family, is at
+most `ALPHA`; otherwise two things "cannot be told apart". Every number comes with its interval and n, and no sentence
+names a cause. Instruments put their sentences together from the functions here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from penchant.report.tables import shown
+
+ALPHA = 0.05
+"""The largest p-value, adjusted over its family, at which a difference is told."""
+MOST = 3
+"""How many differences, models or data sets a finding names; of the others it says how many there are."""
+_ROUGH = "would do"
+"""Part of the note of an estimate whose interval misses its level: it says how many items would do."""
+Estimated: TypeAlias = Mapping[str, Any]
+"""A row of a summary, or of a comparison of two models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """How the numbers of a finding are written: in the format `form`, multiplied by `scale`, with `unit` after them;
+    `noun` says what n counts, `null` is the number that means "no difference"."""
+
+    form: str
+    noun: str
+    unit: str = ""
+    scale: float = 1
+    null: float = 0
+
+    def number(self, row: Estimated, *, n: bool = True) -> str:
+        """An estimate with its interval, and with what it is over if `n`."""
+        value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
+        interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
+        rough = ", a rough interval" if _ROUGH in (row.get("note") or "") else ""
+        counted = f", n = {int(row['n']):,} {self.noun}" if n else ""
+        return f"{value}{self.unit} {interval}{rough}{counted}"
+
+    def _plain(self, value: float) -> str:
+        return shown(self.scale * value, self.form).replace("-", "−")
+
+
+def measured(rows: Iterable[Estimated]) -> list[Estimated]:
+    """The rows that have a number."""
+    return [row for row in rows if row["value"] is not None and not math.isnan(row["value"])]
+
+
+def outside(row: Estimated, null: float = 0) -> bool:
+    """Whether the interval of an estimate leaves out `null`."""
+    low, high = row["low"], row["high"]
+    return not (math.isnan(low) or math.isnan(high) or low <= null <= high)
+
+
+def told(row: Estimated, null: float = 0) -> bool:
+    """Whether an estimate is told apart from `null`: by its interval and by its p-value, which it must have."""
+    p = row["p"] if math.isnan(row["p_holm"]) else row["p_holm"]
+    return outside(row, null) and bool(p <= ALPHA)
+
+
+def listed(parts: Sequence[str]) -> str:
+    """Parts of a sentence: "a", "a and b" or "a, b and c"."""
+    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
+
+
+def levels(
+    rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, tested: bool = False, most: int = MOST
+) -> str:
+    """The number of each model, and which cannot be told apart from `how.null`, called `apart`; by its interval, and
+    also by its p-value if it is `tested`. Empty where nothing was measured."""
+    known = [(name, row) for name, row in rows if measured([row])]
+    if not known:
+        return ""
+    once = len(known) > 1 and len({row["n"] for _, row in known}) == 1
+    parts = [f"{name} {how.number(row, n=not once)}" for name, row in known[:most]]
+    each = [f"n = {int(known[0][1]['n']):,} {how.noun} each"] if once else []
+    unclear = [name for name, row in known if not (told if tested else outside)(row, how.null)]
+    names = listed(unclear)
+    if len(unclear) == len(known) > 1:
+        names = "none of them"
+    elif len(unclear) > most:
+        names = f"{len(unclear)} of them"
+    cannot = "can" if names == "none of them" else "cannot"
+    last = [f"{names} {cannot} be told apart from {apart}"] if unclear else []
+    return "; ".join([", ".join([*parts, *_others(len(known) - most, "in the table"), *each]), *last])
+
+
+def differences(rows: Iterable[Estimated], how: Shown, higher: str) -> str:
+    """What can be told of differences between models, the clearest and largest first, as one sentence: `higher` is what
+    the first is where a difference is above 0, such as "is higher than". Empty where nothing was measured."""
+    ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
+    parts = []
+    for row in ranked[:MOST]:
+        first, second = row["comparison"].split(" − ", 1)
+        if not told(row):
+            parts.append(f"{first} and {second} cannot be told apart: {how.number(row)}")
+        elif row["value"] > 0:
+            parts.append(f"{first} {higher} {second}: {how.number(row)}")
+        else:
+            parts.append(f"{second} {higher} {first}: {how.number(_turned(row))}")
+    parts += _others(len(ranked) - MOST, "pairs of models in the table")
+    return f"{'; '.join(parts)}." if parts else ""
+
+
+def across(rows: Iterable[tuple[str, Estimated]], how: Shown, noun: str, what: str) -> str:
+    """In which of several places (groups, values, categories: a `noun` in the plural) an estimate called `what` is told
+    apart from 0: the clear ones, largest first, and how many are not. Empty where nothing was measured."""
+    known = [(place, row) for place, row in rows if measured([row])]
+    if not known:
+        return ""
+    clear = sorted((pair for pair in known if told(pair[1])), key=lambda pair: -abs(pair[1]["value"]))
+    if len(known) == 1:
+        ((place, row),) = known
+        return f"{what}, {place}: {how.number(row)}" + ("" if clear else ", which cannot be told apart from 0")
+    if not clear:
+        return f"{what}: cannot be told apart from 0 in any of {len(known)} {noun}"
+    parts = [f"{place} {how.number(row)}" for place, row in clear[:MOST]]
+    parts += _others(len(clear) - MOST, "in the table")
+    rest = len(known) - len(clear)
+    said = f"; in the other {rest} of {len(known)} {noun} it cannot be told apart from 0" if rest else ""
+    return f"{what}, by {noun}: {', '.join(parts)}{said}"
+
+
+def sentences(*texts: str) -> list[str]:
+    """The texts that are not empty, each with a capital letter only where it had one, and a full stop."""
+    return [text if text.endswith(".") else f"{text}." for text in texts if text]
+
+
+def _turned(row: Estimated) -> dict[str, Any]:
+    """The same difference the other way round."""
+    return {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
+
+
+def _others(number: int, where: str) -> list[str]:
+    return [f"{number} more {where}"] if number > 0 else []

@@ -1,0 +1,279 @@
+"""Findings in words, against estimates made by hand: a clear difference, none, one model, nothing measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from penchant.instruments.registry import instruments
+from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.report.finding import Shown, across, differences, levels, listed, told
+
+NAN = math.nan
+HOW = Shown("+.1f", "pairs", " points", 100)
+Bounds = tuple[float, float, float]
+
+
+def row(value: float, low: float = NAN, high: float = NAN, p: float = NAN, p_holm: float = NAN, **more: Any) -> Any:
+    return {"value": value, "low": low, "high": high, "n": 40, "p": p, "p_holm": p_holm, "note": "", **more}
+
+
+def gap(pair: str, *numbers: float) -> Any:
+    return row(*numbers, comparison=pair)
+
+
+def test_a_clear_difference_is_told_with_its_interval() -> None:
+    assert differences([gap("a − b", 0.1, 0.02, 0.18, 0.01)], HOW, "is above") == (
+        "a is above b: +10.0 points [+2.0, +18.0], n = 40 pairs."
+    )
+    # The other way round the larger one is named first, and the interval is turned.
+    assert differences([gap("a − b", -0.1, -0.18, -0.02, 0.01)], HOW, "is above") == (
+        "b is above a: +10.0 points [+2.0, +18.0], n = 40 pairs."
+    )
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (0.1, -0.02, 0.22, 0.01),  # the interval holds 0
+        (0.1, 0.0, 0.22, 0.01),  # and at its end
+        (0.1, 0.02, 0.18, 0.06),  # p above .05
+        (0.1, 0.02, 0.18, 0.01, 0.07),  # adjusted p above .05
+        (0.1, 0.02, 0.18),  # no p
+        (0.1, NAN, NAN, 0.01),  # no interval
+    ],
+)
+def test_what_is_not_clear_cannot_be_told_apart(numbers: tuple[float, ...]) -> None:
+    said = differences([gap("a − b", *numbers)], HOW, "is above")
+    assert said.startswith("a and b cannot be told apart: +10.0 points ")
+    assert ("without an interval" in said) == math.isnan(numbers[1])
+
+
+def test_several_differences_the_clear_and_large_first() -> None:
+    rows = [
+        gap("a − b", 0.9, -0.1, 1.0, 0.2),
+        gap("a − c", 0.1, 0.02, 0.18, 0.01),
+        gap("b − c", -0.3, -0.5, -0.1, 0.01),
+        gap("a − d", 0.01, -0.1, 0.1, 0.8),
+        gap("b − d", NAN),
+    ]
+    assert differences(rows, HOW, "is above") == (
+        "c is above b: +30.0 points [+10.0, +50.0], n = 40 pairs; a is above c: +10.0 points [+2.0, +18.0], "
+        "n = 40 pairs; a and b cannot be told apart: +90.0 points [−10.0, +100.0], n = 40 pairs; 1 more pairs of "
+        "models in the table."
+    )
+
+
+def test_levels_of_models() -> None:
+    share = Shown(".1f", "pairs", "%", 100, 0.5)
+    one = [("a", row(0.7, 0.6, 0.8))]
+    assert levels(one, share, "50%") == "a 70.0% [60.0, 80.0], n = 40 pairs"
+    assert levels([("b", row(0.52, 0.4, 0.6))], share, "50%") == (
+        "b 52.0% [40.0, 60.0], n = 40 pairs; b cannot be told apart from 50%"
+    )
+    both = [*one, ("b", row(0.52, 0.4, 0.6))]
+    assert levels(both, share, "50%") == (
+        "a 70.0% [60.0, 80.0], b 52.0% [40.0, 60.0], n = 40 pairs each; b cannot be told apart from 50%"
+    )
+    assert levels(both, share, "50%", tested=True).endswith("none of them can be told apart from 50%")  # no p
+    assert levels([("a", row(NAN))], share, "50%") == levels([], share, "50%") == ""
+    rough = levels([("a", row(0.7, 0.6, 0.8, note="from 20 items only 64% hold the mean; 60 would do"))], share, "50%")
+    assert rough == "a 70.0% [60.0, 80.0], a rough interval, n = 40 pairs"
+
+
+def test_in_which_places() -> None:
+    rows = [("x", row(0.1, 0.02, 0.2, 0.01, 0.03)), ("y", row(0.3, 0.1, 0.5, 0.01, 0.07)), ("z", row(NAN))]
+    assert across(rows, HOW, "groups", "Gap") == (
+        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs; in the other 1 of 2 groups it cannot be told "
+        "apart from 0"
+    )
+    assert across(rows[1:], HOW, "groups", "Gap").endswith("which cannot be told apart from 0")
+    assert across([*rows[1:], *rows[1:]], HOW, "groups", "Gap") == "Gap: cannot be told apart from 0 in any of 2 groups"
+    assert across(rows[2:], HOW, "groups", "Gap") == ""
+    assert [listed(parts) for parts in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
+
+
+numbers = st.one_of(st.just(NAN), st.floats(-3, 3))
+shares = st.one_of(st.just(NAN), st.floats(0, 1))
+
+
+@given(value=st.floats(-3, 3), ends=st.tuples(numbers, numbers), p=shares, p_holm=shares)
+def test_nothing_is_told_that_an_interval_or_a_test_leaves_open(
+    value: float, ends: tuple[float, float], p: float, p_holm: float
+) -> None:
+    low, high = sorted(ends)
+    one = gap("a − b", value, low, high, p, p_holm)
+    adjusted = p if math.isnan(p_holm) else p_holm
+    open_ = math.isnan(low) or math.isnan(high) or low <= 0 <= high or not adjusted <= 0.05
+    assert told(one) == (not open_)
+    said = differences([one], HOW, "is above")
+    assert ("cannot be told apart" in said) == open_
+    assert "n = 40 pairs" in said
+
+
+# The sentences of each instrument ----------------------------------------------------------------------------------
+
+
+def result(probe: str, model: str, rows: list[Estimate], items: Mapping[str, list[Any]], **recipe: str) -> Result:
+    signature = Signature.of(probe, model=model, level=0.95, resamples=100, seed=0, **recipe)
+    return Result(signature, pl.DataFrame(items), summary_table((each, signature) for each in rows))
+
+
+def compared(rows: list[Estimate], **recipe: str) -> pl.DataFrame:
+    signature = Signature.of("x", model="a − b", **recipe)
+    return summary_table((each, signature) for each in rows)
+
+
+def said(probe: str, results: list[Result], comparison: pl.DataFrame | None = None) -> list[str]:
+    return instruments()[probe].section.finding(results, comparison)
+
+
+def estimated(measure: str, numbers: Bounds, n: int, p: float = NAN, p_holm: float = NAN, **by: Any) -> Estimate:
+    value, low, high = numbers
+    return Estimate(measure, value, n, low, high, p=p, p_holm=p_holm, by=by)
+
+
+def pairs_by(split: str = "all", scope: str = "overall", dataset: str = "blimp") -> dict[str, Any]:
+    return {"dataset": dataset, "scope": scope, "group": "all", "split": split, "normalise": "none"}
+
+
+def test_minimal_pairs() -> None:
+    each = [
+        result("minimal-pairs", model, [estimated("accuracy", numbers, 90, **pairs_by())], {}, normalise="none")
+        for model, numbers in (("a", (0.8, 0.7, 0.9)), ("b", (0.6, 0.45, 0.75)))
+    ]
+    assert said("minimal-pairs", each[:1]) == [
+        "The acceptable sentence is more probable in this share of pairs: a 80.0% [70.0, 90.0], n = 90 pairs."
+    ]
+    pair: dict[str, Any] = {"comparison": "a − b"}
+    rows = [
+        estimated("accuracy difference", (0.2, 0.1, 0.3), 90, 0.01, **pair, **pairs_by()),
+        estimated("accuracy difference", (0.1, -0.1, 0.3), 30, 0.3, **pair, **pairs_by("A=U under both")),
+    ]
+    first, second = said("minimal-pairs", each, compared(rows))
+    assert first.endswith(
+        "a 80.0% [70.0, 90.0], b 60.0% [45.0, 75.0], n = 90 pairs each; b cannot be told apart from 50%."
+    )
+    # Pairs of equal length decide where there are others.
+    assert second == "a and b cannot be told apart: +10.0 points [−10.0, +30.0], n = 30 pairs."
+    assert said("minimal-pairs", each, compared(rows[:1]))[1] == (
+        "a prefers the acceptable sentence more often than b: +20.0 points [+10.0, +30.0], n = 90 pairs."
+    )
+    nothing = result("minimal-pairs", "a", [estimated("accuracy", (NAN, NAN, NAN), 0, **pairs_by())], {})
+    assert said("minimal-pairs", [nothing]) == []
+
+
+@pytest.mark.parametrize(("acceptable", "ahead"), [("sent_more", "a"), ("sent_less", "b")])
+def test_stereotype_scores(acceptable: str, ahead: str) -> None:
+    by = pairs_by(scope="stereotype", dataset="crows-pairs")
+    each = [
+        result("minimal-pairs", model, [estimated("stereotype score", numbers, 1508, p, **by)], {})
+        for model, numbers, p in (("a", (61.0, 57.0, 65.0), 0.001), ("b", (52.0, 50.5, 54.0), 0.07))
+    ]
+    gap_ = estimated(
+        "accuracy difference", (0.09, 0.04, 0.14), 1508, 0.002, comparison="a − b", **pairs_by(dataset="crows-pairs")
+    )
+    first, second = said("minimal-pairs", each, compared([gap_], acceptable=acceptable))
+    assert first == (
+        "The more stereotypical sentence is more probable in this share of pairs: a 61.0% [57.0, 65.0], b 52.0% [50.5, "
+        "54.0], n = 1,508 pairs each; b cannot be told apart from 50%."
+    )
+    other = "b" if ahead == "a" else "a"
+    assert second.startswith(f"{ahead} prefers the more stereotypical sentence more often than {other}: +9.0 points")
+
+
+def test_fair_pairs() -> None:
+    by = pairs_by(dataset="fair − original")
+    each = [
+        result(
+            "fair-pairs", m, [estimated("accuracy on fair − original pairs", (-0.1, -0.15, -0.05), 80, 0.01, **by)], {}
+        )
+        for m in ("a", "b")
+    ]
+    rows = [
+        estimated("accuracy difference", (0.2, 0.1, 0.3), 40, 0.01, comparison="a − b", **pairs_by(dataset="original")),
+        estimated("accuracy difference", (0.0, -0.1, 0.1), 40, 0.9, comparison="a − b", **pairs_by(dataset="fair")),
+    ]
+    assert said("fair-pairs", each, compared(rows)) == [
+        "Accuracy on the fair pairs minus that on the original ones: a −10.0 points [−15.0, −5.0], b −10.0 points "
+        "[−15.0, −5.0], n = 80 pairs each.",
+        "On the original pairs a is above b: +20.0 points [+10.0, +30.0], n = 40 pairs.",
+        "On the fair pairs a and b cannot be told apart: +0.0 points [−10.0, +10.0], n = 40 pairs.",
+    ]
+
+
+def test_cloze() -> None:
+    def of(model: str, numbers: Bounds, mass: float = 0.5) -> Result:
+        rows = [
+            estimated("mean β", numbers, 60, group="all"),
+            estimated("mean rated mass", (mass, mass, mass), 60, group="all"),
+        ]
+        return result("cloze", model, rows, {}, scale="old < new")
+
+    each = [of("a", (-0.2, -0.3, -0.1)), of("b", (0.0, -0.1, 0.1))]
+    assert said("cloze", each) == [
+        "a leans towards old (mean β −0.200 [−0.300, −0.100], n = 60 sentences); b cannot be told to lean towards "
+        "old or new (mean β +0.000 [−0.100, +0.100], n = 60 sentences)."
+    ]
+    name = "difference of mean δ"
+    rows = [
+        estimated(name, (0.1, 0.05, 0.2), 20, 0.01, 0.02, comparison="a − b", group="early"),
+        estimated(name, (0.0, -0.05, 0.05), 40, 0.9, 0.9, comparison="a − b", group="late"),
+        estimated(name, (0.03, 0.01, 0.06), 60, 0.03, comparison="a − b", group="all"),
+    ]
+    assert said("cloze", each, compared(rows))[1:] == [
+        "a suits the sentences better (mean δ) than b: +0.030 [+0.010, +0.060], n = 60 sentences.",
+        "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
+        "groups it cannot be told apart from 0.",
+    ]
+    assert said("cloze", [of("a", (0.0, NAN, NAN), 0.0)]) == []  # no rated word: nothing was measured
+
+
+def test_values() -> None:
+    by: dict[str, Any] = {"variant": "main", "group": "she", "item": ""}
+    each = [
+        result(
+            "values",
+            m,
+            [estimated("mean rating", (4.1, 3.6, 4.5), 9, dimension="power", **by)],
+            {"variant": ["main"], "group": ["she"]},
+        )
+        for m in ("a", "b")
+    ]
+    gap_ = estimated("rating difference", (0.4, 0.1, 0.7), 9, 0.01, 0.02, comparison="a − b", dimension="power", **by)
+    mean, *more = said("values", each, compared([gap_]))
+    assert mean == (
+        "Mean rating, from 1 (disagree) to 5 (agree): a (she) 4.10 [3.60, 4.50], b (she) 4.10 [3.60, 4.50], "
+        "n = 9 statements each."
+    )
+    assert more == ["Ratings of a − b, power: +0.40 [+0.10, +0.70], n = 9 statements."]
+
+
+def test_associations_and_their_overview() -> None:
+    def of(probe: str, numbers: Bounds, p_holm: float) -> Result:
+        rows = [
+            estimated(
+                "effect size", numbers, 16, p_holm, p_holm, category="C1", label="flowers", layer="-1", context="all"
+            )
+        ]
+        return result(probe, "m", rows, {}, alternative="two-sided", data="d")
+
+    clear, not_ = of("weat", (1.4, 0.9, 1.8), 0.001), of("seat", (0.3, -0.5, 1.0), 0.4)
+    assert said("weat", [clear]) == ["m, effect size d, C1 flowers: +1.40 [+0.90, +1.80], n = 16 stimuli."]
+    assert said("seat", [not_]) == [
+        "m, effect size d, C1 flowers: +0.30 [−0.50, +1.00], n = 16 stimuli, which cannot be told apart from 0."
+    ]
+    assert said("seat", [of("seat", (NAN, NAN, NAN), NAN)]) == []
+    overview = instruments()["weat"].overview
+    assert overview is not None
+    assert overview.section.finding([clear, not_], None) == [
+        "Of 1 categories that at least two columns measure, d has the same sign in all of its columns in 1, and in 0 "
+        "it is told apart from 0 in all of them."
+    ]
+    assert "and in 1 (C1) it is told" in overview.section.finding([clear, of("seat", (1.4, 0.9, 1.8), 0.001)], None)[0]

@@ -1,0 +1,101 @@
+"""What fits a screen: the finding and the headline table in a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+import penchant as pc
+from answers import Answer
+from penchant.cli.report import show
+from penchant.report.sections import Document, Placed
+from penchant.report.tables import Number, Row, Table
+from penchant.report.terminal import ROWS, headline
+
+Program = Callable[..., Answer]
+ESTIMATE = Number(0.123, 0.012, 0.234, 60, "+.3f")
+NAMES = tuple(f"number {i}" for i in range(6))
+
+
+def table(rows: int, first: tuple[str, ...] = ()) -> Table:
+    lines = tuple(Row(("blimp", f"model-{i}", *[ESTIMATE] * 6)) for i in range(rows))
+    return Table("t", "A title", ("data", "model", *NAMES), lines, "A note.", first=first)
+
+
+def test_columns_that_fit_the_most_wanted_first() -> None:
+    shown = headline(table(2, first=("number 4",)), 80).splitlines()
+    assert shown[:2] == ["A title", "data: blimp"]
+    assert shown[2].split("  ")[0] == "model"
+    assert [name for name in NAMES if name in shown[2]] == ["number 0", "number 4"]
+    assert shown[-1] == "Not shown here: number 1; number 2; number 3; number 5."
+    assert len(shown) == 7
+
+
+def test_one_row_says_what_it_is_about() -> None:
+    assert "blimp  model-0" in headline(table(1), 80)
+
+
+def test_many_rows_are_cut_and_counted() -> None:
+    shown = headline(table(ROWS + 3), 80)
+    assert "model-11" in shown and "model-12" not in shown
+    assert "Not shown here: 3 more rows; " in shown
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(60, 200), st.integers(1, 20), st.lists(st.sampled_from(NAMES), max_size=3))
+def test_it_fits_any_width_and_names_every_column(width: int, rows: int, first: list[str]) -> None:
+    text = headline(table(rows, first=tuple(first)), width)
+    assert max(map(cell_len, text.splitlines())) <= width
+    assert all(name in " ".join(text.split()) for name in NAMES)
+
+
+@pytest.fixture
+def study(tmp_path: Path) -> Path:
+    rows = "".join(f"The cats sleep {w}.\tThe cats sleeps {w}.\tp{i % 3}\n" for i, w in enumerate("abcdefghijkl"))
+    (tmp_path / "pairs.tsv").write_text("good\tbad\tgroup\n" + rows, "utf-8")
+    models = "['bundled:modern', 'bundled:early-modern']"
+    probe = "minimal-pairs: {data: pairs.tsv, resamples: 100}"
+    (tmp_path / "s.yaml").write_text(f"study: s\nmodels: {models}\nprobes: [{{{probe}}}]\n", "utf-8")
+    return tmp_path / "s.yaml"
+
+
+def test_a_study_of_one_probe_and_two_models_fits_a_screen(penchant: Program, study: Path) -> None:
+    code, out, err = penchant("run", study, "-o", "out")
+    assert code == 0, err
+    assert out.startswith("What was found\n- The acceptable sentence is more probable in this share of pairs:")
+    assert "\n\nAccuracy in percent, all pairs\n" in out
+    assert max(map(cell_len, out.splitlines())) <= 80
+    assert len(out.splitlines()) + len(err.splitlines()) <= 40
+    assert "all tables: penchant report out --full\n" in err
+    full = penchant("report", "out", "--full")
+    assert full[0] == 0
+    assert len(full[1].splitlines()) > len(out.splitlines())
+    assert "Token-length bias" in full[1] and "Token-length bias" not in out
+    # The notebook begins with it too.
+    html = pc.Result.load(next(study.parent.glob("out/minimal-pairs/bundled_modern")))._repr_html_()
+    assert html.index("What was found") < html.index("<table")
+
+
+def test_five_cautions_and_how_many_more(capfd: pytest.CaptureFixture[str], penchant: Program, study: Path) -> None:
+    from dataclasses import replace
+
+    from penchant.study.results import read_outcome
+
+    assert penchant("run", study, "-o", "out")[0] == 0
+    (placed,) = read_outcome("out").document().sections
+    cautions = tuple(f"caution {i}" for i in range(8))
+    many: Placed = replace(placed, results=[replace(result, cautions=cautions) for result in placed.results])
+    capfd.readouterr()
+    show(Document([many]))
+    err = capfd.readouterr().err
+    assert err.splitlines() == [
+        *(f"note: caution {i}" for i in range(5)),
+        "note: 3 more cautions are in the report, and shown by --full",
+    ]
+    show(Document([many]), full=True)
+    assert len(capfd.readouterr().err.splitlines()) == 16  # of either model
