@@ -270,7 +270,7 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
 
 class TestRun:
     def test_writes_everything_and_prints_the_table(self, penchant: Callable[..., Answer], study: Path) -> None:
-        code, out, err = penchant("run", study, "-o", "out")
+        code, out, err = penchant("run", study, "-o", "out", "--full")
         assert code == 0, err
         assert "g0" in out
         assert "A>U" in out

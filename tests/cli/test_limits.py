@@ -157,7 +157,7 @@ def test_the_schema_shows_the_limits() -> None:
         ("list probes >&-", 2, "standard output: is closed"),
         ("score -m bundled:modern <&-", 2, "standard input: is closed"),
         ("list probes 2>&-", 0, ""),
-        ("init cloze $'d\\xff'", 0, ""),
+        ("init cloze $'d\\xff'", 0, "next: penchant run"),
     ],
 )
 def test_standard_streams(tmp_path: Path, command: str, code: int, told: str) -> None:

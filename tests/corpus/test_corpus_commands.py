@@ -265,7 +265,7 @@ def test_stats_refuses(table: Path, penchant: Penchant) -> None:
     refused(
         penchant("corpus", "stats", table, "--by", "file"), "there are no counts by 'file'", "word, form or segment"
     )
-    refused(penchant("corpus", "stats", table, "--format", "csv"), "unknown format 'csv'")
+    refused(penchant("corpus", "stats", table, "--format", "xml"), "unknown format 'xml'")
     refused(penchant("corpus", "stats", table, "--chart", "chart.pdf"), "'.pdf'", ".svg or .html")
     refused(penchant("corpus", "stats"), "Missing argument 'SENTENCES'")
 

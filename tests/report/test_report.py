@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
 
+import penchant as pc
 from answers import Answer, refused
 from paths import ROOT, SHARED
 from penchant import MinimalPairs, Result, Signature, load
@@ -105,10 +106,17 @@ def cloze_study(zoo: Callable[[str], Path], tmp_path_factory: pytest.TempPathFac
     home = tmp_path_factory.mktemp("cloze")
     frame = pl.DataFrame(GAPS, schema=["id", "text", "expected", "group"], orient="row")
     frame.write_csv(home / "sentences.csv")
-    scale = {"low": "old <em>", "high": "new & improved"}
-    (home / "set.yaml").write_text(
-        json.dumps({"language": "en", "scale": scale, "sentences": "sentences.csv"}), "utf-8"
+    words = (
+        pc.Cloze(data=str(home / "sentences.csv"), k=5, resamples=100, draws=20)
+        .run(zoo("roberta"))
+        .items["words"]
+        .explode()
+        .unique()
     )
+    rated = [{"word": w, "valence": (-1, 0.5)[i % 2]} for i, w in enumerate(sorted(words)) if w.isalpha()]
+    pl.DataFrame(rated).write_csv(home / "lexicon.csv")
+    about = {"language": "en", "scale": {"low": "old <em>", "high": "new & improved"}, "lexicon": ["lexicon.csv"]}
+    (home / "set.yaml").write_text(json.dumps({**about, "sentences": "sentences.csv"}), "utf-8")
     other = shutil.copytree(zoo("roberta"), home / "roberta-too")
     probe = {"cloze": {"data": str(home), "k": 5, "resamples": 100, "draws": 20}}
     return run(study(home / "study.yaml", [zoo("roberta"), other], probe), home / "out")

@@ -68,6 +68,17 @@ def test_a_name_is_loaded(lm: Any, tmp_path: Path) -> None:
     assert_frame_equal(pc.audit(PAIRS, "bundled:modern"), pc.audit(PAIRS, [lm]))
 
 
+def test_a_column_of_a_table_is_scored_and_embedded(tmp_path: Path, penchant: Callable[..., Any]) -> None:
+    (tmp_path / "t.csv").write_text("n;text\n1;The cats sleep.\n2;She sings.\n", "utf-8")
+    (tmp_path / "t.txt").write_text("The cats sleep.\nShe sings.\n", "utf-8")
+    for command in ("score", "embed"):
+        code, plain, err = penchant(command, "-m", "bundled:modern", "t.txt")
+        assert code == 0, err
+        code, column, err = penchant(command, "-m", "bundled:modern", "t.csv", "--column", "text")
+        assert code == 0, err
+        assert column == plain
+
+
 # Tables -----------------------------------------------------------------------------------------------------------
 
 
@@ -145,7 +156,7 @@ def test_what_pandas_lacks_is_missing() -> None:
 # Wrong calls ------------------------------------------------------------------------------------------------------
 
 WRONG: list[tuple[Callable[[Any], Any], str]] = [
-    (lambda lm: pc.score(lm, ["x"], metod="pll"), "unknown parameter 'metod' — did you mean method?"),
+    (lambda lm: pc.score(lm, ["x"], metod="pll"), "unknown parameter 'metod' — did you mean method"),
     (lambda lm: pc.score(lm), "missing a required argument: 'texts'"),
     (lambda lm: pc.score(lm, "x", method=3), "method is str or None, got 3"),
     (lambda lm: pc.score(lm, "x", batch_tokens="many"), "batch_tokens is int or None, got 'many'"),

@@ -23,8 +23,11 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
     lines. With `named`, under the title of the section."""
     found = placed.finding()
     title = f": {one_line(placed.title)}" if named else ""
-    if found:
-        yield "\n".join([f"What was found{title}", *(line for text in found for line in _wrapped(text, width))])
+    remark = textwrap.wrap(one_line(placed.remark), width)
+    if found or remark:
+        head = [f"What was found{title}"] if found else []
+        told = (line for text in found for line in _wrapped(text, width))
+        yield "\n".join([*remark, *head, *told])
     tables = placed.estimates() if estimates else placed.compared()
     for table in [table for table in tables if not table.detail][:1]:
         yield headline(table if found or not named else replace(table, title=f"{placed.title}: {table.title}"), width)

@@ -1016,6 +1016,8 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
 def test_nothing_rated_at_all_says_what_to_do_next() -> None:
     (caution,) = result(items([("g", 0.0, [("c", 0.4, None), ("d", 0.1, None)])])).cautions
     assert "none of the 2 predicted words is rated" in caution and "penchant ratings export" in caution
+    bare = result(items([("g", 0.0, [("c", 0.4, None)]), ("g", 1.0, [("d", 0.1, None)])]))
+    assert set(bare.charts()) == {"sentences"}  # no strip of points at 0
 
 
 class TestTwoTables:

@@ -307,7 +307,7 @@ def test_the_papers_experiment_from_its_study_file(
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
     wanted = [part for model in models for part in ("-m", model)]
     out = tmp_path / "out"
-    code, said, err = penchant("run", tmp_path / "study.yaml", *wanted, "--data", tmp_path, "-o", out)
+    code, said, err = penchant("run", tmp_path / "study.yaml", *wanted, "--data", tmp_path, "-o", out, "--full")
     assert code == 0, err
     assert "Accuracy in percent on original and fair pairs" in said
     outcome = read_outcome(out)

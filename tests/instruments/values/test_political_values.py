@@ -161,7 +161,7 @@ def test_the_papers_study_runs_with_a_stand_in(
     example = ROOT / "examples" / "political-values.yaml"
     code, out, err = penchant("run", example, "-m", model, "-o", "out", "--cache", "none")
     assert code == 0, err
-    assert out.startswith("Ratings by value and group")
+    assert out.startswith("What was found") and "Ratings by value and group" in out
     (folder,) = (tmp_path / "out" / "values").glob("stand-in*")
     items = pl.read_parquet(folder / "items.parquet")
     assert len(items) == (100 + 34 + 34) * 6

@@ -45,6 +45,8 @@ def figures(results: Sequence[Result]) -> list[Figure]:
             "item",
         ),
     ]
+    if all(result.items["beta"].null_count() == len(result.items) for result in results):
+        shown = []  # nothing is rated, so no model leans anywhere
     if len(results[0].items) <= _MANY:
         shown.append(
             Figure(
@@ -55,7 +57,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
                 picks="item",
             )
         )
-    else:
+    elif shown:
         left_out = f" The picture of the words in every gap is left out for more than {_MANY} sentences."
         shown[-1] = replace(shown[-1], text=shown[-1].text + left_out)
     return shown
@@ -69,11 +71,11 @@ def _strips(results: Sequence[Result], column: str, axis: str, domain: tuple[flo
             pl.col("id").alias("item"), "text", "group", "expected", pl.col(column).alias("value")
         ).with_columns(pl.lit(model).alias("model"))
         for model, result in zip(names, results, strict=True)
-    )
+    ).filter(pl.col("value").is_not_null())
     means = pl.concat(
-        result.summary.filter((pl.col("measure") == MEASURES[column]) & (pl.col("group") != EVERYTHING)).select(
-            "group", pl.col("value").alias("mean"), "low", "high", pl.lit(model).alias("model")
-        )
+        result.summary.filter(
+            (pl.col("measure") == MEASURES[column]) & (pl.col("group") != EVERYTHING) & pl.col("value").is_not_nan()
+        ).select("group", pl.col("value").alias("mean"), "low", "high", pl.lit(model).alias("model"))
         for model, result in zip(names, results, strict=True)
     )
     groups = points["group"].unique(maintain_order=True).to_list()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -61,8 +62,9 @@ def _differences(comparison: pl.DataFrame, preferred: str) -> str:
         if Signature.parse(row["signature"]).get("acceptable") == "sent_less":  # accuracy then counts the other one
             row |= {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
         rows.append(row)
-    lengths = " where its lengths are equal" if rows and all(row["split"] == EQUAL for row in rows) else ""
-    return differences(rows, _POINTS, f"prefers the {preferred} sentence{lengths} more often than")
+    equal = all(row["split"] == EQUAL for row in rows)
+    how = replace(_POINTS, noun="pairs of equal token length") if equal else _POINTS
+    return differences(rows, how, f"prefers the {preferred} sentence more often than")
 
 
 def _headline(part: pl.DataFrame) -> dict[str, Any]:
