@@ -161,7 +161,7 @@ def test_minimal_pairs() -> None:
         "a 80.0% [70.0, 90.0], b 60.0% [45.0, 75.0], n = 90 pairs each; b cannot be told apart from 50%."
     )
     # Pairs of equal length decide where there are others.
-    assert second == "a and b cannot be told apart: +10.0 points [−10.0, +30.0], n = 30 pairs."
+    assert second == "a and b cannot be told apart: +10.0 points [−10.0, +30.0], n = 30 pairs of equal token length."
     assert said("minimal-pairs", each, compared(rows[:1]))[1] == (
         "a prefers the acceptable sentence more often than b: +20.0 points [+10.0, +30.0], n = 90 pairs."
     )
