@@ -70,13 +70,8 @@ def score(
     from penchant.engine.scorer import Scorer
 
     if format not in WRITERS:
-        raise MethodError(f"unknown format '{format}'", hint=f"use one of {', '.join(WRITERS)}")
-    if file != "-":
-        require_file(file)
-    source = partial(sentences, file, column)
-    if column is not None:
-        next(source())  # a table that cannot be read costs no loading of a model
-    _refuse_own_output(file)
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
+    source = _source(file, column)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
     total = validate(Scorer(lm), source()) if file != "-" else None
@@ -138,13 +133,8 @@ def embed(
         raise MethodError(f"unknown format '{format}'", hint=one_of(format, VECTOR_WRITERS))
     if format != "jsonl" and sys.stdout.isatty():
         raise MethodError(f"{format} is not for a terminal", hint=f"redirect it: > vectors.{format}")
-    if file != "-":
-        require_file(file)
-    _refuse_own_output(file)
+    source = _source(file, column)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
-    source = partial(sentences, file, column)
-    if column is not None:
-        next(source())  # a table that cannot be read costs no loading of a model
     total = validate(Scorer(lm), source()) if file != "-" else None
     with bars() as bar:
         advance = bar(lm.name)
@@ -156,6 +146,17 @@ def embed(
     for note in scorer.notes():
         say(f"note: {note}")
     scorer.close()
+
+
+def _source(file: str, column: str | None) -> Callable[[], Iterator[tuple[str, str]]]:
+    """What gives the sentences, each time from the first on. A file that cannot be read costs no loading of a model."""
+    if file != "-":
+        require_file(file)
+    source = partial(sentences, file, column)
+    if column is not None:
+        next(source())
+    _refuse_own_output(file)
+    return source
 
 
 def _refuse_own_output(file: str) -> None:

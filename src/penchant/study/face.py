@@ -118,7 +118,5 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
         if not isinstance(given, AnyResult | str | Path):
             raise StudyError(f"{kind(given)} is no result", where="compare()", hint="give what a probe's run returned")
     if isinstance(a, str | Path) and isinstance(b, str | Path):
-        tables = side_by_side(a, b).comparisons
-        named = [table.select(pl.lit(place).alias("probe"), pl.all()) for place, table in tables.items()]
-        return pl.concat(named, how="diagonal_relaxed")
+        return side_by_side(a, b).differences()
     raise StudyError("one is a result and the other a directory", where="compare()", hint="give two of one kind")
