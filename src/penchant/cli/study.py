@@ -55,6 +55,7 @@ def run(
     full: FullOption = False,
 ) -> None:
     """Run a study file."""
+    _told(f"{study}: starting")
     from penchant.study.run import Options
     from penchant.study.spec import study_file
 
@@ -79,12 +80,19 @@ def demo(
     full: FullOption = False,
 ) -> None:
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
+    _told("demo: starting")
     from penchant.study.run import Options
     from penchant.study.spec import DEMO
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
     _run(DEMO, place, Options(base=[DEMO.parent, Path()]), full=full)
+
+
+def _told(text: str) -> None:
+    """Say what is being done, where somebody watches: at once, since loading what a study needs takes seconds."""
+    if sys.stderr.isatty():
+        say(text)
 
 
 def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any) -> None:
@@ -98,7 +106,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
     with bars() as bar:
         told = replace(
             options,
-            say=say if sys.stderr.isatty() else lambda text: None,
+            say=_told,
             warn=lambda text: say(f"note: {text}"),
             progress=bar,
         )

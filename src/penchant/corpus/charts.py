@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from penchant.corpus.sentence_table import By, counts
 from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text
+from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.page import chart_page
 

@@ -14,8 +14,8 @@ from itertools import combinations, islice
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
 
 from penchant.errors import DataError, MethodError
 from penchant.stats.inputs import Array, Seed, as_values, check_level
@@ -127,7 +127,7 @@ def normal_test(x: ArrayLike, y: ArrayLike, *, alternative: Alternative = "two-s
 
 
 def _tail(z: float, alternative: Alternative) -> float:
-    return float(2 * stats.norm.sf(abs(z)) if alternative == "two-sided" else stats.norm.sf(z))
+    return float(2 * scipy.stats.norm.sf(abs(z)) if alternative == "two-sided" else scipy.stats.norm.sf(z))
 
 
 def _check(alternative: str) -> None:
@@ -206,7 +206,7 @@ def further(effects: ArrayLike, *, level: float = 0.95) -> tuple[float, float, f
     n = len(es)
     if n < 2:
         return (float(es[0]) if n else math.nan), math.nan, math.nan
-    half = float(stats.t.ppf((1 + level) / 2, n - 1) * es.std(ddof=1) * (1 + 1 / n) ** 0.5)
+    half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1) * es.std(ddof=1) * (1 + 1 / n) ** 0.5)
     return float(es.mean()), float(es.mean()) - half, float(es.mean()) + half
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
 
@@ -86,7 +86,7 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan, np.nan
-    tail = stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf((1 + level) / 2, n - 1))
+    tail = scipy.stats.norm.cdf(-np.sqrt(n / (n - 1)) * scipy.stats.t.ppf((1 + level) / 2, n - 1))
     bounds = np.quantile(draws, [tail, 1 - tail])
     return float(bounds[0]), float(bounds[1])
 
@@ -100,8 +100,8 @@ def expanded_p(draws: Array, n: int, against: float = 0.0) -> float:
         return np.nan
     beyond = min(np.count_nonzero(draws >= against), np.count_nonzero(draws <= against))
     tail = (1 + beyond) / (1 + len(draws))
-    t = np.sqrt((n - 1) / n) * stats.norm.ppf(tail)
-    return min(1.0, 2 * float(stats.t.cdf(t, n - 1)))
+    t = np.sqrt((n - 1) / n) * scipy.stats.norm.ppf(tail)
+    return min(1.0, 2 * float(scipy.stats.t.cdf(t, n - 1)))
 
 
 def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters") -> str:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import resampled
@@ -43,7 +43,7 @@ class Lines:
         a, b, sigma = (part[..., None] for part in (self.slope, self.offset, self.sigma))
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.where(sigma > 0, (y - a * x - b) / sigma, np.nan)
-        probability: Array = special.ndtr(scaled)
+        probability: Array = scipy.special.ndtr(scaled)
         return probability
 
 
@@ -138,7 +138,7 @@ def _correlation(x: Array, y: Array, level: float) -> Estimate:
     n = len(x)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
         return Estimate(_CORRELATION, np.nan, n, level=level, note="one side does not vary")
-    result = stats.pearsonr(x, y)
+    result = scipy.stats.pearsonr(x, y)
     low, high = result.confidence_interval(level) if n > 3 else (np.nan, np.nan)
     return Estimate(
         _CORRELATION,
@@ -158,8 +158,8 @@ def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
     n = len(x)
     if np.ptp(x) == 0:
         return [Estimate(name, np.nan, n, level=level, note="x does not vary") for name in _FREE]
-    fit = stats.linregress(x, y)
-    t = stats.t.ppf((1 + level) / 2, n - 2)
+    fit = scipy.stats.linregress(x, y)
+    t = scipy.stats.t.ppf((1 + level) / 2, n - 2)
     pairs = ((fit.slope, fit.stderr), (fit.intercept, fit.intercept_stderr))
     estimates = [
         Estimate(name, float(b), n, float(b - t * se), float(b + t * se), level, how=f"t interval, {n - 2} df")
@@ -168,7 +168,7 @@ def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
     i, taken = (1, 0.0) if line == "origin" else (0, 1.0)
     (b, se), name = pairs[i], ("an intercept of 0" if line == "origin" else "a slope of 1")
     if se > 0:
-        p = float(2 * stats.t.sf(abs(b - taken) / se, n - 2))
+        p = float(2 * scipy.stats.t.sf(abs(b - taken) / se, n - 2))
         estimates[i] = replace(estimates[i], p=p, test=f"t test of {name}, two-sided")
     return estimates
 
@@ -191,7 +191,7 @@ def _normality(residuals: Array) -> Estimate:
     name = "normality of the residuals (W)"
     if np.ptp(residuals) == 0:
         return Estimate(name, np.nan, len(residuals), note="the residuals do not vary")
-    result = stats.shapiro(residuals)
+    result = scipy.stats.shapiro(residuals)
     how = "no interval: a test statistic"
     return Estimate(name, float(result.statistic), len(residuals), how=how, p=float(result.pvalue), test="Shapiro–Wilk")
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, joined
@@ -39,8 +39,8 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
         return Estimate(name, np.nan, n, level=level, note=joined(why, note))
     alpha = k / (k - 1) * (1 - whole.var(axis=0, ddof=1).sum() / total)
     df = n - 1, (n - 1) * (k - 1)
-    low = 1 - (1 - alpha) * stats.f.ppf((1 + level) / 2, *df)
-    high = 1 - (1 - alpha) * stats.f.ppf((1 - level) / 2, *df)
+    low = 1 - (1 - alpha) * scipy.stats.f.ppf((1 + level) / 2, *df)
+    high = 1 - (1 - alpha) * scipy.stats.f.ppf((1 - level) / 2, *df)
     how = f"Feldt, {k} items, {n} respondents"
     return Estimate(name, float(alpha), n, float(low), float(high), level, how=how, note=note)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from scipy.special import ndtri
+import scipy
 
 POWER = 0.8
 """How often the smallest detectable difference would be found."""
@@ -17,8 +17,8 @@ POWER = 0.8
 def detectable(low: float, high: float, level: float, *, power: float = POWER) -> float:
     """The smallest difference that a two-sided test with such an interval would find with this power: that of a normal
     estimate, whose standard error the width of the interval tells. NaN without an interval."""
-    quantile = float(ndtri((1 + level) / 2))
-    return (high - low) / 2 * (1 + float(ndtri(power)) / quantile)
+    quantile = float(scipy.special.ndtri((1 + level) / 2))
+    return (high - low) / 2 * (1 + float(scipy.special.ndtri(power)) / quantile)
 
 
 def narrower(level: float) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit
+import scipy
 
 from penchant.stats.inputs import Array
 
@@ -47,8 +47,8 @@ def state(rows: Rows, beta: Array) -> State:
     """The regression at some coefficients."""
     logit = rows.design @ beta
     likelihood = float((rows.times * (rows.y * logit - np.logaddexp(0.0, logit))).sum())
-    share = expit(logit)
-    weights = share * expit(-logit)
+    share = scipy.special.expit(logit)
+    weights = share * scipy.special.expit(-logit)
     information = rows.information(weights)
     sign, logdet = np.linalg.slogdet(information)
     if not sign > 0:  # out of float range: worse than any start

@@ -14,8 +14,8 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
@@ -37,7 +37,7 @@ def mcnemar(a: ArrayLike, b: ArrayLike) -> float:
     if not len(first):
         return np.nan
     wins, losses = int(np.count_nonzero(first > second)), int(np.count_nonzero(first < second))
-    return _mid_p(stats.binom(wins + losses, 0.5), wins) if wins + losses else 1.0
+    return _mid_p(scipy.stats.binom(wins + losses, 0.5), wins) if wins + losses else 1.0
 
 
 def binomial(credits: ArrayLike, share: float) -> float:
@@ -48,7 +48,7 @@ def binomial(credits: ArrayLike, share: float) -> float:
     array = as_credits(credits)
     if not len(array) or has_ties(array):
         return np.nan
-    return _mid_p(stats.binom(len(array), share), int(array.sum()))
+    return _mid_p(scipy.stats.binom(len(array), share), int(array.sum()))
 
 
 def fisher(first: ArrayLike, second: ArrayLike) -> float:
@@ -58,7 +58,7 @@ def fisher(first: ArrayLike, second: ArrayLike) -> float:
     if not (len(one) and len(other)):
         return np.nan
     right = int(one.sum() + other.sum())
-    return _mid_p(stats.hypergeom(len(one) + len(other), right, len(one)), int(one.sum()))
+    return _mid_p(scipy.stats.hypergeom(len(one) + len(other), right, len(one)), int(one.sum()))
 
 
 def _mid_p(distribution: Any, observed: int) -> float:

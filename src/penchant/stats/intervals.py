@@ -9,8 +9,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import special, stats
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters, resampling_name
@@ -38,7 +38,7 @@ UNEQUAL, FEW_UNEQUAL = 0.8, 15
 
 def wilson(mean: float, items: int, level: float) -> tuple[float, float]:
     """Score interval of a share `mean` over `items` ≥ 1 (Wilson 1927)."""
-    z = float(stats.norm.ppf((1 + level) / 2))
+    z = float(scipy.stats.norm.ppf((1 + level) / 2))
     shrink = 1 + z * z / items
     centre = (mean + z * z / (2 * items)) / shrink
     half = z / shrink * np.sqrt(mean * (1 - mean) / items + z * z / (4 * items * items))
@@ -115,17 +115,17 @@ def clustered_ratio(
     value = float(np.sort(totals).sum()) / whole
     moves = (totals - value * weights) / whole / (1 - weights / whole)
     error = float(np.sqrt((groups - 1) / groups * np.sort(moves**2).sum()))
-    reach = float(stats.t.ppf((1 + estimate.level) / 2, groups - 1))
-    centre, scale = (float(special.logit(value)), value * (1 - value)) if logit else (value, 1.0)
+    reach = float(scipy.stats.t.ppf((1 + estimate.level) / 2, groups - 1))
+    centre, scale = (float(scipy.special.logit(value)), value * (1 - value)) if logit else (value, 1.0)
     ends = np.array([centre - reach * error / scale, centre + reach * error / scale])
-    low, high = special.expit(ends) if logit else ends
+    low, high = scipy.special.expit(ends) if logit else ends
     how = f"cluster-robust t (jackknife) over {groups} {noun}, {groups - 1} df{', logit scale' if logit else ''}"
     note = joined(estimate.note, _unequal(weights / whole, noun))
     estimate = replace(estimate, value=value, low=float(low), high=float(high), how=how, note=note)
     if against is None:
         return estimate
-    t = (centre - (float(special.logit(against)) if logit else against)) / (error / scale)
-    return replace(estimate, p=float(2 * stats.t.sf(abs(t), groups - 1)), test=f"cluster-robust t over {noun}")
+    t = (centre - (float(scipy.special.logit(against)) if logit else against)) / (error / scale)
+    return replace(estimate, p=float(2 * scipy.stats.t.sf(abs(t), groups - 1)), test=f"cluster-robust t over {noun}")
 
 
 def _unequal(shares: Array, noun: str) -> str:
@@ -238,7 +238,7 @@ def _bonett_price(gain: Array, level: float) -> tuple[float, float, str, str]:
     items = len(gain) + 2
     up, down = (np.count_nonzero(gain > 0) + 1) / items, (np.count_nonzero(gain < 0) + 1) / items
     centre = up - down
-    half = float(stats.norm.ppf((1 + level) / 2) * np.sqrt((up + down - centre**2) / items))
+    half = float(scipy.stats.norm.ppf((1 + level) / 2) * np.sqrt((up + down - centre**2) / items))
     return max(-1.0, centre - half), min(1.0, centre + half), "Bonett-Price adjusted Wald", ""
 
 
@@ -246,7 +246,7 @@ def _t_interval(gain: Array, level: float) -> tuple[float, float, str, str]:
     if len(gain) < 2 or not np.ptp(gain):
         return np.nan, np.nan, "", "all differences are equal: their spread gives no interval"
     error = gain.std(ddof=1) / np.sqrt(len(gain))
-    half = float(stats.t.ppf((1 + level) / 2, len(gain) - 1) * error)
+    half = float(scipy.stats.t.ppf((1 + level) / 2, len(gain) - 1) * error)
     mean = float(gain.mean())
     return max(-1.0, mean - half), min(1.0, mean + half), "t interval on the differences (ties present)", ""
 
@@ -285,5 +285,5 @@ def _welch(first: Array, second: Array) -> tuple[float, str, str]:
         return np.nan, "", "no test: the credits do not vary within either side"
     # From the moments, which does not warn when one side does not vary.
     sd_first, sd_second = float(first.std(ddof=1)), float(second.std(ddof=1))
-    test = stats.ttest_ind_from_stats(first.mean(), sd_first, m, second.mean(), sd_second, n, equal_var=False)
+    test = scipy.stats.ttest_ind_from_stats(first.mean(), sd_first, m, second.mean(), sd_second, n, equal_var=False)
     return float(test.pvalue), "Welch t", ""

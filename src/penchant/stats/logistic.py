@@ -11,9 +11,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-from scipy.special import expit, logit
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
@@ -71,7 +70,7 @@ class Fit:
 
     def quantile(self, level: float) -> float:
         """The half-width of an interval, in standard errors."""
-        return float(stats.t.ppf((1 + level) / 2, self.df))
+        return float(scipy.stats.t.ppf((1 + level) / 2, self.df))
 
 
 def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
@@ -81,7 +80,7 @@ def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
     if np.isnan(regression.intercept):
         return Estimate(measure, np.nan, regression.n, level=level, note=regression.note)
     reach = regression.quantile(level) * regression.intercept_se
-    low, value, high = (float(expit(regression.intercept + step)) for step in (-reach, 0.0, reach))
+    low, value, high = (float(scipy.special.expit(regression.intercept + step)) for step in (-reach, 0.0, reach))
     return Estimate(measure, value, regression.n, low, high, level, how=regression.how, note=regression.note)
 
 
@@ -92,7 +91,7 @@ def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
         note = regression.note or "no differences within a stratum: no slope"
         return Estimate("length slope", np.nan, regression.n, level=level, note=note)
     reach = regression.quantile(level) * regression.slope_se
-    p = float(2 * stats.t.sf(abs(regression.slope) / regression.slope_se, regression.df))
+    p = float(2 * scipy.stats.t.sf(abs(regression.slope) / regression.slope_se, regression.df))
     low, high = regression.slope - reach, regression.slope + reach
     test = "Wald z" if np.isinf(regression.df) else f"Wald t, {regression.df:g} df"
     return Estimate(
@@ -125,11 +124,14 @@ def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.9
         note = line.note if np.isnan(line.intercept) else f"{fits} any line"
         return Estimate(LACK_OF_FIT, np.nan, len(y), level=level, note=note)
     codes = np.unique(levels, return_inverse=True)[1]
-    share = expit(line.intercept + line.slope * x)
+    share = scipy.special.expit(line.intercept + line.slope * x)
     surplus, variance = group_sums(codes, y - share), group_sums(codes, share * (1 - share))
     value, df = float((surplus**2 / variance).sum()), count - 2
     merged = f" (one for those of a sign with fewer than {FEW_ITEMS} items)" if count < len(np.unique(x)) else ""
-    p, test = float(stats.chi2.sf(value, df)), f"Pearson chi-square of a line against free levels{merged}, {df} df"
+    p, test = (
+        float(scipy.stats.chi2.sf(value, df)),
+        f"Pearson chi-square of a line against free levels{merged}, {df} df",
+    )
     note = joined("a test statistic: it has no interval", line.note)
     return Estimate(LACK_OF_FIT, value, len(y), level=level, p=p, test=test, note=note)
 
@@ -272,14 +274,14 @@ class _Model:
             return Fit(n, note=f"the logistic fit did not converge in {iterations} steps")
         coefficients = self.back @ beta
         logits = self.rows.design @ beta
-        at_zero = expit(coefficients[:strata])
+        at_zero = scipy.special.expit(coefficients[:strata])
         if strata > 1:
             shifts = self._unpenalised(logits)
-            moved = expit(coefficients[:strata] + shifts)
+            moved = scipy.special.expit(coefficients[:strata] + shifts)
             if 0 < float(self.items @ moved) < n:
                 at_zero, logits = moved, logits + shifts[self.stratum]
         mean = float(self.items @ at_zero) / n
-        value = float(logit(mean)) if strata > 1 else float(coefficients[0])
+        value = float(scipy.special.logit(mean)) if strata > 1 else float(coefficients[0])
         errors, df, kind, note = self._errors(beta, logits, at_zero, mean)
         slope, slope_se = (float(coefficients[-1]), float(errors[1])) if self.line else (np.nan, np.nan)
         return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, note)
@@ -291,7 +293,9 @@ class _Model:
         wanted = group_sums(self.stratum, self.rows.times * self.rows.y)
         for _ in range(_BISECTIONS):
             middle = (low + high) / 2
-            short = group_sums(self.stratum, self.rows.times * expit(logits + middle[self.stratum])) < wanted
+            short = (
+                group_sums(self.stratum, self.rows.times * scipy.special.expit(logits + middle[self.stratum])) < wanted
+            )
             low, high = np.where(short, middle, low), np.where(short, high, middle)
         shifts: Array = (low + high) / 2
         return shifts
@@ -319,14 +323,14 @@ class _Model:
         strata, n = len(self.items), float(rows.times.sum())
         contrasts = np.zeros((2, len(beta)))
         scale = n * mean * (1 - mean)
-        penalised = expit((self.back @ beta)[:strata])
+        penalised = scipy.special.expit((self.back @ beta)[:strata])
         contrasts[0, :strata] = self.items * penalised * (1 - penalised) / scale if strata > 1 else 1.0
         contrasts[1, -1] = 1.0
         contrasts = contrasts @ self.back
         held = np.linalg.inv(rows.information((1 + at.leverage) * at.weights))
         model = np.sqrt(np.diag(contrasts @ held @ contrasts.T))
         bread = contrasts @ np.linalg.inv(rows.information(at.weights))
-        influence = (rows.design * (rows.y - expit(logits))[:, None]) @ bread.T
+        influence = (rows.design * (rows.y - scipy.special.expit(logits))[:, None]) @ bread.T
         groups = 0 if self.cluster is None else int(self.cluster.max()) + 1
         if self.cluster is not None and groups > 1:
             influence[:, 0] += (at_zero[self.stratum] - mean) / scale

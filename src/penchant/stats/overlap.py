@@ -6,8 +6,8 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
-from scipy import optimize, stats
 
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, as_credits, check_lengths, check_level, cluster_codes, joined
@@ -101,7 +101,7 @@ def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
         return value - float(np.sqrt(below)), value + float(np.sqrt(above))
 
     def distance(z: float) -> float:
-        low, high = bounds(1 - 2 * float(stats.norm.sf(z)))
+        low, high = bounds(1 - 2 * float(scipy.stats.norm.sf(z)))
         return low if value > 0 else -high
 
     low, high = bounds(level)
@@ -109,8 +109,8 @@ def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
     if abs(value) < 1e-12:
         p = 1.0
     else:
-        z = _FARTHEST if distance(_FARTHEST) > 0 else optimize.brentq(distance, 0.0, _FARTHEST)
-        p = float(2 * stats.norm.sf(z))
+        z = _FARTHEST if distance(_FARTHEST) > 0 else scipy.optimize.brentq(distance, 0.0, _FARTHEST)
+        p = float(2 * scipy.stats.norm.sf(z))
     how = "MOVER of Wilson scores"
     low, high = max(-1.0, low), min(1.0, high)
     return Estimate(MEASURE, value, n, low, high, level, how=how, p=p, test="inverted MOVER interval", note=note)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from penchant.errors import DataError
 from penchant.records import Estimate
@@ -61,7 +61,7 @@ def mean_over_raters(
         note = f"no interval: neither {noun} nor raters differ"
         return Estimate("mean", value, items, level=level, note=note)
     df = float(variance**2 / sum(part**2 / of for part, of in parts))
-    half = float(stats.t.ppf((1 + level) / 2, df) * variance**0.5)
+    half = float(scipy.stats.t.ppf((1 + level) / 2, df) * variance**0.5)
     how = f"Satterthwaite t interval over {items} {noun} and {raters} raters (jackknife), {df:.1f} df"
     low, high, ends = within_scale(value - half, value + half, bounds, float(np.ptp(array)))
     return Estimate("mean", value, items, low, high, level, how=how, note=joined(_rough(raters), ends))

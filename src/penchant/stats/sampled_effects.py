@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from penchant.errors import DataError
 from penchant.stats.bootstrap import resample_counts
@@ -142,7 +142,7 @@ def effect_interval(value: float, draws: Array, n: int, level: float, largest: f
     check_level(level)
     if n < 2 or not len(draws) or np.isnan(draws).any() or abs(value) > SEPARATED * largest:
         return math.nan, math.nan
-    tail = float(stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.norm.ppf((1 + level) / 2)))
+    tail = float(scipy.stats.norm.cdf(-math.sqrt(n / (n - 1)) * scipy.stats.norm.ppf((1 + level) / 2)))
     z, drawn_z = (np.arctanh(np.clip(d / largest, -_ONE, _ONE)) for d in (np.float64(value), draws))
     low, high = largest * np.tanh(2 * z - np.quantile(drawn_z, [1 - tail, tail]))
     return float(low), float(high)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from penchant.stats.inputs import Array
 
@@ -25,13 +25,13 @@ def spread_interval(
     values with error, added to it. The interval of a χ² takes values to be normal, and the percentiles of a resampled
     s lie too low: of nine values it has 8/9 of the variance. NaN for fewer than five values or values that do not vary.
     """
-    n, z = len(values), float(stats.norm.ppf((1 + level) / 2))
+    n, z = len(values), float(scipy.stats.norm.ppf((1 + level) / 2))
     if n < FEW or n <= z:
         return np.nan, np.nan
     squares = float(((values - (values.mean() if about is None else about)) ** 2).sum())
     if not squares > (1e-12 * np.abs(values).max()) ** 2:
         return np.nan, np.nan
-    centre = stats.trim_mean(values, 1 / (2 * max(n - 4, 2) ** 0.5)) if about is None else about
+    centre = scipy.stats.trim_mean(values, 1 / (2 * max(n - 4, 2) ** 0.5)) if about is None else about
     kurtosis = n * float(((values - centre) ** 4).sum()) / squares**2
     correction = n / (n - z)
     error = (max(0.0, correction**2 * (kurtosis - (n - 3) / n) / (n - 1)) + 4 * noise) ** 0.5

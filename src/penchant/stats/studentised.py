@@ -21,7 +21,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from penchant.stats.bootstrap import CHUNK
 from penchant.stats.inputs import Array, Seed
@@ -66,7 +66,7 @@ class Studentised:
         rank = self.rank(level)
         if rank < 1:
             return np.nan, np.nan
-        reach = float(stats.t.ppf((1 + level) / 2, self.df))
+        reach = float(scipy.stats.t.ppf((1 + level) / 2, self.df))
         above, below = max(reach, self.draws[-rank]), min(-reach, self.draws[rank - 1])
         return self.value - above * self.error, self.value - below * self.error
 
@@ -77,7 +77,7 @@ class Studentised:
         is observed (Phipson & Smyth 2010)."""
         t = (self.value - truth) / self.error
         beyond = min(np.count_nonzero(self.draws >= t), np.count_nonzero(self.draws <= t))
-        return min(1.0, max(2 * (1 + beyond) / (1 + len(self.draws)), 2 * float(stats.t.sf(abs(t), self.df))))
+        return min(1.0, max(2 * (1 + beyond) / (1 + len(self.draws)), 2 * float(scipy.stats.t.sf(abs(t), self.df))))
 
 
 def studentised(parts: list[Array], *, seed: Seed, resamples: int) -> Studentised:

@@ -48,7 +48,7 @@ def similarity_tests(vectors: Trained | StaticVectors | str | Path) -> list[Simi
 
 
 def _test(name: str, file: Path, index: dict[str, int], matrix: NDArray[np.float32]) -> Similarity:
-    from scipy import stats
+    import scipy
 
     pairs = 0
     judged, cosines = [], []
@@ -65,5 +65,5 @@ def _test(name: str, file: Path, index: dict[str, int], matrix: NDArray[np.float
                 cosines.append(float(a @ b) / norms)
     if len(judged) < 3 or len(set(judged)) == 1 or len(set(cosines)) == 1:
         return Similarity(name, math.nan, math.nan, len(judged), pairs)
-    correlation = stats.spearmanr(judged, cosines)
+    correlation = scipy.stats.spearmanr(judged, cosines)
     return Similarity(name, float(correlation.statistic), float(correlation.pvalue), len(judged), pairs)

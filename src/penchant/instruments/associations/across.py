@@ -9,11 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import altair as alt
-
 from penchant.instruments.associations.frames import FACTORS, SIGNIFICANT, chosen, headline, named, stacked, where
 from penchant.instruments.associations.section import starred
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import INK, Figure
 from penchant.report.tables import Number, Row, Table, literal
 from penchant.stats.hypothesis_tests import holm

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from penchant.instruments.associations.combination import FIRST
@@ -25,6 +24,7 @@ from penchant.instruments.associations.frames import (
 from penchant.instruments.associations.logprob_estimates import EVERY
 from penchant.instruments.associations.stimulus_charts import panels, scores, words
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.tables import models
 

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy import stats
+import scipy
 
 from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli
@@ -113,7 +113,7 @@ class Combination:
 
 def published(combined: Combined, settings: CEAT, by: Mapping[str, str], *, measure: str = PUBLISHED) -> Estimate:
     """The combined effect size with its own standard error, which treats samples as independent studies."""
-    half = float(stats.norm.ppf((1 + settings.level) / 2)) * combined.se
+    half = float(scipy.stats.norm.ppf((1 + settings.level) / 2)) * combined.se
     how = "normal, standard error of the random-effects combination"
     note = "of these stimuli alone: of 100 samples, such intervals held the d of many stimuli in 12 to 14 % of cases"
     test = f"combined effect over its standard error, {settings.alternative}"

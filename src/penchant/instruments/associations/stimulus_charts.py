@@ -8,7 +8,6 @@ import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import altair as alt
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -26,6 +25,7 @@ from penchant.instruments.associations.frames import (
 )
 from penchant.instruments.associations.logprob_estimates import ASSOCIATION
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.tables import models
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import altair as alt
 import polars as pl
 
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, INK, Figure
 from penchant.report.tables import models
 

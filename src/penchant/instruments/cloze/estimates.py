@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
@@ -159,7 +159,7 @@ class Moves:
         for rated in entries:
             weights, rows = [weight for weight, _, _ in rated], [row for _, row, _ in rated]
             columns = [keys[key] for _, _, key in rated]
-            matrix = sparse.csr_array((weights, (rows, columns)), shape=(len(first), max(1, len(keys))))
+            matrix = scipy.sparse.csr_array((weights, (rows, columns)), shape=(len(first), max(1, len(keys))))
             shifts.append((matrix @ changes).toarray())
         betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
         return cls(betas, shifts, first, Counter(groups_of_keys), settings.moved_share)
@@ -213,11 +213,11 @@ def _moving(known: int, share: float) -> int:
     return min(known, max(1, round(known * share)))
 
 
-def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> sparse.csr_array:
+def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.sparse.csr_array:
     """The change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group moves."""
     shape = (max(1, len(values)), settings.draws)
     if not len(values):
-        return sparse.csr_array(shape)
+        return scipy.sparse.csr_array(shape)
     rng = np.random.default_rng(settings.seed)
     names = np.array(groups_of)
     members = [np.flatnonzero(names == name) for name in np.unique(names)]
@@ -228,7 +228,7 @@ def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> sparse
     ]
     chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
     change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
-    return sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)
+    return scipy.sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)
 
 
 def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-import altair as alt
 import polars as pl
 
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import FAINT, INK, Figure
 from penchant.report.tables import models
 

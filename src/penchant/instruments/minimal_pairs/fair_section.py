@@ -13,6 +13,7 @@ from penchant.instruments.minimal_pairs import section as pairs
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, Figure
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models
@@ -138,7 +139,6 @@ def _open_ranks(table: pl.DataFrame) -> list[Table]:
 
 def figures(results: Sequence[Result]) -> list[Figure]:
     """A line from the accuracy on original pairs to that on fair ones for every model, a panel for each score."""
-    import altair as alt
 
     rows = [
         {

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from penchant.errors import MethodError
 from penchant.grammar.generate import Generated, generate
@@ -189,7 +189,7 @@ def _unevenness(paradigms: Sequence[str], kept: NDArray[np.bool_]) -> Iterator[s
     if lost:
         yield f"nothing is left of {', '.join(lost)}"
     if len(names) > 1 and (table.sum(axis=1) > 0).all():
-        test = stats.chi2_contingency(table, correction=False)
+        test = scipy.stats.chi2_contingency(table, correction=False)
         shares = table[0] / table.sum(axis=0)
         few = "; some expected counts are below 5" if test.expected_freq.min() < 5 else ""
         yield (

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell
 from penchant.instruments.values.data import EVERYTHING
@@ -91,7 +91,7 @@ def _people(cell: Cell, value: str, scores: Array) -> Iterator[Estimate]:
         )
         return
     mean, sd = float(whole.mean()), float(whole.std(ddof=1))
-    half = float(stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
+    half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
     estimate = Estimate("", mean, n, mean - half, mean + half, level, how=f"t interval over {n} respondents", note=note)
     yield _by(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)
     low, high = spread_interval(whole, level)
@@ -162,10 +162,10 @@ def _ranks(cell: Cell, table: Array, asked: NDArray[np.bool_]) -> Estimate:
     if n < 4 or np.ptp(people[known]) == 0 or np.ptp(ratings[known]) == 0:
         estimate = Estimate("", np.nan, n, level=level, note="too few statements, or no spread")
         return _by(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
-    result = stats.spearmanr(ratings[known], people[known])
+    result = scipy.stats.spearmanr(ratings[known], people[known])
     r = float(result.statistic)
     # Bonett & Wright 2000, Psychometrika 65:23–28: the variance of a rank correlation on the scale of Fisher's z.
-    half = float(stats.norm.ppf((1 + level) / 2)) * ((1 + r**2 / 2) / (n - 3)) ** 0.5
+    half = float(scipy.stats.norm.ppf((1 + level) / 2)) * ((1 + r**2 / 2) / (n - 3)) ** 0.5
     centre = np.arctanh(min(max(r, -1 + 1e-12), 1 - 1e-12))
     low, high = np.tanh([centre - half, centre + half]).tolist()
     estimate = Estimate(

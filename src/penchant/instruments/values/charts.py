@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import altair as alt
 import polars as pl
 
 from penchant.instruments.values.against_survey import REPRESENTATIVE, SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import MEAN, OFFSET, SIGMA, SLOPE
 from penchant.records import Result
+from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.tables import models
 

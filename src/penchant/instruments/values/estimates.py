@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
@@ -256,7 +256,7 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
             Estimate(MIRROR_CORRELATION, np.nan, n, level=settings.level, note="too few statements, or no spread"), cell
         )
         return
-    correlation = stats.pearsonr(plain, mirrored)
+    correlation = scipy.stats.pearsonr(plain, mirrored)
     low, high = correlation.confidence_interval(settings.level)
     yield _by(
         Estimate(

@@ -1,0 +1,50 @@
+"""A study measures before it loads what only its estimates and its report need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penchant.instruments.registry import instruments
+
+LATE = ("scipy.stats", "altair", "vl_convert", "IPython")
+"""Large packages that are not needed before the first forward pass."""
+MEASURED = """
+import sys
+from pathlib import Path
+from penchant.study.run import Options, run_study
+from penchant.study.spec import read_study
+
+def progress(label):
+    def advance(done, total):
+        print(*[name for name in sys.argv[2:] if name in sys.modules])
+        raise SystemExit
+    return advance
+
+file = Path(sys.argv[1])
+run_study(*read_study(file), file.parent / "out", Options(base=[file.parent], progress=progress))
+"""
+
+
+def _loaded(code: str, *arguments: object) -> list[str]:
+    ran = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, check=True)
+    return ran.stdout.split()
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("probe", ["minimal-pairs", "cloze", "values"])
+def test_at_the_first_batch_nothing_is_loaded_that_only_the_end_needs(penchant: Any, tmp_path: Path, probe: str) -> None:
+    penchant("init", probe, tmp_path)
+    assert _loaded(MEASURED, tmp_path / f"{probe}.yaml", *LATE) == []
+
+
+def test_the_list_of_instruments_loads_no_model_code_and_no_charts() -> None:
+    code = (
+        "import sys; from penchant.instruments.registry import instruments; print(*instruments()); "
+        "print(*[name for name in sys.argv[1:] if name in sys.modules])"
+    )
+    assert _loaded(code, *LATE, "torch._dynamo", "transformers.modeling_utils") == list(instruments())
