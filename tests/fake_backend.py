@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import random
 
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.engine.backends import InTurn
 from penchant.engine.plan import Batch
 
 
-class FakeBackend:
+class FakeBackend(InTurn):
     """Answers with a hash of the tokens up to the position (all tokens unless `packs`), the position and the target, so
     that a read that is lost, swapped or given another's row shows at once. `batches` records what was run."""
 
@@ -46,3 +48,22 @@ class FakeBackend:
         """The answer to one want."""
         digest = hashlib.sha256(f"{seen}|{position}|{target}".encode()).digest()
         return -int.from_bytes(digest[:3], "big") / (1 << 24)
+
+
+class Shuffling(FakeBackend):
+    """Takes `slots` batches at once and gives their answers in any order, as workers on many machines do."""
+
+    def __init__(self, *, slots: int, seed: int = 0, packs: int = 0, budget: int = 64) -> None:
+        super().__init__(packs=packs, budget=budget)
+        self.slots = slots
+        self.most = 0
+        self._taken: list[Batch] = []
+        self._random = random.Random(seed)
+
+    def submit(self, batch: Batch) -> None:
+        self._taken.append(batch)
+        self.most = max(self.most, len(self._taken))
+
+    def collect(self) -> tuple[Batch, NDArray[np.generic]]:
+        batch = self._taken.pop(self._random.randrange(len(self._taken)))
+        return batch, self.run(batch)

@@ -6,6 +6,7 @@ import math
 import multiprocessing
 import random
 import sqlite3
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from fake_backend import FakeBackend
+from fake_backend import FakeBackend, Shuffling
 from penchant.engine.cache import Cache
 from penchant.engine.engine import Engine
 from penchant.engine.plan import Input, length_batches, merge, tree_batches
@@ -134,6 +135,61 @@ def test_reads_are_taken_a_window_at_a_time() -> None:
     answers = Engine(FakeBackend(), window=1000).answer(stream())
     next(answers)
     assert taken < 2000
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(reads(), max_size=60),
+    st.integers(2, 9),
+    st.integers(1, 30),
+    st.integers(1, 200),
+    st.integers(0, 99),
+    st.booleans(),
+)
+def test_answers_that_come_in_any_order_are_given_in_the_order_of_the_reads(
+    asked: list[LogProbs], slots: int, budget: int, window: int, shuffled: int, causal: bool
+) -> None:
+    packs = 100 * causal
+    backend = Shuffling(slots=slots, seed=shuffled, packs=packs)
+    engine = Engine(backend, budget=budget, window=window)
+    in_turn = Engine(FakeBackend(packs=packs), budget=budget, window=window)
+    answers = list(engine.answer(asked))
+    for answer, alone in zip(answers, in_turn.answer(asked), strict=True):
+        assert answer.tobytes() == alone.tobytes()
+    assert engine.counts == in_turn.counts
+    assert backend.most <= slots
+
+
+def test_a_backend_that_takes_several_batches_is_kept_busy_across_windows() -> None:
+    taken = 0
+
+    def stream() -> Iterator[Read]:
+        nonlocal taken
+        for i in range(100_000):
+            taken += 1
+            yield LogProbs((i, i + 1), (0,), (1,))
+
+    backend = Shuffling(slots=4, budget=200)
+    answers = Engine(backend, window=1000).answer(stream())
+    for _ in range(2_000):
+        next(answers)
+    assert backend.most == 4
+    assert taken < 5 * 500 + 64
+
+
+def test_one_stream_of_answers_does_not_disturb_another() -> None:
+    one = [LogProbs((1, i), (0, 1), (i, 2)) for i in range(300)]
+    two = [LogProbs((2, i), (1,), (3,)) for i in range(200)]
+    engine = Engine(Shuffling(slots=3), budget=8, window=100)
+    begun = engine.answer(one)
+    first = [next(begun) for _ in range(10)]
+    left = engine.answer(two)
+    next(left)
+    del left  # somebody stops reading
+    second = list(engine.answer(two))
+    rest = list(begun)
+    for read, answer in zip([*one, *two], [*first, *rest, *second], strict=True):
+        np.testing.assert_allclose(np.asarray(answer, np.float64), expected(read, causal=False), atol=1e-7)
 
 
 class TestCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Protocol
 
 import numpy as np
@@ -14,18 +15,45 @@ from penchant.models.network import Network
 
 
 class Backend(Protocol):
-    """Runs batches. `packs` is the longest input that it accepts in trees of prefixes (0: none), `budget` the number of
-    tokens that suits a batch."""
+    """Takes batches and gives their answers, in any order.
+
+    `packs` is the longest input that it accepts in trees of prefixes (0: none), `budget` the number of tokens that
+    suits a batch, `slots` how many batches it may be given before it is asked for an answer.
+    """
 
     packs: int
     budget: int
+    slots: int
 
-    def run(self, batch: Batch) -> NDArray[np.generic]:
-        """One value (or row of values) for each want of the batch, in order."""
+    def submit(self, batch: Batch) -> None:
+        """Take a batch."""
+        ...
+
+    def collect(self) -> tuple[Batch, NDArray[np.generic]]:
+        """A batch that was taken and, for each of its wants in order, one value (or row of values). Waits for one."""
         ...
 
 
-class LocalBackend:
+class InTurn(ABC):
+    """A backend that runs one batch at a time, when its answer is asked for."""
+
+    slots = 1
+    _next: Batch
+
+    def submit(self, batch: Batch) -> None:
+        """Take a batch, after the one before was collected."""
+        self._next = batch
+
+    def collect(self) -> tuple[Batch, NDArray[np.generic]]:
+        """The batch that was taken, and its answers."""
+        return self._next, self.run(self._next)
+
+    @abstractmethod
+    def run(self, batch: Batch) -> NDArray[np.generic]:
+        """One value (or row of values) for each want of the batch, in order."""
+
+
+class LocalBackend(InTurn):
     """Runs batches on a `Network` in this process."""
 
     def __init__(self, network: Network) -> None:

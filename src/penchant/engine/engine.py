@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
@@ -78,16 +79,34 @@ class Engine:
         self.name = name
         self.spell = spell
         self.counts = Counts()
+        self._flying: dict[int, _Window] = {}
 
     def answer(self, reads: Iterable[Read]) -> Iterator[NDArray[np.generic]]:
-        """Yield the answer to every read, in order. Reads are consumed a window at a time."""
+        """Yield the answer to every read, in order. Reads are consumed a window at a time; a backend that takes several
+        batches at once is given those of the next window while it is busy with the last of one."""
         stream = iter(reads)
-        while answered := self._next_window(stream):
-            yield from answered.restore()
-            del answered  # so that no two windows are ever in memory
+        windows: deque[_Window] = deque()
+        most = 1 if self.backend.slots == 1 else 2
+        while self._open(windows, stream, most) or windows:
+            while len(self._flying) < self.backend.slots and (window := self._open(windows, stream, most)):
+                self._submit(window)
+            if windows[0].done:
+                yield from windows.popleft().merged.restore()
+            else:
+                self._collect()
 
-    def _next_window(self, stream: Iterator[Read]) -> Merged | None:
-        """Consume and answer one window of reads; None when there are no more."""
+    def _open(self, windows: deque[_Window], stream: Iterator[Read], most: int) -> _Window | None:
+        """The window whose batches are next, which is planned where there is room for it; None where nothing is to be
+        submitted now."""
+        if windows and windows[-1].following:
+            return windows[-1]
+        if len(windows) < most and (window := self._planned(stream)):
+            windows.append(window)
+            return window if window.following else None
+        return None
+
+    def _planned(self, stream: Iterator[Read]) -> _Window | None:
+        """Consume a window of reads, and answer from the cache what is there; None when there are no more."""
         merged = merge(self._window(stream))
         if not merged.owner:
             return None
@@ -98,9 +117,7 @@ class Engine:
         self.counts.cached += len(merged.inputs) - len(missing)
         if len(missing) < len(merged.inputs):
             self.progress(sum(source.weight for source in merged.inputs if source.answer is not None))
-        for batch in self._batches(missing):
-            self._run(batch)
-        return merged
+        return _Window(merged, self._batches(missing))
 
     def _window(self, stream: Iterator[Read]) -> Iterator[Read]:
         tokens = 0
@@ -115,14 +132,29 @@ class Engine:
         yield from tree_batches(in_trees, self.budget, min(TREE_ROW, self.budget))
         yield from length_batches(alone, self.budget)
 
-    def _run(self, batch: Batch) -> None:
-        values = self.backend.run(batch)
+    def _submit(self, window: _Window) -> None:
+        """Give the backend the next batch of a window."""
+        batch = window.next()
+        self._flying[id(batch)] = window
+        self.backend.submit(batch)
+
+    def _collect(self) -> None:
+        """Wait for an answer and hand it over, to whichever window it belongs."""
+        if not self._flying:
+            raise RuntimeError("the backend gave up before")
+        try:
+            batch, values = self.backend.collect()
+        except BaseException:
+            self._flying.clear()
+            raise
+        window = self._flying.pop(id(batch))
         wrong = impossible(batch.kind, values)
         if wrong.any():
             raise self._unsound(batch, values, int(np.argmax(wrong)))
         batch.deliver(values)
         if self.cache and batch.kind[0] != "vectors":
             self.cache.store(batch.inputs)
+        window.flying -= 1
         self.counts.forward += len(batch.inputs)
         self.counts.batches += 1
         self.counts.tokens += batch.tokens.size
@@ -141,6 +173,28 @@ class Engine:
             where=self.name,
             hint="its weights or its configuration are damaged, or its number format is too small for it",
         )
+
+
+class _Window:
+    """Reads that are answered together: batches still to be submitted, and how many the backend has."""
+
+    def __init__(self, merged: Merged, batches: Iterator[Batch]) -> None:
+        self.merged = merged
+        self._batches = batches
+        self.following = next(batches, None)
+        self.flying = 0
+
+    @property
+    def done(self) -> bool:
+        return self.following is None and not self.flying
+
+    def next(self) -> Batch:
+        """The following batch, which is to be submitted."""
+        batch = self.following
+        assert batch is not None
+        self.following = next(self._batches, None)
+        self.flying += 1
+        return batch
 
 
 def _room(read: Read) -> int:
