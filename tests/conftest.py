@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 import typer.main
 
+from machines import Machines, started
+
 if TYPE_CHECKING:
     from hub_server import Hub
 
@@ -22,6 +24,8 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MKL_NUM_THREADS", "1")
+os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"  # else Ray replaces the loopback by this machine's address
+os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 
 WHOLE = {
@@ -144,3 +148,18 @@ def bert(hub: Hub, zoo: Callable[[str], Path]) -> str:
     from hub_server import NAME, files
 
     return hub.repository(NAME).commit(files(zoo("bert")))
+
+
+@pytest.fixture(scope="session")
+def _machines() -> Iterator[Machines]:
+    pytest.importorskip("ray")
+    machines = started()
+    yield machines
+    machines.cluster.shutdown()
+
+
+@pytest.fixture
+def machines(_machines: Machines) -> Machines:
+    """A cluster with two machines of one processor each."""
+    _machines.complete()
+    return _machines

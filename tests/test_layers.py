@@ -25,6 +25,7 @@ FLOORS = (
     ("engine",),
     ("report",),
     ("corpus", "grammar"),
+    ("cluster",),
     ("instruments",),
     ("study",),
     ("cli",),

@@ -6,6 +6,7 @@
     ├── MethodError    a method, option or parameter that does not exist or does not fit
     ├── StudyError     a study file or result directory
     ├── CacheError     a cache of answers or a store of vectors
+    ├── ClusterError   machines that cannot be reached, or cannot do the work
     └── OutputError    a result that cannot be written
 
 All of them mean bad input or usage: the command line prints the message and exits with code 2. Any other exception
@@ -123,6 +124,10 @@ class StudyError(PenchantError):
 
 class CacheError(PenchantError):
     """A cache of answers or a store of vectors that cannot be read or written."""
+
+
+class ClusterError(PenchantError):
+    """Machines that cannot be reached, or that cannot do the work."""
 
 
 class OutputError(PenchantError):

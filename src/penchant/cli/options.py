@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penchant.errors import MethodError
 from penchant.limits import BATCH_TOKENS, COUNT
 
 if TYPE_CHECKING:
+    from penchant.cluster.joining import Place
     from penchant.models.load import LanguageModel
 
 ModelOption = Annotated[
@@ -53,6 +55,19 @@ EditedOption = Annotated[
 FullOption = Annotated[
     bool, typer.Option("--full", help="Show all tables and cautions here, not only what was found and the first table.")
 ]
+OnOption = Annotated[
+    str | None,
+    typer.Option(
+        "--on",
+        metavar="WHERE",
+        help="Let Ray do the work: ray (on this machine), auto (the cluster it is part of), HOST:PORT, ray://HOST:PORT.",
+    ),
+]
+WorkersOption = Annotated[
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Workers, with --on. Default: as many as fit.")
+]
+CpusOption = Annotated[int, typer.Option("--cpus", min=1, metavar="N", help="CPUs a worker, with --on.")]
+GpusOption = Annotated[float, typer.Option("--gpus", min=0, metavar="N", help="GPUs a worker, with --on.")]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 
@@ -80,6 +95,15 @@ def load_language_model(
         digests=Digests(cache_path(cache), forced=rehash),
     )
     return language_model(model)
+
+
+def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
+    """Where the work is done: None for this process. Raises ClusterError or MethodError."""
+    from penchant.cluster.joining import Place
+
+    if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
+        raise MethodError("--workers, --cpus and --gpus are for a cluster", hint="add --on, such as --on ray")
+    return None if on is None else Place(on, workers, cpus, gpus)
 
 
 def cache_path(option: str | None) -> Path | None:

@@ -15,12 +15,17 @@ from penchant.cli.console import bars, say, write
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
+    CpusOption,
     DeviceOption,
     FullOption,
+    GpusOption,
     LimitOption,
+    OnOption,
     ProbesOption,
     RehashOption,
+    WorkersOption,
     cache_path,
+    place,
 )
 from penchant.errors import one_line
 
@@ -52,6 +57,10 @@ def run(
     cache: CacheOption = None,
     rehash: RehashOption = False,
     batch_tokens: BatchOption = None,
+    on: OnOption = None,
+    workers: WorkersOption = None,
+    cpus: CpusOption = 1,
+    gpus: GpusOption = 0.0,
     full: FullOption = False,
 ) -> None:
     """Run a study file."""
@@ -68,6 +77,7 @@ def run(
         rehash=rehash,
         batch_tokens=batch_tokens,
         base=[*(data or []), study.parent, Path()],
+        place=place(on, workers, cpus, gpus),
     )
     _run(study, out, options, full=full, models=model, only=probe, limit=limit, dtype=dtype, device=device)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +92,37 @@ class Batch:
             chosen = order[begin:end]
             source.answer = values[:, chosen] if last else values[chosen]
             begin = int(end)
+
+
+def halves(batch: Batch) -> tuple[Batch, Batch]:
+    """The wants of the first and of the second half of the rows of a batch, which has at least two, as batches without
+    inputs: one after the other, their answers are those of the batch."""
+    middle = len(batch.tokens) // 2
+    cut = int(np.searchsorted(batch.rows, middle))
+    wants = int(np.searchsorted(batch.outputs, cut))
+    parts = []
+    for rows, places, asked in (
+        (slice(0, middle), slice(0, cut), slice(0, wants)),
+        (slice(middle, None), slice(cut, None), slice(wants, None)),
+    ):
+        width = int(batch.lengths[rows].max())
+        parts.append(
+            replace(
+                batch,
+                inputs=(),
+                tokens=batch.tokens[rows, :width],
+                lengths=batch.lengths[rows],
+                parents=None if batch.parents is None else batch.parents[rows, :width],
+                rows=batch.rows[places] - rows.start,
+                cols=batch.cols[places],
+                outputs=batch.outputs[asked] - places.start,
+                targets=batch.targets[asked],
+                want_input=batch.want_input[asked],
+                want_slot=batch.want_slot[asked],
+            )
+        )
+    first, second = parts
+    return first, second
 
 
 def length_batches(inputs: Sequence[Input], budget: int) -> Iterator[Batch]:

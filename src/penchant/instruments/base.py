@@ -19,6 +19,7 @@ from typing_extensions import TypeVar
 
 from penchant.arguments import kind
 from penchant.corpus.stimuli import StimulusSet
+from penchant.engine.backends import Backend
 from penchant.engine.scorer import Counts
 from penchant.errors import ModelError, StudyError
 from penchant.instruments.calling import PARAMETERS, Called, explain
@@ -43,7 +44,8 @@ class Run:
 
     `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
     items finished since the last call, number of items), `base` the directories in which relative data paths are looked
-    up. `warn` is called with what a user must be told. `counts` is filled with what the run took.
+    up. `warn` is called with what a user must be told. `backend` runs the batches, by default in this process. `counts`
+    is filled with what the run took.
     """
 
     cache: Path | None = None
@@ -51,6 +53,7 @@ class Run:
     progress: Callable[[float, int], None] = lambda done, total: None
     base: Sequence[Path] = (Path(),)
     warn: Callable[[str], None] = lambda text: None
+    backend: Backend | None = None
     counts: Counts = field(default_factory=Counts)
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from penchant.engine.backends import Backend
 from penchant.engine.scorer import Counts, Scorer, language_model
 from penchant.models.load import LanguageModel
 
@@ -19,6 +20,7 @@ class Settings(Protocol):
     cache: Path | None
     batch_tokens: int | None
     base: Sequence[Path]
+    backend: Backend | None
     counts: Counts
 
     @property
@@ -49,7 +51,13 @@ class Session:
 
     def __enter__(self) -> Session:
         if isinstance(self.model, LanguageModel):
-            scorer = Scorer(self.model, cache=self.run.cache, batch_tokens=self.run.batch_tokens, progress=self.advance)
+            scorer = Scorer(
+                self.model,
+                cache=self.run.cache,
+                batch_tokens=self.run.batch_tokens,
+                progress=self.advance,
+                backend=self.run.backend,
+            )
             self._scorer = self._stack.enter_context(closing(scorer))
             self.run.counts = scorer.counts
             for note in scorer.notes():

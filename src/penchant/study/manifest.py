@@ -7,10 +7,7 @@ what version 0.1 wrote, which had no `format`.
 from __future__ import annotations
 
 import hashlib
-import importlib.metadata
 import json
-import os
-import platform
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,11 +22,11 @@ from penchant.files import write_json
 from penchant.models.load import LanguageModel
 from penchant.reading import read_text
 from penchant.report.sections import RunFacts, UnitFacts
+from penchant.study.machines import STRICT, ClusterRecord, HardwareRecord, software
 
 FILE = "manifest.json"
 TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"
 _CHECKSUM = "sha256"
-_PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
 _MOST_FILES = 6
 """More data files than these are not listed in the report one by one."""
 
@@ -45,7 +42,7 @@ Inside: TypeAlias = Annotated[str, AfterValidator(_inside)]
 
 
 class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = STRICT
 
 
 class ModelRecord(_Record):
@@ -144,6 +141,8 @@ class AttemptRecord(_Record):
     started: str
     finished: str | None = None
     units: list[TookRecord] = []
+    cluster: ClusterRecord | None = None
+    """The machines that did the work, where it was not the one that asked."""
 
 
 class TextRecord(BaseModel):
@@ -162,16 +161,6 @@ class PreparedRecord(BaseModel):
     version: str
     sha256: str
     texts: list[TextRecord]
-
-
-class HardwareRecord(_Record):
-    """The machine."""
-
-    platform: str
-    processor: str
-    cores: int | None
-    threads: int
-    gpu: str | None
 
 
 class AskedRecord(_Record):
@@ -237,8 +226,8 @@ class Manifest(_Record):
         return cls(
             penchant=__version__,
             asked=asked,
-            software=dict(_software()),
-            hardware=_hardware(),
+            software=software(),
+            hardware=HardwareRecord.here(),
             attempts=[AttemptRecord(started=now())],
         )
 
@@ -303,6 +292,9 @@ class Manifest(_Record):
         yield "penchant", self.penchant
         yield "software", ", ".join(f"{name} {version}" for name, version in self.software.items())
         yield "hardware", ", ".join(f"{name} {value}" for name, value in self.hardware if value)
+        for attempt in self.attempts:
+            if attempt.cluster is not None:
+                yield "cluster", attempt.cluster.line()
         data = {record.path: record.sha256 for record in self.data}
         if len(data) <= _MOST_FILES:
             for file, digest in sorted(data.items()):
@@ -370,21 +362,3 @@ def _from_0_1(content: dict[str, Any]) -> dict[str, Any]:
 def now() -> str:
     """The time, to the second, with its zone."""
     return datetime.now(UTC).isoformat(timespec="seconds")
-
-
-def _software() -> Iterator[tuple[str, str]]:
-    yield "python", platform.python_version()
-    for package in _PACKAGES:
-        yield package, importlib.metadata.version(package)
-
-
-def _hardware() -> HardwareRecord:
-    import torch
-
-    return HardwareRecord(
-        platform=platform.platform(),
-        processor=platform.processor() or platform.machine(),
-        cores=os.cpu_count(),
-        threads=torch.get_num_threads(),
-        gpu=torch.cuda.get_device_name() if torch.cuda.is_available() else None,
-    )

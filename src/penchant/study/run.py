@@ -18,6 +18,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.cluster.joining import Place
 from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
 from penchant.errors import ModelError, StudyError
@@ -31,6 +32,7 @@ from penchant.reading import exists
 from penchant.study.beginning import begun, held
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
+from penchant.study.elsewhere import Elsewhere, elsewhere
 from penchant.study.manifest import (
     FILE,
     CountsRecord,
@@ -55,7 +57,8 @@ class Options:
     """How a study is run; nothing here changes a number.
 
     `resume` goes on with what is in the directory; `rerun` also measures again what has changed since. `rehash` reads
-    the files of models to hash them, even if the cache remembers their hashes.
+    the files of models to hash them, even if the cache remembers their hashes. `place` is a cluster that does the
+    work; by default it is done in this process.
     """
 
     resume: bool = False
@@ -64,6 +67,7 @@ class Options:
     rehash: bool = False
     batch_tokens: int | None = None
     base: Sequence[Path] = (Path(),)
+    place: Place | None = None
     say: Callable[[str], None] = lambda text: None
     warn: Callable[[str], None] = lambda text: None
     progress: Callable[[str], Progress] = lambda label: lambda done, total: None
@@ -82,9 +86,9 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), options.base)
     files = study.corpus.files(options.base) if study.corpus is not None else []
-    with held(folder):
+    with held(folder), elsewhere(options.place, options.warn) as workers:
         manifest = begun(folder, study, probes, resume=options.resume)
-        running = _Running(study, probes, places, folder, options, manifest, texts)
+        running = _Running(study, probes, places, folder, options, manifest, texts, workers)
         running.require_same(data, files)
         manifest.data = data
         running.prepare()
@@ -128,6 +132,7 @@ class _Running:
     options: Options
     manifest: Manifest
     texts: list[list[tuple[str, str]]]
+    elsewhere: Elsewhere | None
     prepared: Prepared = field(init=False)
     outcome: Outcome = field(init=False)
     digests: Digests = field(init=False)
@@ -243,6 +248,8 @@ class _Running:
         turn = self.study.models.index(spec) * len(self.places) + number + 1
         progress = options.progress(f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})")
         run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
+        if self.elsewhere is not None and isinstance(model, LanguageModel):
+            run.backend = self.elsewhere.backend(model, self._place(self.prepared.models.get(spec, spec)), self.study)
         began = time.perf_counter()
         result = probe.run(model, run)
         self._require_same_data(place, self.probes[number])
@@ -263,6 +270,8 @@ class _Running:
         self.manifest.units.append(unit)
         took = TookRecord(probe=place, spec=spec, counts=counts, seconds=seconds)
         self.manifest.attempts[-1].units.append(took)
+        if self.elsewhere is not None:
+            self.manifest.attempts[-1].cluster = self.elsewhere.record
         self._write()
         self.outcome.results[place, spec] = result
 

@@ -1,0 +1,127 @@
+"""Joining a cluster, or starting Ray on this machine.
+
+Ray is imported here only, inside functions: who does not ask for it need not have it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from penchant.errors import ClusterError, missing_package
+
+LOOPBACK = "127.0.0.1"
+PATIENCE = 10.0
+"""Seconds that an address has to answer."""
+_HINT = "use ray (this machine), auto (the cluster that this machine is part of), HOST:PORT or ray://HOST:PORT"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where work is done: `on` is "ray" for this machine, "auto", HOST:PORT of a cluster's head or ray://HOST:PORT of
+    its client server; by how many `workers` (default: as many as there is room for), each with so many `cpus` and
+    `gpus`."""
+
+    on: str
+    workers: int | None = None
+    cpus: int = 1
+    gpus: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.on not in ("ray", "auto"):
+            _address(self.on)
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A machine of the cluster: its address and what it offers."""
+
+    id: str
+    address: str
+    cpus: float
+    gpus: float
+
+
+@contextmanager
+def joined(place: Place) -> Iterator[None]:
+    """Be part of the cluster, or have Ray run on this machine, until the end. Raises ClusterError or MethodError."""
+    address = "local" if place.on == "ray" else place.on
+    if place.on == "ray" or _host(place.on) in (LOOPBACK, "localhost"):
+        os.environ.setdefault("RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER", "0")  # else a loopback address is replaced
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    ray = imported()
+    if place.on not in ("ray", "auto"):
+        _answers(place.on)
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": "ERROR"}
+    if place.on == "ray":
+        cpus = place.cpus * place.workers if place.workers else None
+        gpus = place.gpus * place.workers if place.workers else None
+        options |= {"num_cpus": cpus, "include_dashboard": False, "_node_ip_address": LOOPBACK}
+        options |= {"num_gpus": int(gpus)} if gpus else {}
+    elif _host(place.on) == LOOPBACK and not place.on.startswith("ray://"):
+        options["_node_ip_address"] = LOOPBACK
+    try:
+        ray.init(address=address, **options)
+    except (ConnectionError, RuntimeError, ValueError, TimeoutError, AssertionError) as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ClusterError(f"cannot be joined: {reason}", where=place.on, hint=_HINT) from error
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+def imported() -> Any:
+    """Ray. Raises MethodError, which says what to install."""
+    try:
+        import ray
+    except ImportError as error:
+        raise missing_package("ray", "ray", error) from error
+    return ray
+
+
+def nodes() -> list[Node]:
+    """The machines that are part of the cluster now."""
+    alive = [node for node in imported().nodes() if node["Alive"]]
+    return [
+        Node(
+            node["NodeID"],
+            node["NodeManagerAddress"],
+            node["Resources"].get("CPU", 0.0),
+            node["Resources"].get("GPU", 0.0),
+        )
+        for node in alive
+    ]
+
+
+def room(place: Place) -> int:
+    """How many workers fit on the machines that there are."""
+    return sum(
+        int(min([node.cpus // place.cpus, *([node.gpus // place.gpus] if place.gpus else [])])) for node in nodes()
+    )
+
+
+def _host(on: str) -> str:
+    return on.removeprefix("ray://").rpartition(":")[0]
+
+
+def _address(on: str) -> tuple[str, int]:
+    """Host and port. Raises ClusterError."""
+    host, port = _host(on), on.rpartition(":")[2]
+    if not host or not port.isascii() or not port.isdigit() or not 0 < int(port) < 1 << 16:
+        raise ClusterError("is no address of a cluster", where=f"--on {on}", hint=_HINT)
+    return host, int(port)
+
+
+def _answers(on: str) -> None:
+    """Raise ClusterError for an address at which nothing listens: Ray itself waits for it for a minute."""
+    try:
+        socket.create_connection(_address(on), timeout=PATIENCE).close()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        hint = "is the cluster up, and is its port open to this machine?"
+        raise ClusterError(f"does not answer: {reason}", where=on, hint=hint) from error

@@ -1,0 +1,222 @@
+"""Workers on a cluster: started where there is room, given jobs, and replaced where they die."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from penchant.cluster.joining import Place, imported, nodes, room
+from penchant.cluster.sending import sent
+from penchant.cluster.worker import About, AbsentError, TooLargeError, Wanted, Worker, versions
+from penchant.errors import ClusterError
+
+DEEP = 2
+"""Jobs that a worker is given at once, so that the next is there when one is done."""
+MOST_DEATHS = 2
+"""Workers that one job may kill before it is given up."""
+MOST_STARTS = 5
+"""Workers that may die one after another, as they start or without finishing a job, before all is given up."""
+QUIET, AGAIN = 10.0, 60.0
+"""Seconds of waiting for a worker to start before that is said, and before it is said again."""
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """Work for one worker: the name of its method and the arguments, and `what` it is about.
+
+    `name` tells that in words, for errors; it is given the row that does not fit into memory, or None for all.
+    """
+
+    call: str
+    arguments: tuple[Any, ...]
+    what: Any
+    name: Callable[[int | None], str]
+    deaths: int = 0
+
+
+@dataclass(slots=True)
+class Losses:
+    """What went wrong and was done again: jobs that were `retried`, because a worker died or a node was lost."""
+
+    retried: int = 0
+    workers: int = 0
+    nodes: int = 0
+
+
+@dataclass(slots=True, eq=False)
+class _Hand:
+    """A worker, as it is seen from here: until it is open, `about` is None."""
+
+    actor: Any
+    opening: Any
+    about: About | None = None
+    flying: dict[Any, Job] = field(default_factory=dict)
+
+
+class Pool:
+    """So many workers, each with the same model (or none).
+
+    `submit` takes a job, `collect` gives one that was finished, in any order. A worker that dies is replaced, and what
+    it had is done again elsewhere; `say` is called with what a user should know.
+    """
+
+    def __init__(self, place: Place, wanted: Wanted | None, *, say: Callable[[str], None] = lambda text: None) -> None:
+        self._ray = imported()
+        self._place, self._wanted, self._say = place, wanted, say
+        self.size = place.workers or max(1, room(place))
+        self.losses = Losses()
+        self.about: list[About] = []
+        self._queue: deque[Job] = deque()
+        self._hands = [self._started() for _ in range(self.size)]
+        self._fruitless = 0
+        self._waiting_since = time.monotonic()
+        self._said = False
+
+    def submit(self, job: Job) -> None:
+        """Take a job."""
+        self._queue.append(job)
+
+    def collect(self) -> tuple[Job, Any]:
+        """A job that is done, and its result. Raises what the job raised, and ClusterError."""
+        while True:
+            self._assign()
+            waited = {hand.opening: hand for hand in self._hands if hand.about is None}
+            waited |= {reference: hand for hand in self._hands for reference in hand.flying}
+            done, _ = self._ray.wait(list(waited), num_returns=1, timeout=1.0)
+            self._tell_waiting()
+            if not done:
+                continue
+            hand = waited[done[0]]
+            if hand.about is None:
+                self._opened(hand)
+            elif (finished := self._finished(hand, done[0])) is not None:
+                return finished
+
+    def ready(self) -> None:
+        """Wait until all workers are open, such as to measure what comes after."""
+        while waited := [hand for hand in self._hands if hand.about is None]:
+            if self._ray.wait([waited[0].opening], timeout=1.0)[0]:
+                self._opened(waited[0])
+            else:
+                self._tell_waiting()
+
+    @property
+    def alive(self) -> int:
+        """How many workers are open."""
+        return sum(hand.about is not None for hand in self._hands)
+
+    def close(self) -> None:
+        """Stop the workers."""
+        for hand in self._hands:
+            self._ray.kill(hand.actor)
+        self._hands = []
+
+    def _started(self) -> _Hand:
+        remote = self._ray.remote(num_cpus=self._place.cpus, num_gpus=self._place.gpus, max_restarts=0)(Worker)
+        actor = remote.remote()
+        return _Hand(actor, actor.open.remote(self._wanted, versions(), self._place.cpus))
+
+    def _assign(self) -> None:
+        """Give waiting jobs to the workers that have least."""
+        while self._queue:
+            free = [hand for hand in self._hands if hand.about is not None and len(hand.flying) < DEEP]
+            if not free:
+                return
+            hand, job = min(free, key=lambda each: len(each.flying)), self._queue.popleft()
+            hand.flying[getattr(hand.actor, job.call).remote(*job.arguments)] = job
+
+    def _opened(self, hand: _Hand) -> None:
+        try:
+            hand.about = self._got(hand.opening)
+        except AbsentError:
+            assert self._wanted is not None
+            if self._wanted.shipped is None:
+                self._wanted = sent(self._wanted)
+            hand.opening = hand.actor.open.remote(self._wanted, versions(), self._place.cpus)
+        except LostError as lost:
+            self._replace(hand, lost)
+        else:
+            self.about.append(hand.about)
+
+    def _finished(self, hand: _Hand, reference: Any) -> tuple[Job, Any] | None:
+        try:
+            value = self._got(reference)
+        except LostError as lost:
+            self._replace(hand, lost)
+            return None
+        except TooLargeError as error:
+            raise ClusterError(
+                f"does not fit into a worker's memory: {error.reason}",
+                where=hand.flying[reference].name(error.row),
+                hint="use machines with more memory, or a smaller number format",
+            ) from None
+        self._fruitless = 0
+        return hand.flying.pop(reference), value
+
+    def _got(self, reference: Any) -> Any:
+        """The result of a call. Raises what it raised, and LostError where the worker is no more."""
+        errors = self._ray.exceptions
+        try:
+            return self._ray.get(reference)
+        except errors.RayTaskError as error:
+            raise (error.cause if isinstance(error.cause, Exception) else error) from None
+        except errors.RuntimeEnvSetupError as error:
+            raise ClusterError(f"a worker cannot be set up: {_first_line(error)}", where=self._place.on) from error
+        except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
+            raise ClusterError(
+                "the cluster's object store is full",
+                where=self._place.on,
+                hint="give Ray more object store memory, or ask with smaller --batch-tokens",
+            ) from error
+        except (errors.RayError, ConnectionError) as error:
+            raise LostError(_first_line(error)) from error
+
+    def _replace(self, hand: _Hand, lost: LostError) -> None:
+        """Start another worker for one that is no more, and queue what that had again. Raises ClusterError for a job
+        that killed worker after worker."""
+        self._hands.remove(hand)
+        self._ray.kill(hand.actor)
+        gone = hand.about is not None and hand.about.node not in {node.id for node in nodes()}
+        self.losses.workers += 1
+        self.losses.nodes += gone
+        self._fruitless += 1
+        jobs = list(hand.flying.values())
+        if jobs and not gone:
+            jobs[0].deaths += 1  # a worker does its jobs in order
+            if jobs[0].deaths >= MOST_DEATHS:
+                message = f"{MOST_DEATHS} workers died of it, the last: {lost}"
+                raise ClusterError(message, where=jobs[0].name(None), hint="give workers more memory, or leave it out")
+        if self._fruitless > MOST_STARTS:
+            raise ClusterError(f"workers die again and again, the last: {lost}", where=self._place.on)
+        self.losses.retried += len(jobs)
+        self._queue.extendleft(reversed(jobs))
+        where = f" on {hand.about.host}" if hand.about else ""
+        self._say(f"{'a node was lost' if gone else f'a worker{where} died'}; what it had is done again")
+        self._hands.append(self._started())
+        self._waiting_since, self._said = time.monotonic(), False
+
+    def _tell_waiting(self) -> None:
+        """Say that nothing is done because no worker could be started yet."""
+        waited = time.monotonic() - self._waiting_since
+        if self.alive or waited < (AGAIN if self._said else QUIET):
+            return
+        here = nodes()
+        cpus, gpus = sum(node.cpus for node in here), sum(node.gpus for node in here)
+        needs = f"{self._place.cpus} CPUs" + (f" and {self._place.gpus:g} GPUs" if self._place.gpus else "")
+        self._say(
+            f"waiting for a worker to start: each needs {needs} on one machine; the cluster has {len(here)} machines "
+            f"with {cpus:g} CPUs and {gpus:g} GPUs, which others may be using"
+        )
+        self._waiting_since, self._said = time.monotonic(), True
+
+
+class LostError(Exception):
+    """A worker is no more."""
+
+
+def _first_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[0] if lines else type(error).__name__

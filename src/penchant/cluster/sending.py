@@ -1,0 +1,53 @@
+"""What a worker needs to have the driver's model: its name, or its files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from penchant.cluster.joining import imported
+from penchant.cluster.worker import Wanted
+from penchant.errors import ClusterError
+from penchant.models.identity import model_files
+from penchant.models.load import LanguageModel
+from penchant.models.source import resolve
+
+LARGEST = 4 << 30
+"""The most bytes of a model that are sent to the machines of a cluster."""
+
+
+def wanted(
+    model: LanguageModel,
+    spec: str,
+    *,
+    device: str | None = None,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+) -> Wanted:
+    """How workers get a model that was loaded here by a name: a model of the hub at the commit that was loaded."""
+    source = resolve(spec)
+    local = source.local is not None and not spec.startswith("bundled:")
+    return Wanted(
+        spec=str(Path(spec).absolute()) if local else model.fingerprint if source.local is None else spec,
+        local=local,
+        fingerprint=model.fingerprint,
+        dtype=model.dtype,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+    )
+
+
+def sent(wanted: Wanted) -> Wanted:
+    """The same model, its files put into the cluster's store once. Raises ClusterError for one that is too large."""
+    place = Path(wanted.spec)
+    files = sorted(set(model_files(place)))
+    size = sum(file.stat().st_size for file in files)
+    if size > LARGEST:
+        raise ClusterError(
+            f"is not on every machine, and its {size / 1e9:.1f} GB are too many to send",
+            where=wanted.spec,
+            hint="put it at the same path on every machine, or on a hub that all reach",
+        )
+    ray = imported()
+    return replace(wanted, shipped={str(file.relative_to(place.parent)): ray.put(file.read_bytes()) for file in files})

@@ -1,0 +1,175 @@
+"""A worker: one process somewhere on the cluster, with a model of its own."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant._version import __version__
+from penchant.cluster.joining import imported
+from penchant.engine.backends import LocalBackend
+from penchant.engine.plan import Batch, halves
+from penchant.engine.scorer import language_model
+from penchant.errors import ClusterError, ModelError
+from penchant.models.digests import Digests
+from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.reading import exists
+
+_DECISIVE = ("torch", "transformers", "tokenizers", "numpy")
+"""Packages whose version must be the driver's: they decide the numbers, or what is sent between processes."""
+
+
+def versions() -> dict[str, str]:
+    """What is installed here of what must be the same everywhere."""
+    found = {name: importlib.metadata.version(name) for name in _DECISIVE}
+    return {"penchant": __version__, "python": ".".join(platform.python_version_tuple()[:2]), **found}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The model that a worker is to have: its name, whether it stands for `local` files, how it is loaded, the
+    `fingerprint` that it must prove, and the files of a model that only the driver has, as references to the cluster's
+    store by their paths."""
+
+    spec: str
+    local: bool
+    fingerprint: str
+    dtype: str
+    device: str | None = None
+    trust_remote_code: bool = False
+    allow_pickle: bool = False
+    shipped: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """Where a worker is, and on what it computes."""
+
+    node: str
+    host: str
+    pid: int
+    device: str
+
+
+class TooLargeError(Exception):
+    """A single `row` of a batch does not fit into a worker's memory."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(row, reason)
+        self.row, self.reason = row, reason
+
+
+class AbsentError(Exception):
+    """The files of a model that are meant are not on this machine."""
+
+
+class Worker:
+    """What runs on the cluster. Nothing is done until `open`: what goes wrong is told, and is no dead process."""
+
+    def __init__(self) -> None:
+        self._files: tempfile.TemporaryDirectory[str] | None = None
+
+    def open(self, wanted: Wanted | None, expected: Mapping[str, str], threads: int) -> About:
+        """Load the model. Raises ClusterError if anything here is not what the driver has, and ModelError."""
+        import torch
+
+        ray = imported()
+        host = ray.util.get_node_ip_address()
+        here = versions()
+        other = next((name for name in expected if here.get(name) != expected[name]), None)
+        if other is not None:
+            message = f"has {other} {here.get(other)}, and the process that asks has {expected[other]}"
+            raise ClusterError(message, where=f"node {host}", hint="install the same versions everywhere")
+        torch.set_num_threads(threads)
+        device = "none"
+        if wanted is not None:
+            self.model = self._loaded(wanted, host)
+            self._backend = LocalBackend(self.model.network)
+            device = str(self.model.network.device)
+        return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
+
+    def run(self, batch: Batch) -> NDArray[np.generic]:
+        """The answers of a batch, which is halved as often as it takes to fit into memory. Raises TooLargeError."""
+        return in_parts(self._backend, batch)
+
+    def _loaded(self, wanted: Wanted, host: str) -> LanguageModel:
+        if wanted.local and wanted.shipped is None and not self._here(wanted):
+            raise AbsentError
+        spec = wanted.spec if wanted.shipped is None else self._unpacked(wanted.shipped)
+        try:
+            model = language_model(
+                load(
+                    spec,
+                    dtype=wanted.dtype,
+                    device=wanted.device,
+                    trust_remote_code=wanted.trust_remote_code,
+                    allow_pickle=wanted.allow_pickle,
+                )
+            )
+        except ModelError as error:
+            raise ModelError(error.message, where=f"{wanted.spec} on node {host}", hint=error.hint) from error
+        if model.fingerprint != wanted.fingerprint:
+            raise ClusterError(
+                f"has another model of that name: {model.fingerprint[:12]}, not {wanted.fingerprint[:12]}",
+                where=f"{wanted.spec} on node {host}",
+                hint="put the same files there, or name a path that only this machine has",
+            )
+        return model
+
+    @staticmethod
+    def _here(wanted: Wanted) -> bool:
+        """Whether the model's files are on this machine, too."""
+        try:
+            return exists(wanted.spec) and fingerprint(wanted.spec, Digests(None)) == wanted.fingerprint
+        except ModelError:
+            return False
+
+    def _unpacked(self, shipped: Mapping[str, Any]) -> str:
+        self._files = tempfile.TemporaryDirectory(prefix="penchant-")
+        for name, reference in shipped.items():
+            file = Path(self._files.name) / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(imported().get(reference))
+        (top,) = Path(self._files.name).iterdir()
+        return str(top)
+
+
+def in_parts(backend: LocalBackend, batch: Batch, above: int = 0) -> NDArray[np.generic]:
+    """The answers of a batch; where memory does not suffice, of its halves. Raises TooLargeError."""
+    try:
+        return backend.run(batch)
+    except (MemoryError, RuntimeError) as error:
+        if not _of_memory(error):
+            raise
+        if len(batch.tokens) == 1:
+            raise TooLargeError(above, str(error).partition("\n")[0]) from None
+    _freed(backend)
+    first, second = halves(batch)
+    answers = [in_parts(backend, first, above), in_parts(backend, second, above + len(first.tokens))]
+    return np.concatenate(answers, axis=-1 if batch.kind[0] == "attention" else 0)
+
+
+def _of_memory(error: Exception) -> bool:
+    """Whether torch or Python ran out of memory; on a CPU torch raises a plain RuntimeError."""
+    import torch
+
+    if isinstance(error, MemoryError | torch.OutOfMemoryError):
+        return True
+    return "not enough memory" in str(error) or "out of memory" in str(error).lower()
+
+
+def _freed(backend: LocalBackend) -> None:
+    """Give memory back that a failed pass holds on a GPU."""
+    import torch
+
+    if backend.network.device.type == "cuda":
+        torch.cuda.empty_cache()

@@ -1,0 +1,79 @@
+"""A study whose models are asked on a cluster: the workers of one model after another."""
+
+from __future__ import annotations
+
+import importlib.metadata
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from penchant.cluster.backend import RayBackend
+from penchant.cluster.joining import Place, joined, nodes
+from penchant.cluster.pool import Pool
+from penchant.cluster.sending import wanted
+from penchant.models.load import LanguageModel
+from penchant.study.machines import ClusterRecord
+from penchant.study.spec import Study
+
+
+class Elsewhere:
+    """The workers of a study on a cluster, of one model at a time; `record` tells what did the work so far."""
+
+    def __init__(self, place: Place, say: Callable[[str], None]) -> None:
+        self._place, self._say = place, say
+        self._pool: Pool | None = None
+        self._model = ""
+        self._before = ClusterRecord(on=place.on, ray=importlib.metadata.version("ray"), nodes={})
+
+    def backend(self, model: LanguageModel, spec: str, study: Study) -> RayBackend:
+        """What runs the batches of a model that was loaded here from `spec`. The workers of another model stop."""
+        if self._pool is None or self._model != model.fingerprint:
+            self.close()
+            self._model = model.fingerprint
+            asked = wanted(
+                model,
+                spec,
+                device=study.device,
+                trust_remote_code=study.trust_remote_code,
+                allow_pickle=study.allow_pickle,
+            )
+            self._pool = Pool(self._place, asked, say=self._say)
+        return RayBackend(model, self._pool)
+
+    @property
+    def record(self) -> ClusterRecord:
+        """What did the work so far, and what went wrong and was done again."""
+        before, pool = self._before, self._pool
+        if pool is None:
+            return before
+        machines = {node.id: f"{node.address} ({node.cpus:g} CPUs, {node.gpus:g} GPUs)" for node in nodes()}
+        used = {about.node: machines.get(about.node, f"{about.host} (gone)") for about in pool.about}
+        return before.model_copy(
+            update={
+                "nodes": {**before.nodes, **used},
+                "workers": max(before.workers, pool.size),
+                "retried": before.retried + pool.losses.retried,
+                "lost_workers": before.lost_workers + pool.losses.workers,
+                "lost_nodes": before.lost_nodes + pool.losses.nodes,
+            }
+        )
+
+    def close(self) -> None:
+        """Stop the workers."""
+        self._before = self.record
+        if self._pool is not None:
+            self._pool.close()
+        self._pool = None
+
+
+@contextmanager
+def elsewhere(place: Place | None, say: Callable[[str], None]) -> Iterator[Elsewhere | None]:
+    """Workers where a place is asked for, until the end. Raises ClusterError or MethodError."""
+    if place is None:
+        yield None
+        return
+    with joined(place):
+        workers = Elsewhere(place, say)
+        try:
+            yield workers
+        finally:
+            workers.close()

@@ -1,0 +1,69 @@
+"""Batches on a cluster: the same answers, whatever dies."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penchant.cluster.backend import RayBackend
+from penchant.cluster.joining import Place, joined
+from penchant.cluster.pool import Pool
+from penchant.cluster.sending import wanted
+from penchant.engine.scorer import Scorer, language_model, numbered
+from penchant.models.load import LanguageModel, load
+
+pytestmark = [pytest.mark.whole, pytest.mark.xdist_group("cluster")]
+WORDS = ("cat", "dog", "king", "man", "house", "tree", "child", "boy")
+TEXTS = [f"The {one} and the {two} of the old {three}." for one in WORDS for two in WORDS for three in WORDS[:3]]
+
+
+@contextmanager
+def pool(machines: Any, model: LanguageModel, spec: str, **kept: Any) -> Iterator[Pool]:
+    place = Place(machines.address, **kept)
+    with joined(place):
+        workers = Pool(place, wanted(model, spec))
+        try:
+            yield workers
+        finally:
+            workers.close()
+
+
+@pytest.mark.parametrize("kind", ["gpt2", "bert"])
+def test_scores_are_those_of_one_machine(machines: Any, zoo: Any, kind: str) -> None:
+    spec = str(zoo(kind))
+    model = language_model(load(spec))
+    alone = [score.token_logprobs for score in Scorer(model).score(numbered(TEXTS))]
+    with pool(machines, model, spec) as workers:
+        scorer = Scorer(model, backend=RayBackend(model, workers), batch_tokens=64)
+        assert workers.size == 2
+        workers.ready()
+        both = [score.token_logprobs for score in scorer.score(numbered(TEXTS))]
+        assert len({about.node for about in workers.about}) == 2
+    for one, other in zip(alone, both, strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-5)
+
+
+def test_what_a_dead_worker_had_is_done_again(machines: Any, zoo: Any) -> None:
+    spec = str(zoo("bert"))
+    model = language_model(load(spec))
+    alone = [score.score for score in Scorer(model).score(numbered(TEXTS))]
+    with pool(machines, model, spec) as workers:
+        workers.ready()
+        doomed = [workers.about[0].pid]
+
+        def kill(_: float) -> None:
+            if doomed:
+                os.kill(doomed.pop(), signal.SIGKILL)
+
+        scorer = Scorer(model, backend=RayBackend(model, workers), batch_tokens=32, progress=kill)
+        found = [score.score for score in scorer.score(numbered(TEXTS))]
+        assert workers.losses.workers == 1
+        assert workers.losses.retried >= 1
+        assert workers.losses.nodes == 0
+    np.testing.assert_allclose(found, alone, atol=1e-4)
