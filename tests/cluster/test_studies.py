@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import re
-import signal
 from pathlib import Path
 from typing import Any
 
