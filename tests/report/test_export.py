@@ -547,8 +547,8 @@ def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
     assert list(read(chosen / "t-other.csv")[0]) == ["β, raters sampled", "signature"]
     assert not (chosen / "t-words.csv").exists(), "none of its columns was chosen"
     export(document, "latex", tmp_path, columns=["data", "A=U p", "accuracy"])
-    heads = [line for line in (tmp_path / "t-t.tex").read_text("utf-8").splitlines() if line.startswith("data")]
-    assert heads[0] == r"data & A=U p & accuracy \\", "what is asked for stays a column"
+    heads = [line for line in (tmp_path / "t-t.tex").read_text("utf-8").splitlines() if "A=U p" in line]
+    assert heads == [r"score & model & data & A=U p & accuracy \\"], "what tells rows apart, and what is asked for"
     assert r"\input{t-t}" in (preview := (tmp_path / "preview.tex").read_text("utf-8"))
     assert "t-other" not in preview and "t-words" not in preview
 

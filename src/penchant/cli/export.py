@@ -34,7 +34,8 @@ def export(
         typer.Option(
             "--columns",
             metavar="A,B",
-            help="Only these columns, in this order. Tables without one of their numbers are not written.",
+            help="Only these columns, in this order, after those that tell the rows apart. Tables of which no column "
+            "of numbers is named are not written.",
         ),
     ] = None,
     trust_edited: EditedOption = False,

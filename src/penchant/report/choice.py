@@ -39,7 +39,8 @@ class Choice:
 
     def tables(self, placed: Placed) -> list[Table]:
         """The tables of a section with what was chosen. A table in which none of the scores stands keeps all its rows;
-        one of which no column of numbers was chosen is left out."""
+        one of which no column of numbers was chosen is left out. Columns without which the rows could not be told
+        apart, such as the paradigm, come first, even if they were not chosen."""
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
@@ -57,14 +58,30 @@ class Choice:
         numbers = [i for i in every if any(not isinstance(row.cells[i], str) for row in table.rows)]
         if numbers and not set(numbers) & set(chosen):
             return None
-        shown = replace(table, columns=tuple(heads)).only(list(dict.fromkeys(chosen)))
-        return shown if shown.columns else None
+        if not chosen:
+            return None
+        telling = _telling(table, [i for i in every if i not in numbers], chosen)
+        return replace(table, columns=tuple(heads)).only(list(dict.fromkeys([*telling, *chosen])))
 
 
 def names(columns: Sequence[str]) -> list[str]:
     """The names of columns; one that occurs more than once, such as p, is prefixed with the column before it."""
     stripped = [column.strip() for column in columns]
     return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
+
+
+def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
+    """The columns of words that were not chosen, but without which two rows would be about the same."""
+    telling: list[int] = []
+
+    def told_apart(columns: Sequence[int]) -> int:
+        return len({tuple(row.cells[i] for i in columns) for row in table.rows})
+
+    for i in words:
+        known = [*telling, *(word for word in words if word in chosen)]
+        if i not in chosen and told_apart([*known, i]) > told_apart(known):
+            telling.append(i)
+    return telling
 
 
 def _scores(table: Table, naming: set[str]) -> list[set[str]]:
