@@ -33,6 +33,12 @@ def visible(text: str) -> str:
     return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
+def encodable(text: str) -> str:
+    """The text with codes, such as \\udcff, in place of what UTF-8 cannot write: bytes in the name of a file that are
+    no text."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def one_line(text: str) -> str:
     """The visible text on one line: every kind of line break, and tabs, become a space."""
     return visible(" ".join(text.replace("\t", " ").splitlines()))

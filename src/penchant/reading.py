@@ -16,7 +16,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
-from penchant.errors import DataError
+from penchant.errors import DataError, encodable
 
 LONGEST_LINE = 1 << 24
 """The most bytes in a line of text: 16 MiB, the size of a large book."""
@@ -42,7 +42,7 @@ def named_sheet(path: str | Path) -> tuple[Path, str]:
 def stem(path: str | Path) -> str:
     """What a file of data is called: its name without suffix, with the sheet where one is named."""
     file, sheet = named_sheet(path)
-    return f"{file.stem}-{sheet}" if sheet else file.stem
+    return encodable(f"{file.stem}-{sheet}" if sheet else file.stem)
 
 
 def require_file(path: str | Path) -> None:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from penchant._version import __version__
-from penchant.errors import DataError, StudyError, one_line
-from penchant.reading import read_text, require_file
+from penchant.errors import DataError, StudyError, encodable, one_line
+from penchant.reading import opened, read_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -98,8 +98,9 @@ class Signature(Mapping[str, str]):
 
     @classmethod
     def of(cls, probe: str, /, **fields: object) -> Signature:
-        """A signature of this version of penchant; underscores in keyword names become hyphens."""
-        named = tuple((key.replace("_", "-"), str(value)) for key, value in fields.items())
+        """A signature of this version of penchant; underscores in keyword names become hyphens, and bytes in names of
+        files that are no text their codes, such as \\udcff."""
+        named = tuple((key.replace("_", "-"), encodable(str(value))) for key, value in fields.items())
         return cls((("penchant", __version__), ("probe", probe), *named))
 
     @classmethod
@@ -170,13 +171,13 @@ def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.Data
     out = Path(directory)
     try:
         first, *cautions = read_text(out / "signature.txt").removesuffix("\n").split("\n")
+        tables = []
         for table in ("items.parquet", "summary.parquet"):
-            require_file(out / table)
-        items = pl.read_parquet(out / "items.parquet")
-        summary = pl.read_parquet(out / "summary.parquet")
+            with opened(out / table) as stream:  # by its name, polars would read what a pattern names, and no odd bytes
+                tables.append(pl.read_parquet(stream))
     except (DataError, OSError, ValueError, pl.exceptions.PolarsError) as error:
         raise StudyError(f"no result here ({error})", where=str(out)) from error
-    return Signature.parse(first), items, summary, tuple(cautions)
+    return Signature.parse(first), tables[0], tables[1], tuple(cautions)
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:

@@ -262,9 +262,7 @@ def test_stats_refuses(table: Path, penchant: Penchant) -> None:
     refused(penchant("corpus", "stats", "."), "is a directory")
     pl.DataFrame({"text": ["a"]}).write_parquet(table.with_name("plain.parquet"))
     refused(penchant("corpus", "stats", "plain.parquet"), "plain.parquet: is not from penchant corpus extract")
-    refused(
-        penchant("corpus", "stats", table, "--by", "file"), "there are no counts by 'file'", "word, form or segment"
-    )
+    refused(penchant("corpus", "stats", table, "--by", "file"), "there are no counts by 'file'", "word, form, segment")
     refused(penchant("corpus", "stats", table, "--format", "xml"), "unknown format 'xml'")
     refused(penchant("corpus", "stats", table, "--chart", "chart.pdf"), "'.pdf'", ".svg or .html")
     refused(penchant("corpus", "stats"), "Missing argument 'SENTENCES'")

@@ -279,7 +279,7 @@ def test_places_that_are_refused(zoo: Zoo) -> None:
         masked("gpt2", "The nurse", (0, 3))
     with pytest.raises(ModelError, match="vectors, not word probabilities"):
         masked("bert-headless", "The nurse", (0, 3))
-    with pytest.raises(MethodError, match=r"unknown pieces 'last'.*use all or first"):
+    with pytest.raises(MethodError, match=r"unknown pieces 'last'.*use one of all, first"):
         Scorer(language_model(zoo("bert"))).masked([], pieces="last")  # type: ignore[arg-type]
 
 

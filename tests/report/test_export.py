@@ -13,6 +13,7 @@ import subprocess
 import unicodedata
 import xml.etree.ElementTree as ET
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -37,7 +38,8 @@ from penchant.report import made
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, cited, unmarked
-from penchant.report.tables import Number, P, Row, Table, marked
+from penchant.report.sections import Document, Placed, Section
+from penchant.report.tables import Number, P, Row, Table, constant, marked
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome
 from penchant.study.run import Options, run_study
@@ -432,7 +434,7 @@ def test_a_table_worked_by_hand() -> None:
         "\\begin{table}[htbp]\n"
         "\\centering\n"
         "\\caption{Accuracy in \\%}\\label{tab:t}\n"
-        "\\smallskip\n"
+        "\\medskip\n"
         "{\n"
         "\\small\n"
         "\\setlength{\\tabcolsep}{4pt}\n"
@@ -440,7 +442,7 @@ def test_a_table_worked_by_hand() -> None:
         "\\toprule\n"
         "model\\_a & \\textbar{}A\\textbar{}$-$\\textbar{}U\\textbar{} & accuracy & p \\\\\n"
         "\\midrule\n"
-        "x\\&y & $-$2 & $-$12.3 [$-$20.5, +1.0] (7) & 1.2e$-$05 \\\\\n"
+        "x\\&y & $-$2 & $-$12.3 [$-$20.5, +1.0] (7) & $1.2\\times10^{-5}$ \\\\\n"
         "{}[z] & +1 & \\textendash{} & \\textendash{} \\\\\n"
         "{}* & 0 & +3.0 & \\textless{} 1e$-$300 \\\\\n"
         "\\bottomrule\n"
@@ -454,25 +456,133 @@ def test_a_table_worked_by_hand() -> None:
     )
 
 
+def plainly(cell: str) -> str:
+    """A cell with its mark and its power of ten as the terminal has them."""
+    text = re.sub(r"\\rlap\{\\textsuperscript\{([a-z]+)\}\}$", r" \1", cell.removeprefix("{}"))
+    return re.sub(r"^\$([\d.]+)\\times10\^\{(-?)(\d+)\}\$$", lambda m: f"{m[1]}e{m[2] or '+'}{int(m[3]):02}", text)
+
+
 def test_every_number_is_the_terminals(finished: Path, tmp_path: Path) -> None:
     study = read_outcome(finished)
     export(study.document(), "latex", tmp_path)
     for place, results in study.by_place().items():
         section = instruments()[results[0].signature["probe"]].section
-        for table in (*section.tables(results), *section.compared(study.comparisons[place])):
+        for whole in (*section.tables(results), *section.compared(study.comparisons[place])):
+            table = whole.without(constant(whole))
             tex = (tmp_path / f"{place}-{table.name}.tex").read_text("utf-8")
             lines = [line.removesuffix(r" \\") for line in tex.splitlines() if line.endswith(r" \\")]
             body = [re.split(r" (?<!\\)& ", line) for line in lines if not line.startswith(r"\caption")][
                 -len(table.rows) :
             ]
             for cells, row in zip(body, table.rows, strict=True):
-                found = [understood(cell.removeprefix("{}")).replace("\u200b", "") for cell in cells]
+                found = [understood(plainly(cell)).replace("\u200b", "") for cell in cells]
                 for text, cell in zip(found, row.cells, strict=True):
                     shown = cell if isinstance(cell, str) else marked(cell, table.footnotes())
                     expected = unicodedata.normalize("NFC", printed(shown)).strip()
                     assert text.replace("−", "-") == expected.replace("−", "-")
             comments = {line.removeprefix("% ") for line in tex.splitlines() if line.startswith("% penchant:")}
             assert comments == {row.signature for row in table.rows}
+
+
+NOTED = Table(
+    "t",
+    "Accuracy",
+    ("data", "pairs", "score", "model", "accuracy", "A=U", "p", "p "),
+    (
+        Row(("d_1", 7, "none", "m", Number(0.5, note="few pairs"), Number(0.1), P(math.nan), P(0.5))),
+        Row(("d_1", 7, "mean", "m", Number(0.25), Number(0.1), P(math.nan), P(0.25))),
+        Row(("d_1", 7, "none", "n", Number(note="no pairs"), Number(0.1), P(math.nan), P(0.25))),
+    ),
+)
+
+
+def body(table: Table, *, once: bool = True) -> list[str]:
+    """The lines of a table between its rules, and its caption first."""
+    lines = latex_table(table, "l", once=once).splitlines()
+    caption = next(line for line in lines if line.startswith("\\caption"))
+    return [caption.removesuffix("\\label{l}"), *(line.removesuffix(r" \\") for line in lines if line.endswith(r" \\"))]
+
+
+def test_notes_on_single_numbers_are_raised_marks_explained_below() -> None:
+    assert body(NOTED)[2:] == [
+        r"none & m & 0.50\rlap{\textsuperscript{a}} & 0.10 & 0.5",
+        r"mean & m & 0.25 & 0.10 & 0.25",
+        r"none & n & \textendash{}\rlap{\textsuperscript{b}} & 0.10 & 0.25",
+    ]
+    tex = latex_table(NOTED, "l")
+    assert "{@{}llr<{\\hspace{4pt}}rr@{}}" in tex, "room for the marks"
+    assert tex.index("\\end{tabular}") < tex.index("\\noindent \\textsuperscript{a}~few pairs") < tex.index("~no pairs")
+
+
+def test_what_is_the_same_in_all_rows_is_said_once() -> None:
+    assert body(NOTED)[:2] == [
+        "\\caption{Accuracy; data: d\\_\\allowbreak{}1; pairs: 7; p: \\textendash{}}",
+        "score & model & accuracy & A=U & p",
+    ], "but a measured number stays"
+    assert body(NOTED, once=False)[1] == "data & pairs & score & model & accuracy & A=U & p & p"
+    one, alike = replace(NOTED, rows=NOTED.rows[:1]), Table("t", "t", ("a", "b"), (Row(("x", 1)), Row(("x", 1))))
+    assert constant(one) == constant(alike) == [], "a table keeps what would be all of it"
+
+
+def placed(*tables: Table) -> Document:
+    """A document of one section that has these tables."""
+    section = Section("T", "?", lambda _: list(tables), lambda _: [], lambda _: [], None, lambda _: [], lambda _: [])
+    return Document([Placed("t", "T", section, [], None, {})])
+
+
+OTHER = Table("other", "Other", ("where", "β, raters sampled"), (Row(("d_1, mean", 1)), Row(("d_1, none", 2))))
+WORDS = Table("words", "Words", ("set", "word"), (Row(("X", "oak")),))
+
+
+def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
+    document = placed(NOTED, OTHER, WORDS)
+    export(document, "csv", tmp_path, scores="mean")
+    assert [row["score"] for row in read(tmp_path / "t-t.csv")] == ["mean"]
+    assert [row["where"] for row in read(tmp_path / "t-other.csv")] == ["d_1, mean"]
+    assert (tmp_path / "t-words.csv").exists(), "it has no scores"
+    chosen = tmp_path / "chosen"
+    export(document, "csv", chosen, scores=["none"], columns="accuracy,β, raters sampled,model,score")
+    assert list(read(chosen / "t-t.csv")[0]) == ["accuracy", "model", "score", "signature"]
+    assert [row["score"] for row in read(chosen / "t-t.csv")] == ["none", "none"]
+    assert list(read(chosen / "t-other.csv")[0]) == ["β, raters sampled", "signature"]
+    assert not (chosen / "t-words.csv").exists(), "none of its columns was chosen"
+    export(document, "latex", tmp_path, columns=["data", "A=U p", "accuracy"])
+    heads = [line for line in (tmp_path / "t-t.tex").read_text("utf-8").splitlines() if "A=U p" in line]
+    assert heads == [r"score & model & data & A=U p & accuracy \\"], "what tells rows apart, and what is asked for"
+    assert r"\input{t-t}" in (preview := (tmp_path / "preview.tex").read_text("utf-8"))
+    assert "t-other" not in preview and "t-words" not in preview
+
+
+@pytest.mark.parametrize(
+    ("choice", "parts"),
+    [
+        ({"scores": "nine"}, ["no table has a score 'nine'", "did you mean none?", "none, mean"]),
+        ({"columns": "modell,score"}, ["no table has a column 'modell'", "did you mean model?", "β, raters sampled"]),
+        ({"columns": " , "}, ["no column is named", "use one of data, pairs"]),
+    ],
+)
+def test_a_name_that_no_table_has_is_refused(tmp_path: Path, choice: dict[str, str], parts: list[str]) -> None:
+    with pytest.raises(MethodError) as refusal:
+        export(
+            placed(NOTED, OTHER), "latex", tmp_path / "new", scores=choice.get("scores"), columns=choice.get("columns")
+        )
+    assert all(part in str(refusal.value) for part in parts), str(refusal.value)
+    assert not (tmp_path / "new").exists()
+
+
+def test_the_program_and_python_choose_alike(penchant: Program, finished: Path, tmp_path: Path) -> None:
+    args = ["--scores", "none,pen", "--columns", "model,score,all", "-o", str(tmp_path / "a")]
+    code, out, err = penchant("export", str(finished), "--to", "latex", *args)
+    assert code == 0, err
+    assert str(tmp_path / "a" / "minimal-pairs-accuracy.tex") in out
+    assert "token-length-bias" not in out
+    pc.export(finished, "latex", out=tmp_path / "b", scores=["none", "pen"], columns=["model", "score", "all"])
+    files = {path.name: path.read_bytes() for path in (tmp_path / "a").iterdir()}
+    assert files == {path.name: path.read_bytes() for path in (tmp_path / "b").iterdir()}
+    assert b"mean &" not in files["minimal-pairs-accuracy.tex"]
+    refused(penchant("export", str(finished), "--to", "figures", "--scores", "none"), "not for figures", "latex or csv")
+    refused(penchant("export", str(finished), "--to", "latec"), "unknown form 'latec'", "did you mean latex?")
+    refused(penchant("export", str(finished), "--to", "csv", "--columns", "modle"), "'modle'", "did you mean model")
 
 
 def big(rows: int, name: str, columns: int = 2) -> Table:
@@ -802,7 +912,7 @@ def test_output_that_cannot_be_written(penchant: Program, mine: Path, tmp_path: 
 
 
 def test_an_unknown_form_from_python(finished: Path, tmp_path: Path) -> None:
-    with pytest.raises(MethodError, match="unknown form 'excel' — use latex, csv, figures"):
+    with pytest.raises(MethodError, match="unknown form 'excel' — use one of latex, csv, figures"):
         export(read_outcome(finished).document(), "excel", tmp_path / "new")
     assert not (tmp_path / "new").exists()
 

@@ -261,7 +261,7 @@ def test_sampled_partitions_keep_their_sizes() -> None:
 
 def test_what_cannot_be_tested_is_refused_or_nan() -> None:
     assert math.isnan(permutation_test([], [1.0]).p)
-    with pytest.raises(MethodError, match="unknown alternative 'lower' — use two-sided or upper"):
+    with pytest.raises(MethodError, match="unknown alternative 'lower' — use one of two-sided, upper"):
         permutation_test([1.0], [2.0], alternative="lower")  # type: ignore[arg-type]
     with pytest.raises(DataError, match="vector 1 has no direction"):
         unit(np.array([[1, 2], [0, 0]]))

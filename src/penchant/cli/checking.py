@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, print_frame, say
+from penchant.cli.console import FormatOption, check_format, print_frame, say
 from penchant.cli.options import (
     DeviceOption,
     DtypeOption,
@@ -37,6 +37,7 @@ def audit(
     from penchant.instruments.minimal_pairs.data import read_many
     from penchant.models.load import load_tokenizer
 
+    check_format(format)
     pair_sets = read_many(
         data,
         acceptable=acceptable,  # type: ignore[arg-type]  # read_many checks it
@@ -57,6 +58,14 @@ def check(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    on_unknown: Annotated[
+        str,
+        typer.Option(
+            "--on-unknown",
+            metavar="stop|skip",
+            help="As in a study: whether texts that hold something unknown to the tokenizer fail, or are left out.",
+        ),
+    ] = "stop",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
     trust_remote_code: TrustOption = False,
@@ -66,12 +75,15 @@ def check(
     import polars as pl
 
     from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.instruments.unknown import require_known
     from penchant.study.check import check as check_model
 
+    check_format(format)
+    require_known(on_unknown)
     pair_sets = read_many(data or [], good=good, bad=bad, group=group)
     texts = [(text, item.place) for pairs in pair_sets for item in pairs.items for text in item.texts.values()]
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
-    findings = check_model(lm, texts)
+    findings = check_model(lm, texts, on_unknown=on_unknown)
     rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]
     print_frame(pl.DataFrame(rows), format)
     failed = [f for f in findings if f.verdict == "fail"]

@@ -8,9 +8,10 @@ terminal. What is for programs passes `emit`, which keeps every character of it 
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Annotated
@@ -78,6 +79,19 @@ def write(text: str) -> None:
 def say(text: str) -> None:
     """Write a message to standard error, as one line."""
     sys.stderr.write(one_line(text) + "\n")
+
+
+def command(words: Iterable[str]) -> str:
+    """A command as it can be pasted into a shell: a word that holds bytes that are no text, or characters that act on a
+    terminal, as $'…' with their codes, which bash, zsh and ksh understand."""
+    return " ".join(_as_codes(word) if visible(word) != word or "\n" in word else shlex.quote(word) for word in words)
+
+
+def _as_codes(word: str) -> str:
+    codes = (
+        chr(byte) if 0x20 <= byte < 0x7F and byte not in b"'\\" else f"\\x{byte:02x}" for byte in os.fsencode(word)
+    )
+    return f"$'{''.join(codes)}'"
 
 
 def emit(text: str) -> None:

@@ -21,6 +21,23 @@ def export(
             "-o", "--out", metavar="FOLDER", help="Where to write. Default: DIR/latex, DIR/csv or DIR/figures."
         ),
     ] = None,
+    scores: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--scores",
+            metavar="A,B",
+            help="Only the rows of these scores or measures, in tables that have them: names as the tables have them.",
+        ),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--columns",
+            metavar="A,B",
+            help="Only these columns, in this order, after those that tell the rows apart. Tables of which no column "
+            "of numbers is named are not written.",
+        ),
+    ] = None,
     trust_edited: EditedOption = False,
 ) -> None:
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
@@ -30,7 +47,7 @@ def export(
     outcome = read_outcome(directory, trust_edited=trust_edited)
     for file in outcome.edited:
         say(f"note: edited after the study wrote it: {file}")
-    paths = export_document(outcome.document(), to, out or directory / to)
+    paths = export_document(outcome.document(), to, out or directory / to, scores=scores, columns=columns)
     with to_stdout():
         for path in paths:
             write(one_line(str(path)))

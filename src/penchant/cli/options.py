@@ -80,8 +80,10 @@ def load_language_model(
     *,
     cache: str | None = None,
     rehash: bool = False,
+    probabilities: bool = True,
 ) -> LanguageModel:
-    """Load a language model. Raises ModelError if it cannot be loaded, or if it is a set of static word vectors."""
+    """Load a language model, for its `probabilities` or its vectors. Raises ModelError if it cannot be loaded, or if it
+    is a set of static word vectors."""
     from penchant.engine.scorer import language_model
     from penchant.models.digests import Digests
     from penchant.models.load import load
@@ -94,7 +96,7 @@ def load_language_model(
         allow_pickle=allow_pickle,
         digests=Digests(cache_path(cache), forced=rehash),
     )
-    return language_model(model)
+    return language_model(model, probabilities=probabilities)
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:

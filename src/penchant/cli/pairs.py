@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penchant.cli.checking import BadOption, GoodOption, GroupOption
 from penchant.cli.console import emit, print_frame, say
 from penchant.limits import RESAMPLES, SEED
 
@@ -63,13 +64,21 @@ def generate(
 
 
 @pairs.command("filter")
-def filter_(data: Data, tokenizer: Tokenizers = None, out: Out = None, trust_remote_code: Remote = False) -> None:
+def filter_(
+    data: Data,
+    tokenizer: Tokenizers = None,
+    out: Out = None,
+    good: GoodOption = "good",
+    bad: BadOption = "bad",
+    group: GroupOption = "group",
+    trust_remote_code: Remote = False,
+) -> None:
     """Keep the pairs of equal length, and report what is lost and whether the loss is uneven."""
     from penchant.instruments.minimal_pairs.data import read_many
     from penchant.instruments.minimal_pairs.making import Counters, filtered
 
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    pair_sets = read_many(data)
+    pair_sets = read_many(data, good=good, bad=bad, group=group)
     _refuse(out, pair_sets)
     _output(filtered(pair_sets, counters), out)
 
@@ -80,6 +89,9 @@ def repair(
     tokenizer: Tokenizers = None,
     out: Out = None,
     grammar: GrammarOption = "en",
+    good: GoodOption = "good",
+    bad: BadOption = "bad",
+    group: GroupOption = "group",
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
@@ -91,7 +103,7 @@ def repair(
 
     source = read_grammar(find_grammar(grammar))
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    pair_sets = read_many(data)
+    pair_sets = read_many(data, good=good, bad=bad, group=group)
     _refuse(out, pair_sets)
     _output(repaired(pair_sets, source, counters, seed=seed), out)
 
@@ -107,7 +119,7 @@ def _required(tokenizer: list[str] | None) -> list[str]:
 def _refuse(out: Path | None, pair_sets: Sequence[PairSet]) -> None:
     """Raise OutputError for a file that holds the data, or anything else but pairs written by these commands."""
     from penchant.files import refuse_inputs, refuse_other
-    from penchant.instruments.minimal_pairs.making import is_fair_set
+    from penchant.instruments.minimal_pairs.data import is_fair_set
 
     if out is not None:
         refuse_inputs(out, [pair_set.path for pair_set in pair_sets])

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penchant.cli.console import emit, print_frame, say, to_stdout, write
+from penchant.cli.console import command, emit, print_frame, say, to_stdout, write
 from penchant.limits import RESAMPLES, SEED
 
 ratings = typer.Typer(
@@ -54,6 +54,7 @@ def import_(
 ) -> None:
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
+    from penchant.study.continuing import after_ratings
     from penchant.study.results import require_unedited
 
     require_unedited(directory)
@@ -63,6 +64,11 @@ def import_(
         f"{into}: {len(merged.ratings)} ratings ({merged.new} new, {merged.known} known before, "
         f"{merged.replaced} replaced; {merged.empty} rows left empty)"
     )
+    following = after_ratings(directory, into)
+    if following is not None and len(merged.ratings):
+        words, named = following
+        first = "" if named else f"write ratings: {into.name} under cloze in {words[2]}, then "
+        say(f"next: {first}{command(words)}")
 
 
 @ratings.command("agreement")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, emit, print_frame, say, to_stdout
+from penchant.cli.console import FormatOption, bars, check_format, emit, print_frame, say, to_stdout
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -106,6 +106,7 @@ def fill(
     """Show the most probable words for each gap of a sentence."""
     from penchant.engine.scorer import fill as fill_gaps
 
+    check_format(format)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
 
@@ -134,7 +135,7 @@ def embed(
     if format != "jsonl" and sys.stdout.isatty():
         raise MethodError(f"{format} is not for a terminal", hint=f"redirect it: > vectors.{format}")
     source = _source(file, column)
-    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, probabilities=False)
     total = validate(Scorer(lm), source()) if file != "-" else None
     with bars() as bar:
         advance = bar(lm.name)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penchant.cli.console import bars, say, write
+from penchant.cli.console import bars, command, say, write
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -130,7 +129,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
     say(f"results: {out}")
     say(f"report: {page}")
     if not full:
-        say(f"all tables: penchant report {shlex.quote(str(out))} --full")
+        say(f"all tables: {command(['penchant', 'report', str(out), '--full'])}")
 
 
 def init(
@@ -145,7 +144,7 @@ def init(
         write(one_line(str(path)))
     for path in files:
         if path.name == f"{probe}.yaml":
-            say(f"next: penchant run {shlex.quote(str(path))} -o {shlex.quote(str(directory / 'results'))}")
+            say(f"next: {command(['penchant', 'run', str(path), '-o', str(directory / 'results')])}")
 
 
 def list_(

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, StrictStr
 from penchant.arguments import asked
 from penchant.corpus.matching import Matcher, count_words, window
 from penchant.corpus.normalisation import normalise
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 from penchant.limits import COUNT
 from penchant.reading import decoded, lines, opened, require_file
 from penchant.tables.documents import Text
@@ -223,7 +223,7 @@ def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
     words, and "all" (not with `bin`) all whole sentences. Raises MethodError.
     """
     if mode not in ("window", "bin"):
-        raise MethodError(f"unknown way to make segments: '{mode}'", hint="use window or bin")
+        raise MethodError(f"unknown way to make segments: '{mode}'", hint=one_of(mode, ("window", "bin")))
     if not spec:
         raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
     result: list[Segment] = []

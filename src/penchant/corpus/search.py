@@ -20,7 +20,7 @@ from penchant.corpus.sentences import splitter
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import Block, Layout, TextFile, check_layout
 from penchant.corpus.units import units
-from penchant.errors import MethodError
+from penchant.errors import MethodError, one_of
 
 Duplicates = Literal["near", "exact", "keep"]
 LONGEST = 20_000
@@ -75,7 +75,9 @@ def extraction(
     Raises MethodError for unknown settings."""
     check_layout(settings.get("layout", "paragraphs"))
     if settings.get("duplicates", "near") not in DUPLICATES:
-        raise MethodError(f"unknown duplicates '{settings['duplicates']}'", hint=f"use {', '.join(DUPLICATES)}")
+        raise MethodError(
+            f"unknown duplicates '{settings['duplicates']}'", hint=one_of(str(settings["duplicates"]), DUPLICATES)
+        )
     bounds = tuple(int(bound) if isinstance(bound, str) and bound.isdecimal() else bound for bound in segments)
     settings["language"] = settings.get("language") or stimuli.language
     if words is None:

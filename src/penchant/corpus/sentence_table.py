@@ -13,7 +13,7 @@ import polars as pl
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.occurrences import KEY
 from penchant.corpus.search import LONGEST
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 from penchant.reading import require_file
 
 By = Literal["word", "form", "segment"]
@@ -89,7 +89,7 @@ def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:
     if by == "form":
         return _forms(record)
     if by not in ("word", "segment"):
-        raise MethodError(f"there are no counts by '{by}'", hint="use word, form or segment")
+        raise MethodError(f"there are no counts by '{by}'", hint=one_of(by, ("word", "form", "segment")))
     cells = pl.DataFrame(record["cells"], infer_schema_length=None)
     few = pl.col("kept") < record["recipe"]["minimum"]
     label = pl.format("{} ({})", pl.col("segment" if by == "word" else "word"), pl.col("kept"))

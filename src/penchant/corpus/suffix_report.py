@@ -11,7 +11,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from penchant.corpus.suffixes import Usage
-from penchant.errors import MethodError
+from penchant.errors import MethodError, one_of
 from penchant.reading import read_text
 from penchant.tables.documents import read_yaml
 
@@ -37,7 +37,7 @@ _BY_SUFFIX: dict[str, Any] = {
 def check_by(by: str, *, counted: bool) -> None:
     """Raise MethodError if there is no such table, or if it needs counts and nothing was `counted` in a text."""
     if by not in BY:
-        raise MethodError(f"there are no findings by '{by}'", hint=f"use {', '.join(BY)}")
+        raise MethodError(f"there are no findings by '{by}'", hint=one_of(by, BY))
     if by == "suffix" and not counted:
         raise MethodError("suffixes are counted in a text", hint="name one, or use --by form or word")
 

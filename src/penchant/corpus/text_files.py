@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]
@@ -27,7 +27,7 @@ COMPRESSED = (".gz", ".zst", ".xz", ".bz2")
 def check_layout(name: str) -> Layout:
     """Return the layout of this name. Raises MethodError if there is none."""
     if name not in LAYOUTS:
-        raise MethodError(f"unknown layout '{name}'", hint=f"use {', '.join(LAYOUTS)}")
+        raise MethodError(f"unknown layout '{name}'", hint=one_of(name, LAYOUTS))
     return cast(Layout, name)
 
 

@@ -14,7 +14,7 @@ from penchant._version import __version__
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.training_text import Tokens, write_tokens
-from penchant.errors import MethodError
+from penchant.errors import MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.vectors.glove import GloVe
 from penchant.vectors.saving import checked_ending, save_vectors
@@ -29,7 +29,7 @@ Progress = Callable[[float, float], None]
 def method(name: str, **parameters: Any) -> Word2Vec | GloVe:
     """Return a training method with the parameters that are not None. Raises MethodError for unknown ones."""
     if name not in METHODS:
-        raise MethodError(f"unknown method '{name}'", hint=f"use {' or '.join(METHODS)}")
+        raise MethodError(f"unknown method '{name}'", hint=one_of(name, METHODS))
     chosen = {key: value for key, value in parameters.items() if value is not None}
     known = METHODS[name].__dataclass_fields__
     for key in chosen:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 from penchant.models.tokenizer import Encoding
 
 if TYPE_CHECKING:
@@ -63,8 +63,8 @@ def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int,
 
 def check_pooling(pooling: str) -> None:
     """Raise MethodError unless `pooling` is a known way to pool the vectors of a word's pieces."""
-    if pooling not in ("mean", "first", "last"):
-        raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, first or last")
+    if pooling not in (known := ("mean", "first", "last")):
+        raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
 
 
 def encoded_words(model: LanguageModel, places: Iterable[Place]) -> Iterator[Word]:
@@ -140,8 +140,8 @@ def sentence_positions(encoding: Encoding, pooling: SentencePooling) -> tuple[in
 
 def check_sentence_pooling(model: LanguageModel, pooling: str) -> None:
     """Raise MethodError unless `pooling` is known and meaningful with this model."""
-    if pooling not in ("mean", "mean-special", "cls", "last"):
-        raise MethodError(f"unknown pooling '{pooling}'", hint="use mean, mean-special, cls or last")
+    if pooling not in (known := ("mean", "mean-special", "cls", "last")):
+        raise MethodError(f"unknown pooling '{pooling}'", hint=one_of(pooling, known))
     if pooling != "cls":
         return
     if model.kind == "causal":

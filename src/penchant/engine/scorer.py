@@ -30,13 +30,19 @@ class Scorer(SentenceScorer, SpanScorer, GapFiller, VectorReader):
     """Scores, fillers and vectors from one model, behind one engine with one cache and one set of counts."""
 
 
-def language_model(model: object) -> LanguageModel:
-    """A model that gives probabilities, loaded where its name is given. Raises ModelError for one that is not there,
-    and for static word vectors, which have no scores."""
+def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
+    """A model that reads sentences, loaded where its name is given. Raises ModelError for one that is not there, and
+    for static word vectors, which have neither `probabilities` nor vectors of sentences."""
     if isinstance(model, str | Path):
         model = load(model)
     if isinstance(model, StaticVectors):
-        raise ModelError("static word vectors give no probabilities", hint="use a masked or causal model")
+        if probabilities:
+            raise ModelError("static word vectors give no probabilities", hint="use a masked or causal model")
+        raise ModelError(
+            "embed needs a contextual encoder, and these are static word vectors",
+            where=model.name,
+            hint="name a masked or causal model or an encoder; the vector of a word is looked up in the file itself",
+        )
     if not isinstance(model, LanguageModel):
         raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
     return model
@@ -108,7 +114,9 @@ def embed(
     """Contextual vectors (n, d) of the characters in each text's span (default: the whole text), pooled over their
     tokens. `layer` 0 is the embeddings, −1 the last. Raises DataError when a span is no part of its text or touches no
     token."""
-    return Scorer(language_model(model)).embed(listed_texts(texts), spans, layer=layer, pooling=pooling)
+    return Scorer(language_model(model, probabilities=False)).embed(
+        listed_texts(texts), spans, layer=layer, pooling=pooling
+    )
 
 
 __all__ = [

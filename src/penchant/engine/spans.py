@@ -15,7 +15,7 @@ from penchant.engine.pieces import Span
 from penchant.engine.plan import merge
 from penchant.engine.reads import LogProbs
 from penchant.engine.scores import SentenceScore
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 from penchant.models.tokenizer import Encoding
 
 
@@ -55,7 +55,7 @@ class SpanScorer(Asker):
         hidden span.
         """
         if pieces not in ("all", "first"):
-            raise MethodError(f"unknown pieces '{pieces}'", hint="use all or first")
+            raise MethodError(f"unknown pieces '{pieces}'", hint=one_of(pieces, ("all", "first")))
         return self._masked(places, one=pieces == "first", strict=False)
 
     def _masked(

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Literal, TypeVar
+from typing import Literal, TypeVar, cast, get_args
 
-from penchant.errors import DataError, together
+from penchant.errors import DataError, MethodError, one_of, together
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -14,6 +14,13 @@ OnUnknown = Literal["stop", "skip"]
 T = TypeVar("T")
 _MOST_NAMED = 20
 _CHUNK = 1_024
+
+
+def require_known(on_unknown: str) -> OnUnknown:
+    """What to do about unknown items, by its name. Raises MethodError for another name."""
+    if on_unknown not in get_args(OnUnknown):
+        raise MethodError(f"unknown on_unknown '{on_unknown}'", hint=one_of(on_unknown, get_args(OnUnknown)))
+    return cast(OnUnknown, on_unknown)
 
 
 def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:

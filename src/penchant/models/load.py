@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from penchant.arguments import asked
-from penchant.errors import ModelError, PenchantError
+from penchant.errors import ModelError, PenchantError, one_of
 from penchant.files import head
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
@@ -78,7 +78,7 @@ def load(
     usable model.
     """
     if dtype not in DTYPES:
-        raise ModelError(f"unknown number format '{dtype}'", hint=f"use one of {', '.join(DTYPES)}")
+        raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     path = Path(spec)
     if is_file(path) and path.suffix != ".gguf":
         if looks_like_vectors(path):

@@ -13,9 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from penchant.errors import MethodError
+from penchant.errors import MethodError, one_of
 from penchant.files import distinct, refuse_other, sha256_file, write_bytes, write_json
 from penchant.records import Result
+from penchant.report.choice import Choice, names
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import MARK, PENCHANT, POINT, Reference, cited, keys
 from penchant.report.sections import Document, Placed
@@ -26,18 +27,30 @@ File = tuple[str, str | bytes]
 """The name of a file and its content."""
 
 
-def export(document: Document, to: str, folder: str | Path) -> list[Path]:
+def export(
+    document: Document,
+    to: str,
+    folder: str | Path,
+    *,
+    scores: str | Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
+) -> list[Path]:
     """Write all tables as CSV ("csv") or as LaTeX with methods and references ("latex"), or all figures ("figures").
 
-    Returns the paths. Files of an earlier export are replaced, each atomically; the hashes in a hidden file of the
-    folder tell them from others. Raises MethodError for another form, OutputError for a file that cannot be written and
-    for one that an export would replace although it was not written, or was changed since.
+    `scores` and `columns` choose what the tables show (see `penchant.report.choice`). Returns the paths.
+
+    Files of an earlier export are replaced, each atomically; the hashes in a hidden file of the folder tell them from
+    others. Raises MethodError for another form and for a name that no table has, OutputError for a file that cannot be
+    written and for one that an export would replace although it was not written, or was changed since.
     """
     if to not in FORMS:
-        raise MethodError(f"unknown form '{to}'", hint=f"use {', '.join(FORMS)}")
+        raise MethodError(f"unknown form '{to}'", hint=one_of(to, FORMS))
+    if to == "figures" and not (scores is None and columns is None):
+        raise MethodError("scores and columns are chosen for tables, not for figures", hint="use latex or csv")
+    choice = Choice.of(document, scores, columns)
     place = Path(folder)
     hashes = _earlier(place)
-    files = {place / name: _encoded(content) for name, content in FORMS[to](document)}
+    files = {place / name: _encoded(content) for name, content in FORMS[to](document, choice)}
     for path, content in files.items():
         known = {hashes.get(path.name, ""), _hash(content)}
         refuse_other(path, "as penchant export left it", partial(_has_hash, known))
@@ -74,16 +87,16 @@ def _earlier(folder: Path) -> dict[str, str]:
 # --- CSV ----------------------------------------------------------------------------------------------------------
 
 
-def _csv(document: Document) -> Iterator[File]:
+def _csv(document: Document, choice: Choice) -> Iterator[File]:
     taken: set[str] = set()
     for placed in document.sections:
-        for name, frame in _frames(placed):
+        for name, frame in _frames(placed, choice):
             yield f"{_free(f'{placed.place}-{name}', taken)}.csv", _text(frame)
 
 
-def _frames(placed: Placed) -> Iterator[tuple[str, pl.DataFrame]]:
+def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, pl.DataFrame]]:
     """The tables of a section, and what they were made of, by name."""
-    for table in placed.tables():
+    for table in choice.tables(placed):
         yield table.name, _frame(table)
     if placed.section.items is None:
         return
@@ -115,7 +128,7 @@ def _json(values: list[Any] | None) -> str | None:
 def _frame(table: Table) -> pl.DataFrame:
     """A table with unrounded numbers: a column each for a number, the bounds of its interval and its count."""
     columns: dict[str, pl.Series] = {}
-    for i, name in enumerate(_names(table.columns)):
+    for i, name in enumerate(names(table.columns)):
         cells = [row.cells[i] for row in table.rows]
         if any(isinstance(cell, Number) for cell in cells):
             parts = _parts(cells)
@@ -137,12 +150,6 @@ def _parts(cells: Iterable[Cell]) -> dict[str, pl.Series]:
 
 def _floats(values: Iterable[float | None]) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64).fill_nan(None)
-
-
-def _names(columns: Sequence[str]) -> list[str]:
-    """The names of columns; one that occurs more than once, such as p, is prefixed with the column before it."""
-    stripped = [column.strip() for column in columns]
-    return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
 
 
 def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
@@ -190,14 +197,14 @@ INPUTS
 """
 
 
-def _latex(document: Document) -> Iterator[File]:
+def _latex(document: Document, choice: Choice) -> Iterator[File]:
     files: dict[str, str] = {}
     taken = {"methods", "preview"}
     paragraphs: dict[str, list[str]] = {}
     for placed in document.sections:
-        for table in placed.tables():
+        for table in choice.tables(placed):
             name = _free(f"{placed.place}-{table.name}", taken)
-            files[name] = latex_table(table, f"tab:{name}")
+            files[name] = latex_table(table, f"tab:{name}", once=not choice.columns)
         paragraphs[placed.title] = placed.methods()
     for name, text in files.items():
         yield f"{name}.tex", text
@@ -246,7 +253,7 @@ def _scripts(texts: Iterable[str]) -> list[str]:
 # --- Figures ------------------------------------------------------------------------------------------------------
 
 
-def _figures(document: Document) -> Iterator[File]:
+def _figures(document: Document, _: Choice) -> Iterator[File]:
     taken: set[str] = set()
     for placed in document.sections:
         for figure in placed.figures():
@@ -261,4 +268,4 @@ def _free(name: str, taken: set[str]) -> str:
     return free
 
 
-FORMS: Mapping[str, Callable[[Document], Iterator[File]]] = {"latex": _latex, "csv": _csv, "figures": _figures}
+FORMS: Mapping[str, Callable[[Document, Choice], Iterator[File]]] = {"latex": _latex, "csv": _csv, "figures": _figures}

@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from penchant.report.tables import Cell, Table, marked
+from penchant.report.tables import Cell, Number, P, Table, constant
 
 # The empty groups keep a following space.
 _SIGNS = {
@@ -107,7 +107,7 @@ def _set(sign: str) -> str:
 # --- Tables -------------------------------------------------------------------------------------------------------
 
 _NEEDS = r"% Needs the packages array, booktabs, longtable and pdflscape; with pdflatex also \usepackage[T1]{fontenc}."
-_SIZES = {"small": 0.93, "footnotesize": 0.85, "scriptsize": 0.8}
+_SIZES = {"small": 0.93, "footnotesize": 0.85, "scriptsize": 0.82}
 """Type sizes, and the width of their letters relative to ten points."""
 _UPRIGHT, _SIDEWAYS = (455.0, 40), (700.0, 25)
 """The width of the text in points, and the lines of a table beyond which it spans pages."""
@@ -120,6 +120,9 @@ _TALLEST = 4
 _BROKEN = (("footnotesize", False), ("scriptsize", False), ("footnotesize", True), ("scriptsize", True))
 """Layouts of tables with broken texts, in order: type size, and whether rotated."""
 _NUMBER = re.compile(r"[+-]?\d[\d.]*")
+_POWER = re.compile(r"(?P<digits>[\d.]+)e(?P<sign>[+-])0*(?P<exponent>\d+)$")
+_RAISED = 4
+"""Points of a raised letter, which marks a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,27 +139,71 @@ class _Layout:
         return self.lines > (_SIDEWAYS if self.sideways else _UPRIGHT)[1]
 
 
-def latex_table(table: Table, label: str) -> str:
+def latex_table(table: Table, label: str, *, once: bool = True) -> str:
     """A table with its caption, label and notes, and the signatures of its numbers as comments above it.
 
-    A table too long for a page spans several, with its head repeated; one too wide is rotated.
+    A table too long for a page spans several, with its head repeated; one too wide is rotated. With `once`, what is the
+    same in all rows stands in the caption instead of a column.
     """
+    same = constant(table) if once else []
+    table, title = table.without(same), "; ".join([table.title, *(_told(table, i) for i in same)])
     numeric = [any(not isinstance(row.cells[i], str) for row in table.rows) for i in range(len(table.columns))]
     marks = table.footnotes()
-    shown = [[cell if isinstance(cell, str) else marked(cell, marks) for cell in row.cells] for row in table.rows]
-    texts = [list(table.columns), *shown]
-    layout = _layout(texts, numeric)
-    columns = "".join(
-        f">{{\\raggedright\\hyphenpenalty=10000\\arraybackslash}}p{{{width:.0f}pt}}" if width else "r" if right else "l"
-        for width, right in zip(layout.widths, numeric, strict=True)
-    )
+    layout = _layout(_texts(table), numeric, raised := _raised(table, marks))
     head = ["\\toprule", _row(table.columns, layout, {}), "\\midrule"]
     rows = [_row(row.cells, layout, marks) for row in table.rows]
     if any(layout.widths):
         rows = [line for row in rows for line in ("\\addlinespace[2pt]", row)][1:]
-    caption = f"\\caption{{{escaped(table.title)}}}\\label{{{label}}}"
-    notes = [*([table.note] if table.note else []), *(f"{mark} {text}" for text, mark in marks.items())]
-    note = [f"{{\\footnotesize\\noindent {escaped(text)}\\par}}" for text in notes]
+    caption = f"\\caption{{{escaped(_breakable(title))}}}\\label{{{label}}}"
+    notes = [escaped(table.note)] if table.note else []
+    notes += [f"\\textsuperscript{{{mark}}}~{escaped(text)}" for text, mark in marks.items()]
+    note = [f"{{\\footnotesize\\noindent {text}\\par}}" for text in notes]
+    lines = _set_out(layout, _columns(layout, numeric, raised), caption, head, rows, note)
+    signatures = dict.fromkeys(row.signature for row in table.rows if row.signature)
+    return "\n".join([_NEEDS, *(f"% {signature}" for signature in signatures), *lines, ""])
+
+
+def _told(table: Table, i: int) -> str:
+    return f"{table.columns[i].strip()}: {str(table.rows[0].cells[i]).strip()}"
+
+
+def _texts(table: Table) -> list[list[str]]:
+    """What determines the width of the columns."""
+    return [list(table.columns), *([_wide(cell) for cell in row.cells] for row in table.rows)]
+
+
+def _wide(cell: Cell) -> str:
+    """A text as wide as the cell is set."""
+    if isinstance(cell, str) and not _NUMBER.fullmatch(cell):
+        return cell
+    return _minus(_POWER.sub(r"\g<digits> × 10\g<sign>\g<exponent>", str(cell)))
+
+
+def _minus(text: str) -> str:
+    return re.sub(r"-(?=\d)", "−", text)
+
+
+def _raised(table: Table, marks: Mapping[str, str]) -> list[int]:
+    """The room for marks to the right of the numbers of each column, in points."""
+    longest = [
+        max((len(marks[c.note]) for row in table.rows if isinstance(c := row.cells[i], Number) and c.note), default=0)
+        for i in range(len(table.columns))
+    ]
+    return [_RAISED * length for length in longest]
+
+
+def _columns(layout: _Layout, numeric: Sequence[bool], raised: Sequence[int]) -> str:
+    broken = ">{{\\raggedright\\hyphenpenalty=10000\\arraybackslash}}p{{{:.0f}pt}}"
+    return "".join(
+        (broken.format(width) if width else "r" if right else "l") + (f"<{{\\hspace{{{room}pt}}}}" if room else "")
+        for width, right, room in zip(layout.widths, numeric, raised, strict=True)
+    )
+
+
+def _set_out(
+    layout: _Layout, columns: str, caption: str, head: list[str], rows: list[str], note: list[str]
+) -> list[str]:
+    """The lines of a table that floats or, if it is long, runs over pages."""
     style = [f"\\{layout.size}", f"\\setlength{{\\tabcolsep}}{{{_GAP / 2:g}pt}}"]
     if layout.long:
         first = [*_begin("longtable", columns), caption + "\\\\", *head, "\\endfirsthead", *head, "\\endhead"]
@@ -165,12 +212,9 @@ def latex_table(table: Table, label: str) -> str:
     else:
         body = [*_begin("tabular", columns), *head, *rows, "\\bottomrule", "\\end{tabular}\\par"]
         below = ["\\smallskip", "\\begin{minipage}{\\linewidth}", *note, "\\end{minipage}"] if note else []
-        above = ["\\begin{table}[htbp]", "\\centering", caption, "\\smallskip"]
+        above = ["\\begin{table}[htbp]", "\\centering", caption, "\\medskip"]
         lines = [*above, "{", *style, *body, "}", *below, "\\end{table}"]
-    if layout.sideways:
-        lines = ["\\begin{landscape}", *lines, "\\end{landscape}"]
-    signatures = dict.fromkeys(row.signature for row in table.rows if row.signature)
-    return "\n".join([_NEEDS, *(f"% {signature}" for signature in signatures), *lines, ""])
+    return ["\\begin{landscape}", *lines, "\\end{landscape}"] if layout.sideways else lines
 
 
 def _begin(environment: str, columns: str) -> list[str]:
@@ -184,9 +228,14 @@ def _row(cells: Sequence[Cell], layout: _Layout, marks: Mapping[str, str]) -> st
 
 
 def _cell(cell: Cell, broken: bool, marks: Mapping[str, str]) -> str:
-    """The text of a cell. Numbers have a minus sign instead of a hyphen."""
-    if not isinstance(cell, str) or _NUMBER.fullmatch(cell):
-        text = escaped(re.sub(r"-(?=\d)", "−", marked(cell, marks)))
+    """The text of a cell. Numbers have a minus sign instead of a hyphen, p-values powers of ten, and the mark of a note
+    is raised and takes no room, so that the numbers of a column stand below each other."""
+    if isinstance(cell, P) and (power := _POWER.match(str(cell))):
+        text = f"${power['digits']}\\times10^{{{power['sign'].lstrip('+')}{power['exponent']}}}$"
+    elif not isinstance(cell, str) or _NUMBER.fullmatch(cell):
+        text = escaped(_minus(str(cell)))
+        if isinstance(cell, Number) and cell.note:
+            text += f"\\rlap{{\\textsuperscript{{{marks[cell.note]}}}}}"
     else:
         text = escaped(_breakable(cell) if broken else cell.strip())
     # After the end of a row, LaTeX would read a bracket or an asterisk as an argument.
@@ -201,11 +250,11 @@ def _breakable(text: str) -> str:
     return re.sub(r"[\u2e80-\u9fff\uac00-\ud7a3](?=\w)", "\\g<0>\u200b", codes)
 
 
-def _layout(texts: list[list[str]], numeric: Sequence[bool]) -> _Layout:
+def _layout(texts: list[list[str]], numeric: Sequence[bool], raised: Sequence[int]) -> _Layout:
     """The first layout in which the table fits, else the last: first without, then with line breaks in texts."""
     natural = [max(_width(row[i]) for row in texts) for i in range(len(numeric))]
     longest = [max(_width(piece) for row in texts for piece in _pieces(row[i])) for i in range(len(numeric))]
-    gaps = _GAP * (len(numeric) - 1)
+    gaps = _GAP * (len(numeric) - 1) + sum(raised)
     for size in ("small", "footnotesize"):
         if _SIZES[size] * sum(natural) + gaps <= _UPRIGHT[0]:
             return _Layout(size, False, (0,) * len(numeric), len(texts))
@@ -252,11 +301,19 @@ def _lines(text: str, width: float) -> int:
     return lines
 
 
-_NARROW, _BROAD, _BROADEST = (
-    set(" !'()*,-./:;I[]`fijlrst{|}·‘’"),
-    set("ABCDEFGHKLNOPQRSTUVXYZ&mw"),
-    set("%@MW+<=>~—…−≤≥±×½"),
+_WIDTHS = (
+    (2.8, "!',.:;[]il|·‘’"),
+    (3.4, " -fj"),
+    (4.0, '()Irst"'),
+    (5.1, "0123456789acegoz?*/\\{}$`–†"),
+    (7.5, "BCEFLPRTZw"),
+    (7.9, "&+<=>@ADGHKNOQUVXY_~±×−≤≥"),
+    (6.6, "αβγδκρστχ"),
+    (8.5, "#%m½ΔΣΦ∪√"),
+    (10.3, "MW—…"),
 )
+_ADVANCES = {char: width for width, chars in _WIDTHS for char in chars}
+"""The widths of the signs of ten-point Computer Modern in points, rounded up."""
 
 
 def _width(text: str) -> float:
@@ -267,10 +324,4 @@ def _width(text: str) -> float:
 def _advance(char: str) -> float:
     if unicodedata.category(char) in ("Mn", "Me", "Cf"):
         return 0
-    if char in _NARROW:
-        return 3.95
-    if char in _BROADEST:
-        return 8.4
-    if char in _BROAD:
-        return 7.5
-    return 10 if unicodedata.east_asian_width(char) in "WF" else 5.3
+    return _ADVANCES.get(char, 10 if unicodedata.east_asian_width(char) in "WF" else 5.6)

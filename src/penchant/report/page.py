@@ -14,7 +14,7 @@ from typing import Any
 from markupsafe import Markup
 
 from penchant._version import __version__
-from penchant.errors import OutputError
+from penchant.errors import OutputError, encodable
 from penchant.files import head, refuse_other, write_text
 from penchant.report import glossary
 from penchant.report.blocks import Packed, block, pack
@@ -47,7 +47,7 @@ def write_report(document: Document, path: str | Path) -> list[str]:
         refuse_other(place, "part of a report of penchant's", _is_block)
     for name, text in beside.items():
         write_text(f'{_BLOCK}"{name}","{text}");\n', places[name])
-    write_text(html, target)
+    write_text(encodable(html), target)
     _remove_old_blocks(target.parent / folder, beside)
     return remarks
 
@@ -125,9 +125,9 @@ def _distribute(
     """
     for part in parts:
         part["listing"].update(said="", beside="")
-    bare = len(environment().get_template("page.html").render(context, blocks=blocks.items()).encode()) + 2000 * len(
-        parts
-    )
+    bare = len(
+        environment().get_template("page.html").render(context, blocks=blocks.items()).encode(errors="backslashreplace")
+    ) + 2000 * len(parts)
     room = LIMIT - bare
     by_name: dict[str, Packed] = {}
     # From the smallest table on, so that the larger ones share the room that it leaves.

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -91,6 +91,15 @@ class Table:
         notes = dict.fromkeys(c.note for row in self.rows for c in row.cells if isinstance(c, Number) and c.note)
         return {note: _mark(i) for i, note in enumerate(notes)}
 
+    def without(self, columns: Sequence[int]) -> Table:
+        """The table without some columns."""
+        return self.only([i for i in range(len(self.columns)) if i not in columns])
+
+    def only(self, columns: Sequence[int]) -> Table:
+        """The table with these columns, in this order."""
+        rows = tuple(replace(row, cells=tuple(row.cells[i] for i in columns)) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[i] for i in columns), rows=rows)
+
     def __str__(self) -> str:
         """The table for a terminal."""
         marks = self.footnotes()
@@ -101,6 +110,22 @@ class Table:
         return "\n".join(
             [one_line(self.title), text, *(line for part in (self.note, *notes) for line in _wrapped(part))]
         )
+
+
+def constant(table: Table) -> list[int]:
+    """The columns of words, counts or nothing that are the same in all rows, which can be said once. A table keeps one
+    column at least; one of a single row keeps all."""
+    every = range(len(table.columns))
+    alike = [i for i in every if len(table.rows) > 1 and len({_said(row.cells[i]) for row in table.rows}) == 1]
+    same = [i for i in alike if _said(table.rows[0].cells[i]) is not None]
+    return same if len(same) < len(table.columns) else []
+
+
+def _said(cell: Cell) -> str | None:
+    """What could be said once of a cell; None of a number that was measured, or that has a note."""
+    if isinstance(cell, str | int):
+        return str(cell)
+    return str(cell) if str(cell) == "–" and not (isinstance(cell, Number) and cell.note) else None
 
 
 def _wrapped(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from penchant.errors import one_line
 from penchant.report.sections import Placed
-from penchant.report.tables import Number, Table, in_columns
+from penchant.report.tables import Number, Table, constant, in_columns
 
 ROWS = 12
 """The most rows that are shown."""
@@ -39,7 +39,7 @@ def headline(table: Table, width: int) -> str:
     rows = table.rows[:ROWS]
     every = range(len(table.columns))
     words = [i for i in every if all(isinstance(row.cells[i], str) for row in table.rows)]
-    same = [i for i in words if len(table.rows) > 1 and len({row.cells[i] for row in table.rows}) == 1]
+    same = [i for i in constant(table) if i in words]
     widths = [max(cell_len(one_line(str(text))) for text in _column(table, i)) for i in every]
     shown = [i for i in words if i not in same]
     used = sum(widths[i] + _GAP for i in shown)

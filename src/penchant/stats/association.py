@@ -17,7 +17,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError, MethodError, one_of
 from penchant.stats.inputs import Array, Seed, as_values, check_level
 
 Alternative = Literal["two-sided", "upper"]
@@ -132,7 +132,7 @@ def _tail(z: float, alternative: Alternative) -> float:
 
 def _check(alternative: str) -> None:
     if alternative not in ("two-sided", "upper"):
-        raise MethodError(f"unknown alternative '{alternative}'", hint="use two-sided or upper")
+        raise MethodError(f"unknown alternative '{alternative}'", hint=one_of(alternative, ("two-sided", "upper")))
 
 
 def _all_sums(values: Array, n: int) -> Iterator[Array]:

@@ -15,6 +15,7 @@ import numpy as np
 from penchant.arguments import asked
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MOST_LISTED, DataError, ModelError
+from penchant.instruments.unknown import known_texts, require_known
 from penchant.models.load import LanguageModel
 
 Verdict = Literal["pass", "warn", "fail"]
@@ -36,20 +37,29 @@ class Finding:
 
 @asked
 def check(
-    model: LanguageModel | str | Path, texts: Iterable[str | tuple[str, str]] = (), *, scores: bool = True
+    model: LanguageModel | str | Path,
+    texts: Iterable[str | tuple[str, str]] = (),
+    *,
+    scores: bool = True,
+    on_unknown: str = "stop",
 ) -> list[Finding]:
     """Look at a model, or that of a name, and, if given, at the texts it is to read, alone or as (text, place). Without
-    `scores` it is asked for vectors only, for which it needs no head.
+    `scores` it is asked for vectors only, for which it needs no head. `on_unknown` is as in a study: texts that hold
+    something unknown to the tokenizer fail ("stop"), or are left out, with a warning ("skip").
 
     A `fail` means that numbers from this model on these texts would be wrong; a `warn` that they need a word of
-    explanation.
+    explanation. Raises MethodError for any other `on_unknown`.
     """
+    skipping = require_known(on_unknown)
     model = language_model(model)
     given = [texts] if isinstance(texts, str) else texts
     placed = [(text, f"text {n}") if isinstance(text, str) else text for n, text in enumerate(given, 1)]
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings.append(_unused(model))
-    findings.extend(_texts(model, placed))
+    kept = known_texts(model, placed, skipping)
+    findings.extend(_texts(model, kept))
+    if len(kept) < len(placed):
+        findings.append(_left_out(placed, kept))
     if not any(f.verdict == "fail" for f in findings):
         findings.append(_padding(model) if scores else _vectors(model))
     return findings
@@ -147,6 +157,14 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
         else Finding(names[kind], "pass", f"nothing amiss in {total} texts")
         for kind in names
     ]
+
+
+def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]]) -> Finding:
+    """Texts that a study leaves out; without any other, there is nothing to measure."""
+    known = set(kept)
+    first = next(place for text, place in texts if (text, place) not in known)
+    told = f"{len(texts) - len(kept)} of {len(texts)} texts hold something unknown to the tokenizer; the first: {first}"
+    return Finding("left out", "warn" if kept else "fail", told)
 
 
 def _lost(text: str, spans: Sequence[tuple[int, int]], decoded: str) -> tuple[str, str]:

@@ -92,14 +92,25 @@ def report(
 
 
 @asked
-def export(directory: str | Path, to: str, *, out: str | Path | None = None, trust_edited: bool = False) -> list[Path]:
+def export(
+    directory: str | Path,
+    to: str,
+    *,
+    out: str | Path | None = None,
+    scores: str | Sequence[str] | None = None,
+    columns: str | Sequence[str] | None = None,
+    trust_edited: bool = False,
+) -> list[Path]:
     """Write the tables of a result directory as "latex" or "csv", or its "figures" as SVG and PNG; return the paths.
 
-    They are in a folder of that name in the directory, unless `out` names another. Raises MethodError for another form,
-    StudyError or OutputError.
+    They are in a folder of that name in the directory, unless `out` names another. `scores` keeps the rows of these
+    scores or measures only, in the tables that have them, and `columns` these columns, in this order, after those that
+    tell the rows apart: both are names as the tables have them, in a list or separated by commas. Raises MethodError
+    for another form and for a name that no table has, StudyError or OutputError.
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
-    return export_document(outcome.document(), to, Path(directory) / to if out is None else out)
+    place = Path(directory) / to if out is None else out
+    return export_document(outcome.document(), to, place, scores=scores, columns=columns)
 
 
 @asked

@@ -247,10 +247,10 @@ class Manifest(_Record):
         """Which models a probe does not read."""
         return ", ".join(skip.model for skip in self.skipped if skip.probe == probe)
 
-    def left_out(self) -> list[str]:
-        """A note for each probe that does not read all models."""
+    def left_out(self, reads: Mapping[str, str]) -> list[str]:
+        """A note for each probe that does not read all models; `reads` says what each does read."""
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
-        return [f"{probe} does not read {self.unread(probe)}" for probe in probes]
+        return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
 
     def write(self, path: Path) -> None:
         """Write it with its checksum, whole or not at all. Raises OutputError."""

@@ -123,7 +123,8 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
         table = folder / place / COMPARISON
         if table.exists() and manifest.shows(f"{place}/{COMPARISON}"):
             try:
-                outcome.comparisons[place] = pl.read_parquet(table)
+                with table.open("rb") as stream:
+                    outcome.comparisons[place] = pl.read_parquet(stream)
             except (OSError, pl.exceptions.PolarsError) as error:
                 raise StudyError(f"cannot be read ({error})", where=str(table)) from error
     return outcome

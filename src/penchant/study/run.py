@@ -108,7 +108,11 @@ _KINDS = {
 
 def _reads(probe: Probe[Any]) -> str:
     """Which kinds of models an instrument reads, in words."""
-    return f"{probe.name} reads {' and '.join(_KINDS[kind] for kind in probe.kinds)}"
+    return f"{probe.name} reads {_kinds(probe)}"
+
+
+def _kinds(probe: Probe[Any]) -> str:
+    return " and ".join(_KINDS[kind] for kind in probe.kinds)
 
 
 def _folders(probes: Probes) -> list[str]:
@@ -311,7 +315,8 @@ class _Running:
 
     def finish(self) -> Outcome:
         """What was found, once the manifest says so."""
-        self.outcome.notes += self.manifest.left_out()
+        reads = {place: _kinds(probe) for place, probe in zip(self.places, self.probes, strict=True)}
+        self.outcome.notes += self.manifest.left_out(reads)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)
         if damaged:
             self.options.warn(told_damaged(damaged))

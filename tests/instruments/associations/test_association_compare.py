@@ -281,7 +281,9 @@ def test_each_probe_of_a_study_reads_the_models_that_fit(
     kinds = {"one.txt": "static", "bert-headless": "encoder", "bert": "masked", "gpt2": "causal"}
     for name, unread in notes.items():
         expected = [f"({kinds[model]})" for model in NAMES if (name, model) not in FITS]
-        assert [part.rsplit(" ", 1)[1] for part in unread.split(", ")] == expected
+        models, reads = unread.split(": it reads ")
+        assert [part.rsplit(" ", 1)[1] for part in models.split(", ")] == expected
+        assert ("static word vectors" in reads) == ("(static)" not in expected)
     assert list(found.comparisons) == ["seat", "ceat"]
     assert found.comparisons["seat"]["comparison"].n_unique() == 3
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))

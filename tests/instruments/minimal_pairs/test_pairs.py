@@ -300,7 +300,7 @@ def test_named_columns_that_are_not_there(write: Write) -> None:
 
 
 def test_unknown_acceptable(write: Write) -> None:
-    with pytest.raises(MethodError, match="use sent_more or sent_less"):
+    with pytest.raises(MethodError, match="use one of sent_more, sent_less"):
         read_pairs(write(CROWS), acceptable="good")  # type: ignore[arg-type]
 
 

@@ -5,13 +5,14 @@ The kind of a file is recognised by the names of its columns. Sentences are kept
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from penchant.arguments import asked
-from penchant.errors import DataError, MethodError, place, together
+from penchant.errors import DataError, MethodError, one_of, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
@@ -20,8 +21,10 @@ from penchant.tables.rows import Row, lacking, read_rows
 Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
 Direction = Literal["sent_more", "sent_less"]
 
-SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet")
+SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
+_OPEN = "~$"
+"""How the name begins of what Excel keeps beside a workbook that is open."""
 
 NEEDED: Mapping[Kind, tuple[str, ...]] = {
     "blimp": ("sentence_good", "sentence_bad", "linguistics_term", "UID", "pairID"),
@@ -122,8 +125,9 @@ def read_pairs(
     name the columns of a plain table, which may also have `phenomenon` and `id`; naming any makes the file a plain
     table. Raises DataError naming file, line and field, with every other bad cell in its notes.
     """
-    if acceptable not in ("sent_more", "sent_less"):
-        raise MethodError(f"'{acceptable}' is not a sentence of CrowS-Pairs", hint="use sent_more or sent_less")
+    if acceptable not in get_args(Direction):
+        told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
+        raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
     file = Path(path)
     rows = read_rows(file)
     columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
@@ -151,7 +155,7 @@ def read_many(
     The parameters are those of `read_pairs`. Raises DataError also for two files of the same name, by which their pairs
     are distinguished.
     """
-    files = [file for path in paths for file in _expand(Path(path))]
+    files = [file for path in paths for file in tables_in(Path(path))]
     named: dict[str, Path] = {}
     for file in files:
         other = named.setdefault(stem(file), file)
@@ -165,14 +169,25 @@ def read_many(
     return [read_pairs(file, acceptable=acceptable, good=good, bad=bad, group=group) for file in files]
 
 
-def _expand(path: Path) -> list[Path]:
+def is_fair_set(path: Path) -> bool:
+    """Whether a file holds the lines that `penchant pairs` writes, which have token counts. Raises OSError."""
+    try:
+        with path.open(encoding="utf-8") as stream:
+            row = json.loads(stream.readline(1 << 20))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and {"tokens_good", "tokens_bad"} <= row.keys()
+
+
+def tables_in(path: Path) -> list[Path]:
+    """A file, or the tables directly inside a directory, in order of their names. Raises DataError."""
     if not is_directory(path):
         return [path]
     try:
         inside = sorted(
             child
             for child in path.iterdir()
-            if child.suffix in SUFFIXES and not child.name.startswith(".") and child.is_file()
+            if child.suffix.lower() in SUFFIXES and not child.name.startswith((".", _OPEN)) and child.is_file()
         )
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
@@ -210,7 +225,7 @@ def _crows(table: _PairTable, row: Row, number: int) -> Item:
     direction = table.text(row, "stereo_antistereo")
     if direction and direction not in ("stereo", "antistereo"):
         told = f"unknown direction '{direction}'"
-        table.refuse(told, row.line, "stereo_antistereo", hint="use stereo or antistereo")
+        table.refuse(told, row.line, "stereo_antistereo", hint=one_of(direction, ("stereo", "antistereo")))
     other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
     texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
     labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}

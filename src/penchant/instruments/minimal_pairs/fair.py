@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar
 import polars as pl
 
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, tables_in
 from penchant.instruments.minimal_pairs.estimates import (
     ALL,
     credits,
@@ -22,13 +22,15 @@ from penchant.instruments.minimal_pairs.estimates import (
     pair_cautions,
     pair_estimates,
 )
-from penchant.instruments.minimal_pairs.probe import PAIRS, PairProbe, Paths, cite, sentences
+from penchant.instruments.minimal_pairs.probe import PAIRS, PairColumns, PairProbe, Paths, cite, sentences
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED
+from penchant.instruments.settings import CITED, cited_columns
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.overlap import overlapping_difference
+from penchant.tables.places import listed
+from penchant.tables.rows import read_rows
 
 ORIGINAL, FAIR = "original", "fair"
 GAIN = "accuracy on fair − original pairs"
@@ -48,10 +50,18 @@ class FairPairs(PairProbe):
     """Files or directories of the original pairs."""
     fair: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs of equal token length, such as `penchant pairs` makes."""
+    columns: Annotated[PairColumns, CITED] = PairColumns()
+    """The columns of plain tables, where they are not called good, bad and group; naming any makes the files plain
+    tables, but for a fair set that `penchant pairs` made with its own columns."""
 
     def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:
         """The pairs of the two sets. Raises DataError naming file, line and field."""
-        return {ORIGINAL: self.pairs_in(self.original, base), FAIR: self.pairs_in(self.fair, base)}
+        files = [file for name in listed(self.fair) for file in tables_in(self.find(name, base))]
+        columns = None if all(_made_here(file, self.columns.good) for file in files) else self.columns
+        return {
+            ORIGINAL: self.pairs_in(self.original, base, self.columns),
+            FAIR: self.pairs_in(self.fair, base, columns),
+        }
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
         """The files of both sets."""
@@ -64,7 +74,8 @@ class FairPairs(PairProbe):
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """Both sets, then how they are scored."""
         parts = self.parts(base)
-        return {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **self.how(model, parts[ORIGINAL])}
+        data = {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **cited_columns(dict(self.columns))}
+        return {**data, **self.how(model, parts[ORIGINAL])}
 
     def measure(self, session: Session) -> Measured:
         """Score both sets."""
@@ -129,6 +140,15 @@ class FairPairs(PairProbe):
         overlap = f"{both} of {kept} fair pairs are among the {int(original.sum())} original ones" if both else ""
         yield replace(gain, measure=GAIN, by=by, note=joined(gain.note, overlap))
         yield Estimate(SHARED, both / kept, kept, level=self.level, note="counted: it has no interval", by=by)
+
+
+def _made_here(file: Path, column: str) -> bool:
+    """Whether `penchant pairs` made a file of pairs that do not have the column; what cannot be opened is told where it
+    is read."""
+    try:
+        return is_fair_set(file) and column not in read_rows(file)[0].values
+    except OSError:
+        return False
 
 
 def _distinct(items: pl.DataFrame, how: str) -> pl.DataFrame:

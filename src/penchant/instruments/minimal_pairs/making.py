@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -68,16 +67,6 @@ class FairSet:
     def lines(self) -> str:
         """The rows as JSON lines."""
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in self.rows)
-
-
-def is_fair_set(path: Path) -> bool:
-    """Whether a file holds the lines of a FairSet, which have token counts. Raises OSError."""
-    try:
-        with path.open(encoding="utf-8") as stream:
-            row = json.loads(stream.readline(1 << 20))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(row, dict) and {"tokens_good", "tokens_bad"} <= row.keys()
 
 
 # Generating -----------------------------------------------------------------------------------------------------------

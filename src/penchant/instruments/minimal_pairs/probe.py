@@ -72,7 +72,7 @@ class PairProbe(Probe):
     """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
     or are left out and counted (`skip`)."""
 
-    _read: dict[tuple[Path, ...], list[PairSet]] = PrivateAttr(default_factory=dict)
+    _read: dict[tuple[tuple[Path, ...], tuple[tuple[str, str], ...]], list[PairSet]] = PrivateAttr(default_factory=dict)
 
     def settle(self, model: Model) -> Self:
         """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
@@ -95,9 +95,10 @@ class PairProbe(Probe):
     ) -> list[PairSet]:
         """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
         places = tuple(self.find(name, base) for name in listed(data))
-        if places not in self._read:
-            self._read[places] = read_many(places, acceptable=self.acceptable, **dict(columns or ()))
-        return self._read[places]
+        named = tuple(dict(columns or PairColumns()).items())
+        if (places, named) not in self._read:
+            self._read[places, named] = read_many(places, acceptable=self.acceptable, **dict(named))
+        return self._read[places, named]
 
     def asked(self, pair_sets: Sequence[PairSet]) -> list[PairSet]:
         """The sets with the pairs that are scored: all, or in a pilot some of every paradigm. Which, depends on their

@@ -1,0 +1,117 @@
+"""What the tables of an export show: all of it, or the scores and columns that were chosen by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from penchant.errors import MethodError, one_of
+from penchant.report.sections import Document, Placed
+from penchant.report.tables import Table
+
+_NAMING = {"score", "measure", "of"}
+"""The columns that name a score or a measure."""
+_AMONG = "where"
+"""The column that names a score among other things, separated by commas."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The scores whose rows are shown, and the columns that are shown, in order; all of them where none is named."""
+
+    scores: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, document: Document, scores: str | Sequence[str] | None, columns: str | Sequence[str] | None) -> Choice:
+        """A choice by names, given one by one or separated by commas. Raises MethodError for a name that no table of
+        the document has."""
+        if scores is None and columns is None:
+            return cls()
+        tables = [table for placed in document.sections for table in placed.tables()]
+        heads = dict.fromkeys(name for table in tables for name in names(table.columns))
+        short = dict.fromkeys(name.strip() for table in tables for name in table.columns)
+        rated = dict.fromkeys(name for table in tables for names in _scores(table, _NAMING) for name in sorted(names))
+        return cls(
+            () if scores is None else _among(scores, rated, "score", rated),
+            () if columns is None else _among(columns, {**heads, **short}, "column", heads),
+        )
+
+    def tables(self, placed: Placed) -> list[Table]:
+        """The tables of a section with what was chosen. A table in which none of the scores stands keeps all its rows;
+        one of which no column of numbers was chosen is left out. Columns without which the rows could not be told
+        apart, such as the paradigm, come first, even if they were not chosen."""
+        tables = [self._columns(self._rows(table)) for table in placed.tables()]
+        return [table for table in tables if table is not None]
+
+    def _rows(self, table: Table) -> Table:
+        marked = _scores(table, {*_NAMING, _AMONG})
+        rows = tuple(row for row, found in zip(table.rows, marked, strict=True) if found & set(self.scores))
+        return replace(table, rows=rows) if rows else table
+
+    def _columns(self, table: Table) -> Table | None:
+        if not self.columns:
+            return table
+        heads = names(table.columns)
+        every = range(len(heads))
+        chosen = [i for name in self.columns for i in every if name in (heads[i], table.columns[i].strip())]
+        numbers = [i for i in every if any(not isinstance(row.cells[i], str) for row in table.rows)]
+        if numbers and not set(numbers) & set(chosen):
+            return None
+        if not chosen:
+            return None
+        telling = _telling(table, [i for i in every if i not in numbers], chosen)
+        return replace(table, columns=tuple(heads)).only(list(dict.fromkeys([*telling, *chosen])))
+
+
+def names(columns: Sequence[str]) -> list[str]:
+    """The names of columns; one that occurs more than once, such as p, is prefixed with the column before it."""
+    stripped = [column.strip() for column in columns]
+    return [f"{stripped[i - 1]} {name}" if stripped.count(name) > 1 else name for i, name in enumerate(stripped)]
+
+
+def _telling(table: Table, words: Sequence[int], chosen: Sequence[int]) -> list[int]:
+    """The columns of words that were not chosen, but without which two rows would be about the same."""
+    telling: list[int] = []
+
+    def told_apart(columns: Sequence[int]) -> int:
+        return len({tuple(row.cells[i] for i in columns) for row in table.rows})
+
+    for i in words:
+        known = [*telling, *(word for word in words if word in chosen)]
+        if i not in chosen and told_apart([*known, i]) > told_apart(known):
+            telling.append(i)
+    return telling
+
+
+def _scores(table: Table, naming: set[str]) -> list[set[str]]:
+    """The names of scores and measures in each row."""
+    places = [(i, head == _AMONG) for i, head in enumerate(table.columns) if head in naming]
+    return [{name for i, among in places for name in _named(str(row.cells[i]), among)} for row in table.rows]
+
+
+def _named(cell: str, among: bool) -> list[str]:
+    return cell.split(", ") if among else [cell, cell.removeprefix("difference of ")]
+
+
+def _among(given: str | Sequence[str], known: Iterable[str], what: str, listed: Iterable[str]) -> tuple[str, ...]:
+    """The names given. A name may itself have commas, as "β, raters sampled" has."""
+    texts = [given] if isinstance(given, str) else given
+    found = [name for text in texts for name in _split(str(text), set(known))]
+    for name in found:
+        if name not in known:
+            raise MethodError(f"no table has a {what} '{name}'", hint=one_of(name, listed))
+    if not found:
+        raise MethodError(f"no {what} is named", hint=one_of("", listed))
+    return tuple(dict.fromkeys(found))
+
+
+def _split(text: str, known: set[str]) -> list[str]:
+    """The names in a text, each the longest that is known."""
+    parts, found = text.split(","), []
+    while parts:
+        ends = (end for end in range(len(parts), 1, -1) if ",".join(parts[:end]).strip() in known)
+        end = next(ends, 1)
+        found.append(",".join(parts[:end]).strip())
+        parts = parts[end:]
+    return [name for name in found if name]

@@ -1,0 +1,206 @@
+"""What the program says goes on, and the options that go with files as users have them."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import pytest
+import yaml
+
+import zoo as tiny
+from answers import Answer, refused
+from penchant.cli.console import command
+from penchant.study.results import read_outcome
+
+Program = Callable[..., Answer]
+Zoo = Callable[[str], Path]
+UNKNOWN = "漢"
+VECTORS = "4 2\nking 1 0\nqueen 0.9 0.1\nman 0 1\nwoman 0.1 0.9\n"
+NAMED = ("Satz", "Fehler", "Art")
+NAMING = ("--good", "Satz", "--bad", "Fehler", "--group", "Art")
+
+
+def pairs_table(path: Path, heads: tuple[str, str, str] = NAMED) -> Path:
+    """Half of the tiny pairs in each of two groups."""
+    rows = [heads, *((good, bad, f"g{i % 2}") for i, (good, bad) in enumerate(tiny.PAIRS))]
+    if path.suffix == ".xlsx":
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(path)
+    else:
+        path.write_text("".join("\t".join(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def study(path: Path, models: list[Path], *probes: dict[str, object]) -> Path:
+    content = {"study": "s", "models": [str(model) for model in models], "probes": list(probes)}
+    path.write_text(yaml.safe_dump(content, sort_keys=False), "utf-8")
+    return path
+
+
+def test_a_model_that_an_instrument_does_not_read(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    assert penchant("init", "weat", "w")[0] == 0
+    pairs_table(tmp_path / "w" / "pairs.tsv", ("good", "bad", "group"))
+    probes: list[dict[str, object]] = [
+        {"weat": {"data": "."}},
+        {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}},
+    ]
+    file = study(tmp_path / "w" / "s.yaml", [Path("vectors.txt"), zoo("bert")], *probes)
+    code, _, err = penchant("run", file, "-o", "out")
+    assert code == 0, err
+    assert "weat does not read bert" in err
+    assert "(masked): it reads static word vectors" in err
+    assert "(static): it reads masked models and causal models" in err
+
+
+def test_embed_of_word_vectors_says_what_it_needs(penchant: Program, tmp_path: Path) -> None:
+    (tmp_path / "v.txt").write_text(VECTORS, "utf-8")
+    answer = penchant("embed", "-m", "v.txt", stdin="A king.\n")
+    refused(answer, "v@", "embed needs a contextual encoder", "static word vectors", "looked up in the file")
+    assert "probabilities" not in answer[2]
+    refused(penchant("score", "-m", "v.txt", stdin="A king.\n"), "static word vectors give no probabilities")
+
+
+def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    assert penchant("init", "cloze", "my words")[0] == 0
+    home = Path("my words")
+    run = ("run", home / "cloze.yaml", "-m", zoo("bert"), "--limit", 2, "-o", home / "first")
+    assert penchant(*run)[0] == 0
+    assert penchant("ratings", "export", home / "first", "-o", "anna.csv")[0] == 0
+    said = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "ratings.csv")
+    assert "next:" not in said[2], "nothing is rated"
+    lines = Path("anna.csv").read_text("utf-8").splitlines()
+    Path("anna.csv").write_text("\n".join([lines[0], *(line.replace('"",""', "a,0.5") for line in lines[1:])]), "utf-8")
+    code, _, err = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "ratings.csv")
+    assert code == 0, err
+    following = err.splitlines()[-1].removeprefix("next: penchant ")
+    assert following == f"run 'my words/cloze.yaml' -o 'my words/first' --rerun -m {zoo('bert')} --limit 2"
+    assert penchant(*shlex.split(following))[0] == 0
+    (result,) = read_outcome(home / "first").results.values()
+    assert not any("none of the" in caution for caution in result.cautions), "what was rated counts"
+    _, _, err = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "other.csv")
+    assert "next: write ratings: other.csv under cloze in my words/cloze.yaml, then penchant run " in err
+    assert "-o 'my words/first-rated'" in err and "--rerun" not in err
+
+
+def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    lines = ["good\tbad", "The dog sleeps.\tThe dog sleep.", f"The {UNKNOWN} sleeps.\tThe dog sleep."]
+    (tmp_path / "p.tsv").write_text("\n".join(lines), "utf-8")
+    asked = ("check", "-m", zoo("bert"), "p.tsv", "--format", "jsonl")
+    code, out, err = penchant(*asked)
+    assert code == 2 and "not fit to be measured: unknown tokens" in err
+    code, out, err = penchant(*asked, "--on-unknown", "skip")
+    assert code == 0, err
+    found = {row["check"]: row for row in map(json.loads, out.splitlines())}
+    assert found["unknown tokens"]["verdict"] == "pass"
+    assert found["left out"]["verdict"] == "warn"
+    assert found["left out"]["detail"].startswith(
+        "1 of 4 texts hold something unknown to the tokenizer; the first: p.tsv"
+    )
+    (tmp_path / "p.tsv").write_text(f"good\tbad\n{UNKNOWN}\t{UNKNOWN} {UNKNOWN}", "utf-8")
+    assert penchant(*asked, "--on-unknown", "skip")[0] == 2, "nothing is left to measure"
+    refused(penchant(*asked, "--on-unknown", "skpi"), "unknown on_unknown 'skpi'", "did you mean skip?")
+
+
+def test_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    pairs_table(tmp_path / "p.tsv")
+    refused(penchant("pairs", "filter", "p.tsv", "-t", zoo("bert")), "p.tsv", "--good and --bad")
+    refused(penchant("pairs", "filter", "p.tsv", "-t", zoo("bert"), "--good", "satz", "--bad", "Fehler"), "mean Satz")
+    plain = pairs_table(tmp_path / "plain.tsv", ("good", "bad", "group"))
+    tables = {}
+    for kind, more in (("filter", ()), ("repair", ("--grammar", "en"))):
+        for name, file, naming in (("named", "p.tsv", NAMING), ("plain", plain, ())):
+            answer = penchant("pairs", kind, file, "-t", zoo("bert"), *more, *naming, "-o", f"{kind}-{name}.jsonl")
+            assert answer[0] == 0, answer[2]
+            tables[kind, name] = answer[1]
+        assert tables[kind, "named"] == tables[kind, "plain"]
+
+
+@pytest.mark.parametrize("fair", ["kept.jsonl", "generated.jsonl"])
+def test_fair_pairs_whose_columns_have_other_names(penchant: Program, zoo: Zoo, tmp_path: Path, fair: str) -> None:
+    pairs_table(tmp_path / "p.tsv")
+    assert penchant("pairs", "filter", "p.tsv", "-t", zoo("bert"), *NAMING, "-o", "kept.jsonl")[0] == 0
+    made = {"linguistics_term": "t", "field": "f", "tokens_good": {}, "tokens_bad": {}}
+    rows = [
+        {"sentence_good": good, "sentence_bad": bad, "UID": f"g{i % 2}", "pairID": str(i), **made}
+        for i, (good, bad) in enumerate(tiny.PAIRS)
+    ]
+    (tmp_path / "generated.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    columns = dict(zip(("good", "bad", "group"), NAMED, strict=True))
+    settings = {"original": "p.tsv", "fair": fair, "columns": columns, "resamples": 100}
+    code, _, err = penchant("run", study(tmp_path / "s.yaml", [zoo("bert")], {"fair-pairs": settings}), "-o", "out")
+    assert code == 0, err
+    (result,) = read_outcome(tmp_path / "out").results.values()
+    assert set(result.items["paradigm"]) == {"g0", "g1"}
+    assert result.signature["columns"] == "good=Satz+bad=Fehler+group=Art"
+
+
+def test_a_folder_of_pairs_may_hold_workbooks(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    (folder := tmp_path / "d").mkdir()
+    pairs_table(folder / "a.xlsx", ("good", "bad", "group"))
+    pairs_table(folder / "B.TSV", ("good", "bad", "group"))
+    (folder / "~$a.xlsx").write_bytes(b"what Excel keeps beside an open workbook")
+    code, out, err = penchant("audit", "d", "-m", zoo("bert"), "--format", "jsonl")
+    assert code == 0, err
+    assert {row["dataset"] for row in map(json.loads, out.splitlines())} == {"a", "B"}
+
+
+def test_commands_can_be_pasted_into_a_shell(penchant: Program, tmp_path: Path) -> None:
+    words = [b"plain", b"two words", b"it's \\", b"\xff c", "বাং\nx".encode(), "\u202e'".encode()]
+    line = command(["printf", r"%s\0", *map(os.fsdecode, words)])
+    assert subprocess.run(["bash", "-c", line], capture_output=True, check=True).stdout == b"".join(
+        w + b"\0" for w in words
+    )
+    assert line.isprintable()
+    code, _, err = penchant("init", "minimal-pairs", os.fsdecode(b"p\xff c"))
+    assert code == 0
+    assert "next: penchant run $'p\\xff c/minimal-pairs.yaml' -o $'p\\xff c/results'" in err
+
+
+def test_a_study_in_a_folder_whose_name_is_no_text(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    home = tmp_path / os.fsdecode(b"p\xff c")
+    try:
+        home.mkdir()
+    except OSError:
+        pytest.skip("the file system has names of text only")
+    pairs_table(home / os.fsdecode(b"q\xfe.tsv"), ("good", "bad", "group"))
+    (home / "s").mkdir()
+    file = study(home / "s" / "s.yaml", [zoo("bert")], {"minimal-pairs": {"data": "..", "resamples": 100}})
+    code, _, err = penchant("run", file, "-o", home / "out")
+    assert code == 0, err
+    for form in ("csv", "latex"):
+        assert penchant("export", home / "out", "--to", form)[0] == 0
+    (result,) = read_outcome(home / "out").results.values()
+    assert set(result.items["dataset"]) == {r"q\udcfe"}
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("score", "-m", "nowhere", "--format", "tvs"),
+        ("fill", "-m", "nowhere", "A [MASK].", "--format", "tvs"),
+        ("check", "-m", "nowhere", "--format", "tvs"),
+        ("audit", "nowhere", "-m", "nowhere", "--format", "tvs"),
+    ],
+)
+def test_a_format_is_looked_at_before_a_model(penchant: Program, arguments: tuple[str, ...]) -> None:
+    refused(penchant(*arguments), "unknown format 'tvs'", "did you mean tsv?", "use one of")
+
+
+def test_every_option_of_few_names_has_near_ones(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    model = ("-m", zoo("bert"))
+    for answer, meant in (
+        (penchant("embed", *model, "--pooling", "meen", stdin="Rain.\n"), "mean"),
+        (penchant("score", *model, "--dtype", "flota32", stdin="Rain.\n"), "float32"),
+        (penchant("audit", "x", *model, "--acceptable", "sentmore"), "sent_more"),
+        (penchant("vectors", "train", "x", "-o", "v.txt", "--method", "glov"), "glove"),
+        (penchant("vectors", "train", "x", "-o", "v.txt", "--layout", "sentence"), "sentences"),
+    ):
+        refused(answer, f"did you mean {meant}")
