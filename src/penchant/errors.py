@@ -58,6 +58,10 @@ class PenchantError(Exception):
         line = f"{head} — {self.hint}" if self.hint else head
         return visible(" ".join(line.split()))
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show for the error: its line and its notes, without the calls that led to it."""
+        return [f"{type(self).__name__}: {self}", *map(one_line, getattr(self, "__notes__", ()))]
+
 
 def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
     error = error_class.__new__(error_class, *args)

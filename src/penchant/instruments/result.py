@@ -29,11 +29,15 @@ class Result(records.Result):
         return cls(*records.read_result(directory))
 
     def charts(self) -> dict[str, Any]:
-        """The charts of the report by name, each an Altair chart (`.save("x.svg")`, or shown by a notebook)."""
-        from penchant.instruments.registry import instrument
+        """The charts of the report by name, each an Altair chart (`.save("x.svg")`).
 
-        figures = instrument(self.signature["probe"]).section.figures([self])
-        return {figure.name: figure.chart for figure in figures}
+        A notebook shows all of them as pictures, and one of them as Altair does, which fetches its scripts from the
+        network unless `altair.renderers.enable("svg")` was called.
+        """
+        from penchant.instruments.registry import instrument
+        from penchant.report.notebook import Charts
+
+        return Charts(instrument(self.signature["probe"]).section.figures([self]))
 
     def _repr_html_(self) -> str:
         """The section of the report, for notebooks: tables, charts and the first items; needs no script."""
