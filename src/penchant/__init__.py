@@ -9,15 +9,28 @@ The public names are those of `__init__.pyi`. They are imported when they are fi
 quick and loads no torch.
 """
 
+import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
 import penchant.report as _report
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """A public name, imported when it is first used."""
+        if name in __all__ or name.startswith("_"):
+            return _named(name)
+        try:
+            return _named(name)
+        except AttributeError:
+            from penchant.arguments import unknown_attribute
+
+            raise unknown_attribute(sys.modules[__name__], name, "penchant") from None
 
 
 class _Called(ModuleType):

@@ -37,6 +37,16 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.replace("\t", " ").splitlines()))
 
 
+KEPT = "penchant-given-"
+"""The beginning of the name of the folder that keeps what was given in Python where files are named."""
+_KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]")
+
+
+def without_folders(text: str) -> str:
+    """A text in which what was given in Python is named without the folder that keeps it."""
+    return _KEPT.sub("", text)
+
+
 class PenchantError(Exception):
     """Base class of the errors that a caller can mend.
 
@@ -56,7 +66,7 @@ class PenchantError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
-        return visible(" ".join(line.split()))
+        return visible(without_folders(" ".join(line.split())))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython and Jupyter show for the error: its line and its notes, without the calls that led to it."""
@@ -119,6 +129,10 @@ class ModelError(PenchantError):
 
 class MethodError(PenchantError):
     """An unknown or unsuitable method, option or parameter."""
+
+
+class UnknownNameError(MethodError, AttributeError):
+    """A name that an object of penchant does not have; also what Python expects where it asks for one."""
 
 
 class StudyError(PenchantError):

@@ -30,14 +30,14 @@ class Called(ModelMetaclass):
 
     def __call__(self, *given: Any, **fields: Any) -> Any:
         probe: Any = self
-        known, name = probe.model_fields, probe.__name__
+        known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
         if len(given) == 1 and "data" in known and "data" not in fields:
             fields = {"data": given[0], **fields}
         elif given:
-            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(known))}=…")
+            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
         for field in fields:
             if field not in known:
-                raise unknown_name(field, known, where=name, what="parameter")
+                raise unknown_name(field, ordered, where=name, what="parameter")
         try:
             return super().__call__(**taken(probe, fields))
         except ValidationError as error:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penchant import records
+from penchant.arguments import asked, unknown_attribute
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,7 +24,13 @@ class Result(records.Result):
         head = f"{self.signature['probe']} with {self.signature['model']}: {rows}, {n:,} estimates{cautions}"
         return f"<{head}>"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name, "a result")
+
     @classmethod
+    @asked
     def load(cls, directory: str | Path) -> Result:
         """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
         return cls(*records.read_result(directory))

@@ -16,6 +16,8 @@ from penchant.arguments import asked
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MOST_LISTED, DataError, ModelError
 from penchant.models.load import LanguageModel
+from penchant.tables.given import plain
+from penchant.tables.given import texts as listed_texts
 
 Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")
@@ -45,14 +47,22 @@ def check(
     explanation.
     """
     model = language_model(model)
-    given = [texts] if isinstance(texts, str) else texts
-    placed = [(text, f"text {n}") if isinstance(text, str) else text for n, text in enumerate(given, 1)]
+    given = plain(texts)
+    if isinstance(given, list) and all(map(_is_placed, given)):
+        placed: list[tuple[str, str]] = given
+    else:
+        placed = [(text, f"text {n}") for n, text in enumerate(listed_texts(given), 1)]
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings.append(_unused(model))
     findings.extend(_texts(model, placed))
     if not any(f.verdict == "fail" for f in findings):
         findings.append(_padding(model) if scores else _vectors(model))
     return findings
+
+
+def _is_placed(given: object) -> bool:
+    """Whether something is a text with its place."""
+    return isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, str) for part in given)
 
 
 def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:

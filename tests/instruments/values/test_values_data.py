@@ -450,7 +450,7 @@ STUDY = "study: s\nmodels: [nowhere]\nprobes: [{values: {data: set, survey: s.ya
     ("where", "text", "told"),
     [
         ("set/set.yaml", "templates: [{group: f, agree: x, disagree: y}]", "set.yaml, templates.0.agree: the stance"),
-        ("set/set.yaml", "statments: s.csv", "set.yaml, templates: is missing"),
+        ("set/set.yaml", "statments: s.csv", "set.yaml, statments: unknown key"),
         ("set/statements.csv", HEAD + "a,taxes rise,v,maybe,\n", "csv, line 2, field 'reversed': expected yes or no"),
         ("set/calibration.csv", "id,text\nn,x\nn,y\n", "calibration.csv, line 3, field 'id': 'n' occurs twice"),
         ("a.csv", "b1\n7\n", "a.csv, line 2, field 'b1': an answer lies between 1 and 5"),

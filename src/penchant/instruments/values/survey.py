@@ -6,10 +6,11 @@ A survey is described by a YAML file (see `SurveyFile`); its table has one row p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from penchant.arguments import asked
 from penchant.errors import DataError, MethodError, together
 from penchant.files import sha256_file
 from penchant.tables.documents import read_document
+from penchant.tables.given import NAME, document_of, path_of, texts
 from penchant.tables.rows import Row, lacking, read_labelled
 from penchant.tables.survey_files import Labels
 
@@ -81,7 +83,7 @@ class SurveyFile(BaseModel):
         return scale
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Survey:
     """Answers on the scale from 1 to 5.
 
@@ -99,18 +101,37 @@ class Survey:
     files: tuple[Path, ...]
     sha256: str
 
+    def __repr__(self) -> str:
+        made_up = ", synthetic" if self.synthetic else ""
+        answers = f"answers of {self.kept:,} respondents to {len(self.answers.columns) - 1} statements"
+        return f"<survey {self.name}: {answers}{made_up}>"
+
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
         answers = self.answers.filter(self.answers[_GROUP].is_in([group, ""]))
         return answers.drop(_GROUP)
 
 
+def file_of_survey(given: Any) -> Path:
+    """The file of a survey given in Python: its table, or the keys of its description with a table under `file`.
+    Raises DataError."""
+    if isinstance(given, Mapping) and "file" in given:
+        return document_of({"name": NAME, **given}, {"file": ()}, "survey.yaml")
+    return path_of(given)
+
+
 @asked
-def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
-    """Read the answers to some statements (by id). Raises DataError naming file, line and field, with every other bad
-    answer in its notes."""
-    place = Path(path)
-    description = read_document(place, SurveyFile, hint="see penchant schema values")
+def read_survey(path: Any, statements: Iterable[str]) -> Survey:
+    """Read the answers to some statements (by id). `path` is the description of a survey, a table whose columns are
+    named like the statements, or either of them given as a mapping or a frame. Raises DataError naming file, line and
+    field, with every other bad answer in its notes."""
+    statements, place = texts(statements, "statements"), file_of_survey(path)
+    if not statements:
+        raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
+    if place.suffix.lower() in (".yaml", ".yml"):
+        description = read_document(place, SurveyFile, hint="see penchant schema values")
+    else:
+        description = SurveyFile(file=place.name)
     table = place.parent / description.file
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -122,6 +143,7 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
         raise together(sorted(reading.errors, key=lambda error: error.line or 0))
     if not kept:
         raise DataError("no respondent is left", file=table, hint="mind the filter and the levels of the groups")
+    files = (place, table) if place != table else (table,)
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
@@ -130,8 +152,8 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
         len(rows),
         len(kept),
         description.synthetic or SYNTHETIC in header,
-        (place, table),
-        hashlib.sha256((sha256_file(place) + sha256_file(table)).encode()).hexdigest(),
+        files,
+        hashlib.sha256("".join(map(sha256_file, files)).encode()).hexdigest(),
     )
 
 
@@ -146,7 +168,8 @@ def _columns(description: SurveyFile, place: Path, statements: Sequence[str], he
     columns = {id_: description.columns.get(id_, id_) for id_ in statements}
     present = {id_: name for id_, name in columns.items() if name in header}
     if not present:
-        raise DataError("no column is named like a statement", file=table, hint="map statement ids to columns")
+        hint = f"write under columns of a survey.yaml which column answers which statement, as in {statements[0]}: Q17"
+        raise DataError("no column is named like a statement", file=table, hint=hint)
     return present
 
 
@@ -248,6 +271,12 @@ def synthetic_survey(
     taken = {SYNTHETIC, "group"} & statements.keys()
     if taken:
         raise MethodError(f"a statement cannot be called '{min(taken)}', a column of made-up answers")
+    for group, n in groups.items():
+        if isinstance(n, bool) or not isinstance(n, Integral) or n < 1:
+            raise MethodError(f"group '{group}' has a number of respondents, got {n!r}")
+    for id_, entry in statements.items():
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise MethodError(f"statement '{id_}' has its value and whether it is reversed, got {entry!r}")
     rng = np.random.default_rng(seed)
     parts = []
     values = dict.fromkeys(value for value, _ in statements.values())
