@@ -36,8 +36,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[A
     """The outputs of every cell, by its name."""
     home = tmp_path_factory.mktemp("notebook")
     (home / "bad.tsv").write_text(BAD, "utf-8")
-    notebook = nbformat.v4.new_notebook()
-    notebook.cells = [nbformat.v4.new_code_cell(source) for source in CELLS.values()]
+    v4: Any = nbformat.v4
+    notebook = v4.new_notebook()
+    notebook.cells = [v4.new_code_cell(source) for source in CELLS.values()]
     paths = [str(ROOT / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
     folders = {"IPYTHONDIR": str(home), "JUPYTER_RUNTIME_DIR": str(home), "JUPYTER_CONFIG_DIR": str(home)}
     environment = {**os.environ, **folders, "PYTHONPATH": os.pathsep.join(paths)}
