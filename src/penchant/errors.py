@@ -4,6 +4,7 @@
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
     ├── ModelError     a model or tokenizer that cannot be loaded, or does not suit the task
     ├── MethodError    a method, option or parameter that does not exist or does not fit
+    │   └── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
     ├── StudyError     a study file or result directory
     ├── CacheError     a cache of answers or a store of vectors
     └── OutputError    a result that cannot be written

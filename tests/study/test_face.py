@@ -312,6 +312,13 @@ def test_help_explains_every_parameter(probe: Any) -> None:
     assert " resamples : int, at least 100, at most 1000000, default " in parameters
 
 
+def test_help_says_where_tables_are_taken() -> None:
+    shown = pydoc.plain(pydoc.render_doc(pc.Values))
+    assert " data : str | table, required" in shown
+    assert " survey : str | table | None, default None" in shown
+    assert all(name in pc.__doc__ for name in ("load", "score", "MinimalPairs", "compare", "read_survey"))
+
+
 def test_texts_are_listed() -> None:
     assert texts("one") == ["one"]
     assert texts([]) == []

@@ -107,8 +107,9 @@ def embed(
     pooling: Pooling = "mean",
 ) -> NDArray[np.float32]:
     """Contextual vectors (n, d) of the characters in each text's span (default: the whole text), pooled over their
-    tokens. `layer` 0 is the embeddings, −1 the last. Raises DataError when a span is no part of its text or touches no
-    token."""
+    tokens. A span is the first character, counted from 0, and the one behind the last, as in `(2, 6)`. `layer` 0 is the
+    embeddings, −1 the last; `pooling` is mean, or the first or last token. Raises DataError when a span is no part of
+    its text or touches no token."""
     given, places = listed_texts(texts), None if spans is None else _spans(spans)
     return Scorer(language_model(model)).embed(given, places, layer=layer, pooling=pooling)
 
