@@ -5,19 +5,43 @@
     tab = pc.score(lm, ["The cats sleep."], method="pll")
     res = pc.MinimalPairs(data="blimp/inchoative.jsonl").run(lm)
 
-The public names are those of `__init__.pyi`. They are imported when they are first used, so that `import penchant` is
-quick and loads no torch.
+    load                                   a model by name, directory or file
+    score, fill, embed                     sentences, gaps and words under a model
+    MinimalPairs, FairPairs, Cloze,        instruments: INSTRUMENT(data, …).run(model) gives a Result: items, summary,
+    Values, WEAT, SEAT, CEAT, LogProbBias  signature and charts(); help(pc.Cloze) explains every parameter
+    compare                                the differences between two results
+    check, audit                           is a model fit to be measured; are the token lengths of pairs equal
+    run, report, export                    whole studies, as the commands of these names
+    read_pairs, read_cloze, read_values,   data, checked, without a model
+    read_survey, read_stimuli, …
+
+Wherever a file can be named, a polars or pandas frame, a list of rows or a mapping of columns can be given. Every error
+that a caller can mend is a PenchantError. All public names stand in `__init__.pyi`; they are imported when they are
+first used, so that `import penchant` is quick and loads no torch.
 """
 
+import sys
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import lazy_loader
 
 import penchant.report as _report
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any:
+        """A public name, imported when it is first used."""
+        if name in __all__ or name.startswith("_"):
+            return _named(name)
+        try:
+            return _named(name)
+        except AttributeError:
+            from penchant.arguments import unknown_attribute
+
+            raise unknown_attribute(sys.modules[__name__], name, "penchant") from None
 
 
 class _Called(ModuleType):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from numbers import Integral, Real
@@ -10,7 +11,7 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from penchant.errors import MethodError, one_of, shortened
+from penchant.errors import MethodError, UnknownNameError, one_of, shortened
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,13 +34,16 @@ _PLAIN: Mapping[str, tuple[type, ...]] = {
     "float": (Real,),
     "str": (str,),
     "Path": (Path,),
+    "Mapping": (Mapping,),
 }
 """The types that an argument is checked for, as annotations name them; others are the function's own matter."""
+_HELD = re.compile(r"\[.*\]")
 
 
 def asked(function: Callable[P, R]) -> Callable[P, R]:
     """A public function that raises MethodError where Python would raise TypeError for the arguments of a call, and for
-    an argument that is not of the plain type, such as `int | None`, of its parameter."""
+    an argument that is not of the plain type, such as `int | None`, of its parameter. Numbers of other libraries, such
+    as numpy's, become Python's."""
     signature = inspect.signature(function)
     name = f"{function.__name__}()"
     plain = {p.name: p.annotation for p in signature.parameters.values() if _is_plain(p.annotation)}
@@ -47,26 +51,41 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            given = signature.bind(*args, **kwargs).arguments
+            bound = signature.bind(*args, **kwargs)
         except TypeError as error:
-            raise unfit_call(name, error, kwargs, signature.parameters) from None
-        for parameter in plain.keys() & given.keys():
+            known = [parameter for parameter in signature.parameters if parameter not in ("self", "cls")]
+            raise unfit_call(name, error, kwargs, known) from None
+        given = bound.arguments
+        for parameter in [parameter for parameter in given if parameter in plain]:
             if not _fits(given[parameter], plain[parameter]):
-                wanted, value = plain[parameter].replace(" | ", " or "), given[parameter]
-                raise MethodError(f"{parameter} is {wanted}, got {shortened(value)}", where=name)
-        return function(*args, **kwargs)
+                wanted = " or ".join("a mapping" if part == "Mapping" else part for part in _parts(plain[parameter]))
+                raise MethodError(f"{parameter} is {wanted}, got {shortened(given[parameter])}", where=name)
+            given[parameter] = _number(given[parameter])
+        return function(*bound.args, **bound.kwargs)
 
     call.__signature__ = as_written(signature)  # type: ignore[attr-defined]
     return call
 
 
 def _is_plain(annotation: object) -> bool:
-    return isinstance(annotation, str) and all(part.strip() in _PLAIN for part in annotation.split("|"))
+    return isinstance(annotation, str) and all(part in _PLAIN for part in _parts(annotation))
+
+
+def _parts(annotation: str) -> list[str]:
+    """The names of the types that an annotation allows, without what they hold."""
+    return [part.strip() for part in _HELD.sub("", annotation).split("|")]
 
 
 def _fits(value: object, annotation: str) -> bool:
-    types = tuple(each for part in annotation.split("|") for each in _PLAIN[part.strip()])
+    types = tuple(each for part in _parts(annotation) for each in _PLAIN[part])
     return isinstance(value, types) and (bool in types or not isinstance(value, bool))
+
+
+def _number(value: Any) -> Any:
+    """A number of another library as Python's, anything else as it is."""
+    if isinstance(value, int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def as_written(signature: inspect.Signature) -> inspect.Signature:
@@ -105,6 +124,14 @@ def unfit_call(name: str, error: TypeError, given: Iterable[str], known: Iterabl
 def unknown_name(name: str, known: Iterable[str], *, where: str, what: str) -> MethodError:
     """The error for a name that is not among those known, with the nearest or all of them."""
     return MethodError(f"unknown {what} {shortened(name)}", where=where, hint=one_of(name, list(known)))
+
+
+def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
+    """The error for a name that an object does not have. Names that Python and notebooks ask for are told plainly."""
+    if name.startswith("_"):
+        return AttributeError(f"{called} has no {name}")
+    known = [each for each in dir(owner) if not each.startswith("_")]
+    return UnknownNameError(f"has no '{name}'", where=called, hint=one_of(name, known))
 
 
 def kind(value: object) -> str:

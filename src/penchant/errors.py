@@ -4,6 +4,7 @@
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
     ├── ModelError     a model or tokenizer that cannot be loaded, or does not suit the task
     ├── MethodError    a method, option or parameter that does not exist or does not fit
+    │   └── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
     ├── StudyError     a study file or result directory
     ├── CacheError     a cache of answers or a store of vectors
     ├── ClusterError   machines that cannot be reached, or cannot do the work
@@ -44,6 +45,16 @@ def one_line(text: str) -> str:
     return visible(" ".join(text.replace("\t", " ").splitlines()))
 
 
+KEPT = "penchant-given-"
+"""The beginning of the name of the folder that keeps what was given in Python where files are named."""
+_KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]")
+
+
+def without_folders(text: str) -> str:
+    """A text in which what was given in Python is named without the folder that keeps it."""
+    return _KEPT.sub("", text)
+
+
 class PenchantError(Exception):
     """Base class of the errors that a caller can mend.
 
@@ -63,7 +74,11 @@ class PenchantError(Exception):
     def __str__(self) -> str:
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
-        return visible(" ".join(line.split()))
+        return visible(without_folders(" ".join(line.split())))
+
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show for the error: its line and its notes, without the calls that led to it."""
+        return [f"{type(self).__name__}: {self}", *map(one_line, getattr(self, "__notes__", ()))]
 
 
 def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
@@ -122,6 +137,10 @@ class ModelError(PenchantError):
 
 class MethodError(PenchantError):
     """An unknown or unsuitable method, option or parameter."""
+
+
+class UnknownNameError(MethodError, AttributeError):
+    """A name that an object of penchant does not have; also what Python expects where it asks for one."""
 
 
 class StudyError(PenchantError):

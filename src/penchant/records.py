@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from penchant._version import __version__
+from penchant.arguments import asked
 from penchant.errors import DataError, StudyError, encodable, one_line
 from penchant.reading import opened, read_text
 
@@ -78,7 +79,7 @@ _KEY = re.compile(r"[a-z][a-z0-9-]*\Z")
 _UNSAFE = re.compile("[%|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Signature(Mapping[str, str]):
     """How a number was computed, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
 
@@ -104,6 +105,7 @@ class Signature(Mapping[str, str]):
         return cls((("penchant", __version__), ("probe", probe), *named))
 
     @classmethod
+    @asked
     def parse(cls, text: str) -> Signature:
         """Parse the string of a signature. Raises StudyError when it is not one."""
         fields = []
@@ -135,6 +137,9 @@ class Signature(Mapping[str, str]):
     def __len__(self) -> int:
         return len(self.fields)
 
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
     def __str__(self) -> str:
         return "|".join(f"{k}:{_UNSAFE.sub(lambda m: quote(m[0], safe=''), v)}" for k, v in self.fields)
 
@@ -152,6 +157,7 @@ class Result:
     summary: pl.DataFrame
     cautions: tuple[str, ...] = ()
 
+    @asked
     def save(self, directory: str | Path) -> list[Path]:
         """Write `items.parquet`, `summary.parquet` and `signature.txt`, each atomically; return their paths."""
         from penchant.files import write_parquet, write_text

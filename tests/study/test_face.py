@@ -153,62 +153,95 @@ def test_what_pandas_lacks_is_missing() -> None:
     assert [row.values for row in read_rows(file_of(frame))] == [{"n": 1.0, "t": "x"}, {"n": None, "t": None}]
 
 
-# Wrong calls ------------------------------------------------------------------------------------------------------
-
-WRONG: list[tuple[Callable[[Any], Any], str]] = [
-    (lambda lm: pc.score(lm, ["x"], metod="pll"), "unknown parameter 'metod' — did you mean method"),
-    (lambda lm: pc.score(lm), "missing a required argument: 'texts'"),
-    (lambda lm: pc.score(lm, "x", method=3), "method is str or None, got 3"),
-    (lambda lm: pc.score(lm, "x", batch_tokens="many"), "batch_tokens is int or None, got 'many'"),
-    (lambda lm: pc.score(lm, None), "None is no text"),
-    (lambda lm: pc.score(lm, ["x", 2]), "text 2: an int is no text"),
-    (lambda lm: pc.score(lm, b"x"), "a bytes is no text"),
-    (lambda lm: pc.score(lm, pl.DataFrame({"text": ["x"]})), 'give one of them, as in data["text"]'),
-    (lambda lm: pc.score(lm, {"text": ["x"]}), "a dict has several columns"),
-    (lambda lm: pc.score(3, "x"), "an int is no model"),
-    (lambda lm: pc.score("no-such-model", "x"), "no-such-model"),
-    (lambda lm: pc.fill(lm, "A [MASK].", k="ten"), "k is int, got 'ten'"),
-    (lambda lm: pc.fill(lm, ["A [MASK]."]), "text is str"),
-    (lambda lm: pc.embed(lm, "A rose.", spans=[(2, 99)]), "characters 2 to 99 are no part of 'A rose.'"),
-    (lambda lm: pc.load(3), "spec is str or Path, got 3"),
-    (lambda lm: pc.load("bundled:modern", dtype=16), "dtype is str, got 16"),
-    (lambda lm: pc.check(None), "None is no model"),
-    (lambda lm: pc.audit(PAIRS, 3), "an int is no model"),
-    (lambda lm: pc.audit(PAIRS, [3]), "an int is no model"),
-    (lambda lm: pc.read_pairs(3), "path is str or Path, got 3"),
-    (lambda lm: pc.compare(1, 2), "an int is no result"),
-    (lambda lm: pc.compare("a", pc.MinimalPairs(PAIRS, resamples=100).run(lm)), "give two of one kind"),
-    (lambda lm: pc.run(3, "out"), "an int is no study"),
-    (lambda lm: pc.run("missing.yaml", "out"), "missing.yaml: no such study file"),
-    (lambda lm: pc.run({"study": "s"}, "out"), "models: is missing"),
-    (lambda lm: pc.report("missing"), "missing: no such directory"),
-    (lambda lm: pc.report(), "missing a required argument"),
-    (lambda lm: pc.export("missing", "latex"), "missing: no such directory"),
-    (lambda lm: pc.MinimalPairs(dat="x"), "unknown parameter 'dat' — did you mean data?"),
-    (lambda lm: pc.MinimalPairs(), "MinimalPairs, data: is missing"),
-    (lambda lm: pc.MinimalPairs(PAIRS, level=2), "MinimalPairs, level: input should be less than 1, got 2"),
-    (lambda lm: pc.MinimalPairs([("a", "b", "c", "d")]), "row 1: has 4 parts without names"),
-    (lambda lm: pc.MinimalPairs({"good": ["a"], "bad": []}), "not of one length: good has 1, bad has 0"),
-    (lambda lm: pc.MinimalPairs([("a", "b"), 3]), "row 2: an int is no row"),
-    (lambda lm: pc.MinimalPairs([{"good": "a", "bad": object()}]), "row 1: cannot be taken as data"),
-    (lambda lm: pc.MinimalPairs({}), "holds no rows"),
-    (lambda lm: pc.MinimalPairs(PAIRS, 3), "takes its parameters by name"),
-    (lambda lm: pc.MinimalPairs(PAIRS).run(3), "an int is no model"),
-    (lambda lm: pc.Cloze(data="early-modern-60", k=0), "Cloze, k: input should be greater than or equal to 1, got 0"),
-    (lambda lm: pc.WEAT(LISTS, compat="x"), "unknown compat 'x'"),
-]
+STATEMENTS = {
+    "id": ["eq1", "eq2"],
+    "text": ["the rich should pay higher taxes", "everybody should fend for themselves"],
+    "value": ["equity", "equity"],
+    "reversed": ["no", "yes"],
+}
+ANSWERS = {"eq1": [1, 2, 5, 4] * 10, "eq2": [3, 3, None, 1] * 10, "sex": ["F", "M"] * 20}
+SETS = {"like": "political-values-en"}
 
 
-@pytest.mark.parametrize(("call", "part"), WRONG, ids=[part for _, part in WRONG])
-def test_a_wrong_call_is_one_line(
-    lm: Any, call: Callable[[Any], Any], part: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(pc.PenchantError) as error:
-        call(lm)
-    assert part in str(error.value)
-    assert "\n" not in str(error.value) and "pydantic" not in str(error.value)
-    assert not list(tmp_path.iterdir())
+@pytest.mark.parametrize("form", [dict, pl.DataFrame, pd.DataFrame, lambda t: pl.DataFrame(t).to_dicts()])
+def test_value_statements_and_a_survey_in_any_form(lm: Any, form: Callable[[Any], Any], tmp_path: Path) -> None:
+    """They are what the same tables are in files."""
+    pl.DataFrame(STATEMENTS).write_csv(tmp_path / "statements.csv")
+    pl.DataFrame(ANSWERS).write_csv(tmp_path / "answers.csv")
+    (tmp_path / "set.yaml").write_text("like: political-values-en\n", "utf-8")
+    groups = "groups: {column: sex, levels: {feminine: F, masculine: M}}\n"
+    (tmp_path / "survey.yaml").write_text(f"file: answers.csv\n{groups}", "utf-8")
+    survey = {"file": form(ANSWERS), "groups": {"column": "sex", "levels": {"feminine": "F", "masculine": "M"}}}
+    given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm)
+    named = pc.Values(tmp_path, survey=tmp_path / "survey.yaml", resamples=100).run(lm)
+    assert_frame_equal(given.items, named.items)
+    assert_frame_equal(given.summary.drop("signature"), named.summary.drop("signature"))
+    assert given.signature["data"].startswith("given#") and given.signature["survey"].startswith("given#")
+    alone = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=form(ANSWERS), resamples=100).run(lm)
+    of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm)
+    assert_frame_equal(alone.summary.drop("signature"), of_file.summary.drop("signature"))
+
+
+def test_a_set_of_its_own_calibration_and_templates() -> None:
+    neutral = [(f"n{n}", f"box number {n} is round") for n in range(5)]
+    templates = [
+        {"group": "people", "agree": "They [agree] that {statement}.", "disagree": "They [deny] that {statement}."}
+    ]
+    found = pc.read_values({"statements": STATEMENTS, "calibration": iter(neutral), "templates": templates})
+    assert repr(found) == "<value statements given: 2 statements, 5 neutral ones, 1 templates>"
+    assert [clause.text for clause in found.calibration] == [text for _, text in neutral]
+    like = pc.read_values({"statements": STATEMENTS, "templates": templates, **SETS})
+    assert (len(like.calibration), len(like.templates), like.language) == (100, 1, "en")
+
+
+@pytest.mark.parametrize("form", [list, tuple, iter, np.array, pd.DataFrame], ids=str)
+def test_readers_take_what_probes_take(form: Callable[[Any], Any]) -> None:
+    good, bad = (0, 1) if form is pd.DataFrame else ("good", "bad")
+    table = form(PAIRS)
+    table = table.rename(columns={good: "good", bad: "bad"}) if form is pd.DataFrame else table
+    found = pc.read_pairs(table)
+    assert [(item.texts["good"], item.texts["bad"]) for item in found.items] == PAIRS
+    assert repr(found) == "<pairs given: 3, plain>"
+
+
+def test_other_readers_take_tables_and_bundled_names() -> None:
+    assert repr(pc.read_cloze([("a", "The [MASK] sings.", 1, "g")])) == "<cloze set given: 1 sentences>"
+    assert len(pc.read_cloze("early-modern-60").sentences) == 60
+    assert len(pc.read_values("political-values-en").statements) == 34
+    words = pc.read_stimuli({label: np.array(each) for label, each in LISTS.items()})
+    assert repr(words) == "<stimuli given: 1 categories, 12 words>"
+    rows = pl.DataFrame({"id": ["1"], "word": ["rose"], "text": ["a rose"], "start": [2], "end": [6]})
+    assert pc.read_occurrences(rows, {"rose": ["rose"]})["matched"].to_list() == ["rose"]
+    assert repr(pc.read_survey(ANSWERS, "eq1")) == "<survey given: answers of 40 respondents to 1 statements>"
+
+
+def test_numbers_and_several_values_of_other_libraries(lm: Any) -> None:
+    assert pc.fill(lm, "A [MASK].", k=np.int64(2)).height == 2
+    assert pc.embed(lm, "A rose.", spans=(2, 6)).shape == pc.embed(lm, ["A rose."], spans=np.array([[2, 6]])).shape
+    probe = pc.MinimalPairs(PAIRS, seed=np.int64(3), normalise=("none", "mean"))
+    assert repr(probe) == "MinimalPairs(data='given.jsonl', normalise=['none', 'mean'], seed=3)"
+    lexicon = pc.Cloze(data="early-modern-60", lexicon={"thou": -1.0, "you": 1.0}, limit=2, draws=5, resamples=100)
+    assert lexicon.run(lm).items.height == 2
+
+
+def test_what_is_missing_and_dates_in_frames() -> None:
+    frame = pd.DataFrame({"d": [pd.Timestamp("2020-01-02"), pd.NaT], "n": pd.array([1, None], dtype="Int64")})
+    assert [row.values for row in read_rows(file_of(frame))] == [
+        {"d": "2020-01-02T00:00:00", "n": 1},
+        {"d": None, "n": None},
+    ]
+
+
+def test_unknown_names_are_what_python_expects(lm: Any) -> None:
+    """`hasattr`, `getattr` with a default and copies work as they do elsewhere."""
+    import copy
+    import pickle
+
+    result = pc.MinimalPairs(PAIRS, resamples=100).run(lm)
+    for thing in (pc, lm, result, pc.MinimalPairs(PAIRS)):
+        assert not hasattr(thing, "sumary") and getattr(thing, "_repr_png_", None) is None
+    assert copy.deepcopy(result).signature == result.signature == pickle.loads(pickle.dumps(result)).signature
+    assert copy.copy(pc.MinimalPairs(PAIRS)) == pickle.loads(pickle.dumps(pc.MinimalPairs(PAIRS)))
 
 
 # Commands ---------------------------------------------------------------------------------------------------------
@@ -223,7 +256,7 @@ def test_commands_have_their_mirror(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         "probes": [{"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}],
     }
     found = pc.run(study, "out")
-    assert isinstance(found, pc.Outcome)
+    assert repr(found) == "<2 results: minimal-pairs with bundled:modern, minimal-pairs with bundled:early-modern>"
     assert (tmp_path / "out" / "report.html").exists()
     (tmp_path / "s.yaml").write_text(
         "study: s\nmodels: ['bundled:modern', 'bundled:early-modern']\n"
@@ -252,6 +285,8 @@ def test_representations_are_a_line(lm: Any, tmp_path: Path) -> None:
     vectors.write_text("a 1 2\nb 3 4\n", "utf-8")
     assert re.fullmatch(r"<word vectors v@[0-9a-f]{7}: 2 words, 2 dimensions>", repr(pc.load(vectors)))
     assert repr(lm) == "<masked model bundled:modern: float32, up to 256 tokens>"
+    assert repr(pc.MinimalPairs("p.tsv", level=0.9)) == "MinimalPairs(data='p.tsv', level=0.9)"
+    assert repr(pc.Signature.parse("probe:x|seed:0")) == "<probe:x|seed:0>"
     assert repr(pc.MinimalPairs(PAIRS, resamples=100).run(lm)).startswith(
         "<minimal-pairs with bundled:modern: 3 items, "
     )
@@ -275,6 +310,13 @@ def test_help_explains_every_parameter(probe: Any) -> None:
         assert f" {name} : " in parameters
         assert field.description
     assert " resamples : int, at least 100, at most 1000000, default " in parameters
+
+
+def test_help_says_where_tables_are_taken() -> None:
+    shown = pydoc.plain(pydoc.render_doc(pc.Values))
+    assert " data : str | table, required" in shown
+    assert " survey : str | table | None, default None" in shown
+    assert all(name in pc.__doc__ for name in ("load", "score", "MinimalPairs", "compare", "read_survey"))
 
 
 def test_texts_are_listed() -> None:

@@ -24,6 +24,7 @@ from penchant.errors import DataError, MethodError, one_of
 from penchant.limits import COUNT
 from penchant.reading import decoded, lines, opened, require_file
 from penchant.tables.documents import Text
+from penchant.tables.given import is_table, path_of, plain
 from penchant.tables.rows import read_models
 
 SCHEMA: Mapping[str, Any] = {
@@ -49,6 +50,10 @@ _LONGER = re.compile(r">\s*([0-9]+)")
 _Record = tuple[str, str, str, int, int, str, int, str]
 
 
+OCCURRENCE = ("id", "word", "text", "start", "end")
+"""The columns of occurrences that are given in Python without names."""
+
+
 class OccurrenceRow(BaseModel):
     """A row of a table of occurrences; other columns are ignored."""
 
@@ -64,14 +69,16 @@ class OccurrenceRow(BaseModel):
 
 
 @asked
-def read_occurrences(path: str | Path | Sequence[str | Path], forms: Mapping[str, Sequence[str]]) -> pl.DataFrame:
-    """Read the occurrences of words in one or more files, in order.
+def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+    """Read the occurrences of words in one or more files, in order, or in a table given in Python.
 
     A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are left out. Plain text (also
     .gz) has one sentence per line and is searched for the forms; a sentence that is repeated in a file is used once.
     All texts are returned in NFC. Raises DataError naming file and line.
     """
-    files = [Path(path)] if isinstance(path, str | Path) else [Path(part) for part in path]
+    listed = plain(path)
+    names = isinstance(listed, list) and bool(listed) and not is_table(listed)
+    files = [Path(part) for part in listed] if names else [path_of(listed, OCCURRENCE)]
     extracted = _read_extracted(files, forms)
     if extracted is not None:
         return extracted

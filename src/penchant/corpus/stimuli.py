@@ -10,14 +10,14 @@ import difflib
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import TypeAdapter
 
-from penchant.arguments import asked
+from penchant.arguments import asked, kind
 from penchant.corpus.stimuli_files import (
     MEASURES,
     SET_FILE,
@@ -34,6 +34,8 @@ from penchant.errors import DataError
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
+from penchant.tables.given import file_of, is_table, plain
+from penchant.tables.places import listed
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
@@ -116,7 +118,7 @@ class Category:
         return list(dict.fromkeys(repeated))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class StimulusSet:
     """Categories, and the suffixes that each word may take. `sha256` is the hash of all files."""
 
@@ -126,6 +128,9 @@ class StimulusSet:
     suffixes: Mapping[str, tuple[str, ...]]
     files: tuple[Path, ...]
     sha256: str
+
+    def __repr__(self) -> str:
+        return f"<stimuli {self.name}: {len(self.categories)} categories, {len(self.words()):,} words>"
 
     def words(self) -> list[str]:
         """Every distinct word, in order."""
@@ -140,14 +145,48 @@ class StimulusSet:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
+WORD = ("category", "set", "word")
+"""The columns of words that are given in Python without names."""
+_LISTS = {"X", "Y", "A", "B"}
+"""Targets and attributes."""
+
+
+def word_rows(given: Any) -> Any:
+    """Rows of a table of words, from lists by set (X, Y, A, B), or from such lists by category; anything else as it
+    is."""
+    if not isinstance(given, Mapping) or not given:
+        return given
+    categories = {"given": given} if set(given) <= _LISTS else given
+    if not all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
+        return given
+    return [
+        {"category": str(category), "set": label, "word": word}
+        for category, sets in categories.items()
+        for label, words in sets.items()
+        for word in _words(words, label)
+    ]
+
+
+def _words(given: Any, label: str) -> list[Any]:
+    words = plain(given)
+    if not isinstance(words, str | list | None):
+        raise DataError(f"{kind(given)} is no list of words", where=f"set {label}", hint="give a list of words")
+    return listed(words)
+
+
 @asked
-def read_stimuli(path: str | Path | Sequence[str | Path], columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
-    """Read the stimuli of a directory with `set.yaml`, of a file, or of several of these together.
+def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
+    """Read the stimuli of a directory with `set.yaml`, of a file, of several of these together, or of words given in
+    Python: lists by set (X, Y, A, B), such lists by category, rows, columns or a frame.
 
     `columns` names those of a table that are not called category, set, word or label. Raises DataError naming file,
     line and key.
     """
-    paths = [path] if isinstance(path, str | Path) else path
+    paths = [path] if isinstance(path, str | Path) else plain(path)
+    if is_table(paths):
+        paths = [file_of(word_rows(paths), WORD, suffix=".csv")]
+    elif not isinstance(paths, list):
+        raise DataError(f"{kind(path)} is no file and no table", where="stimuli", hint="name a file, or give the words")
     if not paths:
         raise DataError("no file of stimuli is named", hint="name a directory, a file or several of them")
     sets = [_read(Path(source), columns) for source in paths]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Integral
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from penchant.engine.pieces import Pooling
 from penchant.engine.scores import SentenceScore, SentenceScorer, numbered, scores_frame
 from penchant.engine.spans import SpanScore, SpanScorer
 from penchant.engine.vectors import VectorReader
-from penchant.errors import ModelError
+from penchant.errors import MethodError, ModelError, shortened
 from penchant.models.load import LanguageModel, load
 from penchant.tables.given import texts as listed_texts
 from penchant.vectors.static import StaticVectors
@@ -107,15 +108,39 @@ def embed(
     model: LanguageModel | str | Path,
     texts: str | Iterable[str],
     *,
-    spans: Sequence[tuple[int, int]] | None = None,
+    spans: Sequence[tuple[int, int]] | tuple[int, int] | None = None,
     layer: int = -1,
     pooling: Pooling = "mean",
 ) -> NDArray[np.float32]:
     """Contextual vectors (n, d) of the characters in each text's span (default: the whole text), pooled over their
-    tokens. `layer` 0 is the embeddings, −1 the last. Raises DataError when a span is no part of its text or touches no
-    token."""
-    return Scorer(language_model(model, probabilities=False)).embed(
-        listed_texts(texts), spans, layer=layer, pooling=pooling
+    tokens. A span is the first character, counted from 0, and the one behind the last, as in `(2, 6)`. `layer` 0 is the
+    embeddings, −1 the last; `pooling` is mean, or the first or last token. Raises DataError when a span is no part of
+    its text or touches no token."""
+    given, places = listed_texts(texts), None if spans is None else _spans(spans)
+    return Scorer(language_model(model, probabilities=False)).embed(given, places, layer=layer, pooling=pooling)
+
+
+def _spans(given: object) -> list[tuple[int, int]]:
+    """One span, or several, as a list. Raises MethodError."""
+    several = isinstance(given, Iterable) and not isinstance(given, str) and not _is_span(given)
+    return [_span(span, number) for number, span in enumerate(cast(Iterable[object], given) if several else [given], 1)]
+
+
+def _span(span: object, number: int) -> tuple[int, int]:
+    """The first character of a span and the one behind its last. Raises MethodError."""
+    if not _is_span(span):
+        hint = "give the first character and the one behind the last, as in spans=[(2, 6)]"
+        raise MethodError(f"{shortened(span)} is no span", where=f"span {number}", hint=hint)
+    start, end = cast(tuple[int, int], span)
+    return int(start), int(end)
+
+
+def _is_span(span: object) -> bool:
+    """Whether something is two whole numbers."""
+    return (
+        isinstance(span, Sequence | np.ndarray)
+        and len(span) == 2
+        and all(isinstance(each, Integral) and not isinstance(each, bool) for each in span)
     )
 
 

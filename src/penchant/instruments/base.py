@@ -6,22 +6,23 @@ which says everything else: how two results are compared, what the report shows,
 
 from __future__ import annotations
 
+import inspect
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Generic, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeAlias
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from typing_extensions import TypeVar
 
-from penchant.arguments import kind
+from penchant.arguments import asked, kind, unknown_attribute
 from penchant.corpus.stimuli import StimulusSet
 from penchant.engine.backends import Backend
 from penchant.engine.scorer import Counts
-from penchant.errors import ModelError, StudyError
+from penchant.errors import MethodError, ModelError, StudyError, shortened, without_folders
 from penchant.instruments.calling import PARAMETERS, Called, explain
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session
@@ -123,6 +124,29 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
             raise ValueError(f"{self.name} has no pilots, so it takes no limit")
         return self
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                return super().__getattr__(name)  # where pydantic keeps private attributes
+            raise unknown_attribute(type(self), name, type(self).__name__)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not name.startswith("_"):
+                told = "the parameters of a probe do not change"
+                raise MethodError(told, where=f"{type(self).__name__}, {name}", hint="make another probe")
+            super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        fields = type(self).model_fields
+        chosen = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if name in fields}
+        shown = (
+            f"{name}={shortened(value)}"
+            for name, value in chosen.items()
+            if fields[name].is_required() or value != fields[name].get_default()
+        )
+        return f"{type(self).__name__}({without_folders(', '.join(shown))})"
+
     # What an instrument writes
 
     @abstractmethod
@@ -173,10 +197,13 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
 
     # What is done for every instrument
 
+    @asked
     def run(self, model: Model | str | Path, run: Run | None = None) -> Result:
         """Measure one model, or that of a name, which is loaded. Raises DataError, ModelError or MethodError, before
         any forward pass where it can."""
-        run = run or Run()
+        run = Run() if run is None else run
+        if not isinstance(run, Run):
+            raise MethodError(f"{kind(run)} is no Run", where="run()", hint="such as run=penchant.Run(cache=PATH)")
         model = load(model) if isinstance(model, str | Path) else model
         if not isinstance(model, LanguageModel | StaticVectors):
             raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")

@@ -12,7 +12,7 @@ from pydantic.fields import FieldInfo
 
 from penchant.arguments import as_written, shown_type, unknown_name
 from penchant.errors import MethodError, in_words
-from penchant.instruments.settings import taken
+from penchant.instruments.settings import Table, taken
 
 if TYPE_CHECKING:
     from pydantic._internal._model_construction import ModelMetaclass
@@ -30,14 +30,14 @@ class Called(ModelMetaclass):
 
     def __call__(self, *given: Any, **fields: Any) -> Any:
         probe: Any = self
-        known, name = probe.model_fields, probe.__name__
+        known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
         if len(given) == 1 and "data" in known and "data" not in fields:
             fields = {"data": given[0], **fields}
         elif given:
-            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(known))}=…")
+            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
         for field in fields:
             if field not in known:
-                raise unknown_name(field, known, where=name, what="parameter")
+                raise unknown_name(field, ordered, where=name, what="parameter")
         try:
             return super().__call__(**taken(probe, fields))
         except ValidationError as error:
@@ -65,8 +65,16 @@ def _explained(name: str, field: FieldInfo) -> str:
     bounds = [f"{_BOUNDS[kind]} {getattr(part, kind.lower())}" for kind, part in kinds if kind in _BOUNDS]
     default = "required" if field.is_required() else f"default {field.get_default()!r}"
     text = " ".join((field.description or "").split())
-    head = ", ".join([shown_type(field.annotation), *bounds, default])
+    head = ", ".join([_type(field), *bounds, default])
     return f"{name} : {head}\n{textwrap.indent(textwrap.fill(text, 110), '    ')}"
+
+
+def _type(field: FieldInfo) -> str:
+    """The type of a parameter as it is written, with "table" where a call takes tables."""
+    shown = shown_type(field.annotation)
+    if not any(isinstance(part, Table) for part in field.metadata):
+        return shown
+    return f"{shown.removesuffix(' | None')} | table{' | None' if shown.endswith(' | None') else ''}"
 
 
 def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
@@ -76,7 +84,7 @@ def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if field.is_required() else field.get_default(),
-            annotation=shown_type(field.annotation),
+            annotation=_type(field),
         )
         for name, field in fields.items()
     ]

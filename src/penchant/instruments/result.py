@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penchant import records
+from penchant.arguments import asked, unknown_attribute
 
 
 @dataclass(frozen=True, repr=False)
@@ -23,17 +24,27 @@ class Result(records.Result):
         head = f"{self.signature['probe']} with {self.signature['model']}: {rows}, {n:,} estimates{cautions}"
         return f"<{head}>"
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name, "a result")
+
     @classmethod
+    @asked
     def load(cls, directory: str | Path) -> Result:
         """Read what `save` wrote. Raises StudyError when the directory does not hold a result."""
         return cls(*records.read_result(directory))
 
     def charts(self) -> dict[str, Any]:
-        """The charts of the report by name, each an Altair chart (`.save("x.svg")`, or shown by a notebook)."""
-        from penchant.instruments.registry import instrument
+        """The charts of the report by name, each an Altair chart (`.save("x.svg")`).
 
-        figures = instrument(self.signature["probe"]).section.figures([self])
-        return {figure.name: figure.chart for figure in figures}
+        A notebook shows all of them as pictures, and one of them as Altair does, which fetches its scripts from the
+        network unless `altair.renderers.enable("svg")` was called.
+        """
+        from penchant.instruments.registry import instrument
+        from penchant.report.notebook import Charts
+
+        return Charts(instrument(self.signature["probe"]).section.figures([self]))
 
     def _repr_html_(self) -> str:
         """The section of the report, for notebooks: tables, charts and the first items; needs no script."""

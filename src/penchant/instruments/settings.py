@@ -9,10 +9,10 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from penchant.errors import StudyError
+from penchant.errors import DataError, StudyError
 from penchant.files import join_names, split_names
 from penchant.records import Signature
-from penchant.tables.given import file_of, is_table
+from penchant.tables.given import ROWS, file_of, is_table, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,13 @@ CITED = Written(citation=True)
 @dataclass(frozen=True, slots=True)
 class Table:
     """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
-    `rows` makes rows of what is neither rows nor columns. It is kept in a file whose name ends in `suffix`."""
+    `rows` makes rows of what is neither rows nor columns. It is kept in a file whose name ends in `suffix`, or in what
+    `file` makes of it."""
 
-    columns: tuple[str, ...]
+    columns: tuple[str, ...] = ()
     rows: Callable[[Any], Any] = lambda given: given
     suffix: str = ".jsonl"
+    file: Callable[[Any], Path] | None = None
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -49,14 +51,18 @@ def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _taken(model: type[BaseModel], name: str, value: Any) -> Any:
+    value = plain(value)
     if name not in model.model_fields or not _how(model, name).citation:
         return value
     if isinstance(value, Path):
         return str(value)
-    table = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
+    table: Table | None = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
+    if table is not None and isinstance(value, list) and not value:
+        raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"name a file, or {ROWS}")
     if table is not None and is_table(value):
-        return str(file_of(table.rows(value), table.columns, suffix=table.suffix))
-    return [str(part) for part in value] if isinstance(value, list | tuple) else value
+        made = table.file(value) if table.file else file_of(table.rows(value), table.columns, suffix=table.suffix)
+        return str(made)
+    return [str(part) for part in value] if isinstance(value, list) else value
 
 
 _PLAIN = Written()

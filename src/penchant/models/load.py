@@ -16,9 +16,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from penchant.arguments import asked
+from penchant.arguments import asked, unknown_attribute
 from penchant.errors import ModelError, PenchantError, one_of
 from penchant.files import head
 from penchant.models.digests import Digests
@@ -55,6 +55,11 @@ class LanguageModel:
     begin: int | None
     no_scores: str = ""
     unused: tuple[str, ...] = ()
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name, "a model")
 
     def __repr__(self) -> str:
         return f"<{self.kind} model {self.name}: {self.dtype}, up to {self.max_tokens:,} tokens>"

@@ -4,10 +4,12 @@ that they do not trust."""
 from __future__ import annotations
 
 import base64
+from collections.abc import Sequence
 from typing import Any
 
 from markupsafe import Markup
 
+from penchant.arguments import unknown_name
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.sections import Placed
@@ -15,6 +17,24 @@ from penchant.report.views import Signatures, environment, section_view
 
 FIRST = 10
 """The number of items that are shown."""
+
+
+class Charts(dict[str, Any]):
+    """Charts by name, each an Altair chart; a notebook shows them together."""
+
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        super().__init__({figure.name: figure.chart for figure in figures})
+        self._figures = figures
+
+    def __missing__(self, name: str) -> Any:
+        raise unknown_name(name, self, where="charts()", what="chart")
+
+    def __repr__(self) -> str:
+        return f"<charts: {', '.join(self) or 'none'}>"
+
+    def _repr_html_(self) -> str:
+        views = [{"title": figure.title, "text": figure.text, "picture": _picture(figure)} for figure in self._figures]
+        return environment().get_template("charts.html").render(figures=views)
 
 
 def html(placed: Placed) -> str:

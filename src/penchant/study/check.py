@@ -17,6 +17,8 @@ from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MOST_LISTED, DataError, ModelError
 from penchant.instruments.unknown import known_texts, require_known
 from penchant.models.load import LanguageModel
+from penchant.tables.given import plain
+from penchant.tables.given import texts as listed_texts
 
 Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")
@@ -52,8 +54,11 @@ def check(
     """
     skipping = require_known(on_unknown)
     model = language_model(model)
-    given = [texts] if isinstance(texts, str) else texts
-    placed = [(text, f"text {n}") if isinstance(text, str) else text for n, text in enumerate(given, 1)]
+    given = plain(texts)
+    if isinstance(given, list) and all(map(_is_placed, given)):
+        placed: list[tuple[str, str]] = given
+    else:
+        placed = [(text, f"text {n}") for n, text in enumerate(listed_texts(given), 1)]
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
     findings.append(_unused(model))
     kept = known_texts(model, placed, skipping)
@@ -63,6 +68,11 @@ def check(
     if not any(f.verdict == "fail" for f in findings):
         findings.append(_padding(model) if scores else _vectors(model))
     return findings
+
+
+def _is_placed(given: object) -> bool:
+    """Whether something is a text with its place."""
+    return isinstance(given, tuple) and len(given) == 2 and all(isinstance(part, str) for part in given)
 
 
 def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:

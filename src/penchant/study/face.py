@@ -11,7 +11,7 @@ import polars as pl
 import yaml
 
 from penchant.arguments import asked, kind
-from penchant.errors import StudyError
+from penchant.errors import MethodError, StudyError
 from penchant.instruments import registry
 from penchant.instruments.result import Result
 from penchant.records import Result as AnyResult
@@ -20,6 +20,7 @@ from penchant.report.page import write_report
 from penchant.study.results import Outcome, read_outcome, side_by_side
 from penchant.study.run import Options, run_study
 from penchant.study.spec import Study, read_study
+from penchant.tables.given import plain
 
 
 @asked
@@ -41,15 +42,13 @@ def run(
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
     """
-    places = [Path(place) for place in ([data] if isinstance(data, str | Path) else data)]
-    chosen = None if models is None else [models] if isinstance(models, str) else list(models)
+    places = [Path(place) for place in _names(() if data is None else data, "data")]
+    chosen = None if models is None else [str(name) for name in _names(models, "models")]
     if isinstance(study, Mapping):
         asked_for, probes = _of_mapping(study, chosen)
-    elif isinstance(study, str | Path):
+    else:
         asked_for, probes = read_study(study, models=chosen)
         places.append(Path(study).parent)
-    else:
-        raise StudyError(f"{kind(study)} is no study", where="study", hint="give a file, or a mapping of its keys")
     options = Options(
         resume=resume or rerun, rerun=rerun, cache=None if cache is None else Path(cache), base=[*places, Path()]
     )
@@ -58,13 +57,26 @@ def run(
     return outcome
 
 
+def _names(given: Any, where: str) -> list[str | Path]:
+    """One name, or several, as a list. Raises MethodError for what is no name."""
+    names = [given] if isinstance(given, str | Path) else plain(given)
+    for name in names if isinstance(names, list) else [names]:
+        if not isinstance(name, str | Path):
+            raise MethodError(
+                f"{kind(name)} is no name", where=f"run(), {where}", hint="give a name or a list of names"
+            )
+    return list(names)
+
+
 def _of_mapping(study: Mapping[str, Any], models: list[str] | None) -> tuple[Study, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "study.yaml"
         try:
             file.write_text(yaml.safe_dump(dict(study), allow_unicode=True, sort_keys=False), "utf-8")
         except yaml.YAMLError as error:
-            raise StudyError(f"cannot be written as a study file: {error}", where="study") from error
+            told = f"{kind(error.args[-1])} has no place in a study, which names models and files"
+            hint = "a probe of its own takes tables, as in penchant.MinimalPairs(TABLE).run(MODEL)"
+            raise StudyError(told, where="study", hint=hint) from None
         try:
             return read_study(file, models=models)
         except StudyError as error:

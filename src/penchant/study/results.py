@@ -21,11 +21,13 @@ from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
 
 COMPARISON = "comparison.parquet"
+LONGEST = 200
+"""The characters of a list of results that is shown."""
 FREE = {"model", "bos", "dtype", "case"}
 """What may differ between two models' results that are set side by side: the models themselves."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Outcome:
     """What a study found: results by probe directory and model, differences between models by probe directory, notes on
     models that could not be compared, the manifests that say how it was made (one a result directory), and the files
@@ -36,6 +38,10 @@ class Outcome:
     results: dict[tuple[str, str], Result] = field(default_factory=dict)
     comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{place} with {model}" for place, model in self.results)
+        return f"<{len(self.results)} results: {told}>" if len(told) < LONGEST else f"<{len(self.results)} results>"
 
     def by_place(self) -> dict[str, list[Result]]:
         """The results of every probe directory, in order."""

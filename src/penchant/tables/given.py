@@ -14,23 +14,28 @@ import json
 import math
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
+from datetime import date, time
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
+import yaml
 
 from penchant.arguments import kind
-from penchant.errors import DataError
+from penchant.errors import KEPT, DataError
 from penchant.files import write_text
+from penchant.reading import exists
+from penchant.tables.places import SET_FILE, bundled
 
 NAME = "given"
 """What data are cited as that were given in Python, followed by their hash."""
-_ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
+ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 
 
-def texts(given: object) -> list[str]:
+def texts(given: object, where: str = "texts") -> list[str]:
     """One text, or several, as a list: a string, an iterable of strings, or a column of polars or pandas.
 
     Raises DataError naming the first that is no text.
@@ -38,16 +43,26 @@ def texts(given: object) -> list[str]:
     if isinstance(given, str):
         return [given]
     if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
-        raise DataError(
-            f"{kind(given)} has several columns", where="texts", hint='give one of them, as in data["text"]'
-        )
+        raise DataError(f"{kind(given)} has several columns", where=where, hint='give one of them, as in data["text"]')
     if not isinstance(given, Iterable) or isinstance(given, bytes):
-        raise DataError(f"{kind(given)} is no text", where="texts", hint="give a text or a list of texts")
+        raise DataError(f"{kind(given)} is no text", where=where, hint="give a text or a list of texts")
     found = list(given)
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
             raise DataError(f"{kind(text)} is no text", where=f"text {number}", hint="give texts only")
     return found
+
+
+def plain(given: Any) -> Any:
+    """Several values as a list, from a tuple, an iterator, or an array or column of numpy, polars or pandas; a number
+    of numpy as one of Python; anything else as it is."""
+    if isinstance(given, np.generic):
+        return given.item()
+    if isinstance(given, tuple | Iterator | range | KeysView | ValuesView | pl.Series):
+        return list(given)
+    if isinstance(given, np.ndarray) or (_is_of_pandas(given) and not hasattr(given, "columns")):
+        return given.tolist()
+    return given
 
 
 def is_table(given: object) -> bool:
@@ -57,6 +72,63 @@ def is_table(given: object) -> bool:
     if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
         return True
     return isinstance(given, Sequence) and bool(given) and not all(isinstance(name, str | Path) for name in given)
+
+
+def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None) -> Path:
+    """The file that is named, or that set among the bundled `sets`, or a file with the rows of the table that is given.
+    Raises DataError for anything else."""
+    if isinstance(given, str | Path):
+        known = sets is not None and not exists(Path(given)) and str(given) in bundled(sets, SET_FILE)
+        return sets / str(given) if sets is not None and known else Path(given)
+    listed = plain(given)
+    if not is_table(listed) and not isinstance(listed, list):
+        raise DataError(f"{kind(given)} is no file and no table", where="the data", hint=f"name a file, or {ROWS}")
+    if isinstance(listed, list) and listed and not is_table(listed):
+        raise DataError("several names where one file is read", where="the data", hint="read them one by one")
+    return file_of(listed, columns)
+
+
+def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
+    """A YAML file of that name with some keys, kept until this process ends. Those of `tables`, which have the columns
+    of rows without names, may be tables where the file names some. Raises DataError."""
+    written, texts = dict(keys), {}
+    for key, columns in tables.items():
+        value = plain(keys.get(key))
+        if isinstance(value, Path | str):
+            written[key] = str(Path(value).absolute())
+        elif value is not None:
+            written[key] = f"{key}.jsonl"
+            try:
+                texts[written[key]] = _lines(rows(value, columns))
+            except (DataError, TypeError) as error:
+                told = error.message if isinstance(error, DataError) else f"{kind(value)} is no table"
+                raise DataError(told, where=key, hint=f"name a file, or {ROWS}") from None
+    try:
+        texts[name] = yaml.safe_dump(_as_json(written), allow_unicode=True, sort_keys=False)
+    except yaml.YAMLError as error:
+        raise DataError(f"cannot be written as a file: {str(error).splitlines()[0]}", where=name) from None
+    return _kept(texts) / name
+
+
+def _as_json(value: Any) -> Any:
+    """A value of keys and lists as YAML has it."""
+    if isinstance(value, Mapping):
+        return {key: _as_json(each) for key, each in value.items()}
+    listed = plain(value)
+    if isinstance(listed, list):
+        return [_as_json(each) for each in listed]
+    return str(listed) if isinstance(listed, Path) else listed
+
+
+def _kept(texts: Mapping[str, str]) -> Path:
+    """The folder that holds these files, by their contents."""
+    content = "".join(texts.values()).encode("utf-8", "surrogatepass")
+    folder = _home() / hashlib.sha256(content).hexdigest()[:12]
+    folder.mkdir(exist_ok=True)
+    for file, text in texts.items():
+        if not (folder / file).exists():
+            write_text(text, folder / file)
+    return folder
 
 
 def rows(given: Any, columns: Sequence[str] = ()) -> list[dict[str, object]]:
@@ -77,15 +149,14 @@ def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl") 
     """A file with the rows of a table, JSON lines or ".csv", kept until this process ends. Raises DataError for what is
     no table."""
     table = rows(given, columns)
+    text = _csv(table) if suffix == ".csv" and table else _lines(table)
+    return _kept({f"{NAME}{suffix}": text}) / f"{NAME}{suffix}"
+
+
+def _lines(table: Sequence[Mapping[str, object]]) -> str:
     if not table:
-        raise DataError("holds no rows", where="the data", hint=_ROWS)
-    text = _csv(table) if suffix == ".csv" else "".join(_json(row, number) for number, row in enumerate(table, 1))
-    folder = _home() / hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-    file = folder / f"{NAME}{suffix}"
-    if not file.exists():
-        folder.mkdir(exist_ok=True)
-        write_text(text, file)
-    return file
+        raise DataError("holds no rows", where="the data", hint=ROWS)
+    return "".join(_json(row, number) for number, row in enumerate(table, 1))
 
 
 def _json(row: Mapping[str, object], number: int) -> str:
@@ -93,7 +164,7 @@ def _json(row: Mapping[str, object], number: int) -> str:
     try:
         return json.dumps(cells, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError) as error:
-        raise DataError(f"cannot be taken as data: {error}", where=f"row {number}", hint=_ROWS) from error
+        raise DataError(f"cannot be taken as data: {error}", where=f"row {number}", hint=ROWS) from error
 
 
 def _csv(table: Sequence[Mapping[str, object]]) -> str:
@@ -107,13 +178,13 @@ def _csv(table: Sequence[Mapping[str, object]]) -> str:
 
 @cache
 def _home() -> Path:
-    home = Path(tempfile.mkdtemp(prefix="penchant-"))
+    home = Path(tempfile.mkdtemp(prefix=KEPT))
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     return home
 
 
 def _of_columns(given: Mapping[Any, Any]) -> Iterator[dict[str, object]]:
-    columns = {str(name): [cells] if isinstance(cells, str) else list(cells) for name, cells in given.items()}
+    columns = {str(name): _cells(name, cells) for name, cells in given.items()}
     lengths = {name: len(cells) for name, cells in columns.items()}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
@@ -122,23 +193,36 @@ def _of_columns(given: Mapping[Any, Any]) -> Iterator[dict[str, object]]:
         yield dict(zip(columns, cells, strict=True))
 
 
+def _cells(name: object, given: Any) -> list[Any]:
+    """The cells of a column: several, or one text. Raises DataError."""
+    if not isinstance(given, Iterable):
+        raise DataError(f"{kind(given)} is no column", where=f"column '{name}'", hint="give a list of its cells")
+    return [given] if isinstance(given, str) else list(given)
+
+
 def _row(row: Any, number: int, columns: Sequence[str]) -> dict[str, object]:
     if isinstance(row, Mapping):
         return {str(name): value for name, value in row.items()}
     where = f"row {number}"
     if isinstance(row, str) or not isinstance(row, Sequence):
-        raise DataError(f"{kind(row)} is no row", where=where, hint=_ROWS)
+        raise DataError(f"{kind(row)} is no row", where=where, hint=ROWS)
     if not columns or len(row) > len(columns):
         wanted = f"at most {len(columns)}: {', '.join(columns)}" if columns else "columns with names"
-        raise DataError(f"has {len(row)} parts without names where the data have {wanted}", where=where, hint=_ROWS)
+        raise DataError(f"has {len(row)} parts without names where the data have {wanted}", where=where, hint=ROWS)
     return dict(zip(columns, row, strict=False))
 
 
 def _cell(value: Any) -> object:
-    """A cell as JSON has it: a missing number of pandas and NaN are null, numbers of numpy are numbers."""
+    """A cell as JSON has it: what pandas lacks and NaN are null, numbers of numpy are numbers, dates are texts."""
     value = value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
-    return None if isinstance(value, float) and math.isnan(value) else value
+    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and math.isnan(value)):
+        return None
+    return value.isoformat() if isinstance(value, date | time) else value
+
+
+def _is_of_pandas(given: object) -> bool:
+    return type(given).__module__.partition(".")[0] == "pandas"
 
 
 def _is_pandas_frame(given: object) -> bool:
-    return type(given).__module__.partition(".")[0] == "pandas" and hasattr(given, "columns")
+    return _is_of_pandas(given) and hasattr(given, "columns")

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
-from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimuli import WORD, Category, StimulusSet, WordList, read_stimuli, word_rows
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.estimates import (
     EFFECT,
@@ -60,32 +60,12 @@ class Tables(Measured):
     tables: tuple[tuple[Mapping[str, str], Stimuli, Filled | None], ...] = ()
 
 
-def lists(given: Any) -> Any:
-    """Rows of a table of words, from lists by set (X, Y, A, B), or from such lists by category; anything else as it
-    is."""
-    if not isinstance(given, Mapping) or not given:
-        return given
-    categories = {"given": given} if set(given) <= _SETS else given
-    if not all(isinstance(sets, Mapping) and set(sets) <= _SETS for sets in categories.values()):
-        return given
-    return [
-        {"category": str(category), "set": label, "word": word}
-        for category, sets in categories.items()
-        for label, words in sets.items()
-        for word in listed(words)
-    ]
-
-
-_SETS = {"X", "Y", "A", "B"}
-"""Targets and attributes."""
-
-
 class Association(Probe[M]):
     """The base of all association tests: stimuli, and how effect sizes are tested."""
 
     limited: ClassVar[str] = "words of each list"
 
-    data: Annotated[str | list[str], CITED, Table(("category", "set", "word"), lists, ".csv")]
+    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv")]
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
     columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
     """The columns of a table of words that are not called category, set, word or label, as field: column."""

@@ -25,11 +25,15 @@ from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Text, as_text, read_document
+from penchant.tables.given import path_of
 from penchant.tables.rows import read_models
 
+SENTENCE = ("id", "text", "expected", "group")
+"""The columns of sentences that are given in Python without names."""
 GAP = "[MASK]"
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
+_SETS = Path(__file__).parent / "sets"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
 AS_NAMED: Mapping[str, str] = {}
@@ -192,7 +196,7 @@ class Rating:
     place: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ClozeSet:
     """A test set as read from its files. `path` is the table of sentences, `sha256` its hash; `description` the file
     set.yaml, where there is one."""
@@ -208,6 +212,9 @@ class ClozeSet:
     sha256: str
     description: Path | None = None
 
+    def __repr__(self) -> str:
+        return f"<cloze set {self.name}: {len(self.sentences):,} sentences>"
+
     @property
     def files(self) -> list[Path]:
         """The description and all tables of the set."""
@@ -216,17 +223,18 @@ class ClozeSet:
 
 
 @asked
-def read_cloze(path: str | Path, columns: Mapping[Any, str] = AS_NAMED) -> ClozeSet:
-    """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone.
+def read_cloze(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> ClozeSet:
+    """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone, in a file or given in
+    Python as rows, columns or a frame.
 
     `columns` names those of the table of sentences that are not called id, text, expected or group. Raises DataError
     naming file, line and field.
     """
-    source = Path(path)
+    source = path_of(path, SENTENCE, sets=_SETS)
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():
-            raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema cloze")
+            raise DataError(f"the directory holds no {SET_FILE}", file=source.parent, hint="see penchant schema cloze")
     if source.suffix not in (".yaml", ".yml"):
         return _set(SetFile(name=stem(source), sentences=source.name), source.parent, columns)
     description = read_document(source, SetFile, hint="see penchant schema cloze")

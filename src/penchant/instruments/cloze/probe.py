@@ -12,7 +12,7 @@ rated mass, Σ p over rated words, is reported with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -30,6 +30,7 @@ from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.cloze.data import (
     GAP,
+    SENTENCE,
     ClozeSet,
     Sentence,
     read_candidates,
@@ -52,6 +53,12 @@ from penchant.tables.places import listed
 FILL = "fill"
 SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
+
+
+def _by_word(given: Any) -> Any:
+    """The rows of a lexicon given as valences by word; anything else as it is."""
+    by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
+    return list(given.items()) if by_word else given
 
 
 class Corpora(BaseModel):
@@ -85,7 +92,7 @@ class Cloze(Probe):
     name: ClassVar[str] = "cloze"
     limited: ClassVar[str] = "sentences"
 
-    data: Annotated[str, CITED, Table(("id", "text", "expected", "group"))]
+    data: Annotated[str, CITED, Table(SENTENCE)]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
     columns: Annotated[dict[Literal["id", "text", "expected", "group"], str], CITED] = Field(default={})
     """The columns of the table of sentences that are not called id, text, expected or group, as field: column."""
@@ -100,7 +107,7 @@ class Cloze(Probe):
     sentence."""
     ratings: Annotated[str | list[str] | None, CITED, Table(("sentence", "word", "rater", "rating"))] = None
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
-    lexicon: Annotated[str | list[str] | None, CITED, Table(("word", "valence"))] = None
+    lexicon: Annotated[str | list[str] | None, CITED, Table(("word", "valence"), _by_word)] = None
     """Lexicons, which take precedence over those of the test set. Default: none."""
     corpora: Annotated[Corpora | None, CITED] = None
     """Two texts to estimate the valence of words from that no other source rates. Default: none."""

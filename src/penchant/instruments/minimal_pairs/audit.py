@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.arguments import asked, kind
-from penchant.errors import ModelError
+from penchant.errors import DataError, ModelError
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.instruments.minimal_pairs.estimates import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
@@ -34,6 +34,8 @@ def audit(
     """
     rows = []
     sets = _pair_sets(pair_sets)
+    if not sets:
+        raise DataError("no pairs", where="audit()", hint="give pairs, or name files of them")
     for name, tokenizer in _tokenizers(tokenizers):
         for data_set, members in _by_collection(sets).items():
             items = [item for pairs in members for item in pairs.items]
@@ -44,6 +46,8 @@ def audit(
                 inside = paradigms == paradigm
                 rows.append(_row(name, data_set, paradigm, (a - u)[inside]))
             rows.append(_row(name, data_set, ALL, a - u))
+    if not rows:
+        raise ModelError("no tokenizer", where="audit()", hint="give models, or the names of some")
     return pl.DataFrame(rows)
 
 
@@ -55,7 +59,8 @@ def _pair_sets(given: Any) -> Sequence[PairSet]:
 
 
 def _tokenizers(given: Any) -> Iterator[tuple[str, Tokenizer]]:
-    alone = isinstance(given, LanguageModel | str | Path) or not isinstance(given, Iterable)
+    pair = isinstance(given, tuple) and len(given) == 2 and isinstance(given[1], Tokenizer)
+    alone = pair or isinstance(given, LanguageModel | str | Path) or not isinstance(given, Iterable)
     for each in [given] if alone else given:
         if isinstance(each, LanguageModel):
             yield each.name, each.tokenizer

@@ -9,18 +9,21 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from penchant.arguments import asked
 from penchant.errors import DataError, MethodError, one_of, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
+from penchant.tables.given import path_of
 from penchant.tables.rows import Row, lacking, read_rows
 
 Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
 Direction = Literal["sent_more", "sent_less"]
 
+PAIR = ("good", "bad", "group")
+"""The columns of pairs that are given in Python without names."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
 _OPEN = "~$"
@@ -40,7 +43,7 @@ CROWS_CAUTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class PairSet:
     """The pairs of one file.
 
@@ -54,6 +57,9 @@ class PairSet:
     kind: Kind
     items: tuple[Item, ...]
     cautions: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<pairs {self.name}: {len(self.items):,}, {self.kind}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,14 +118,14 @@ Read = Callable[[_PairTable, Row, int], Item]
 
 @asked
 def read_pairs(
-    path: str | Path,
+    path: Any,
     *,
     acceptable: Direction = "sent_more",
     good: str = "good",
     bad: str = "bad",
     group: str = "group",
 ) -> PairSet:
-    """Read the pairs of one file.
+    """Read the pairs of one file, or of a table given in Python: pairs, rows, columns or a frame.
 
     `acceptable` says which sentence of CrowS-Pairs counts as the good one. `good`, `bad` and `group` (the paradigm)
     name the columns of a plain table, which may also have `phenomenon` and `id`; naming any makes the file a plain
@@ -128,7 +134,7 @@ def read_pairs(
     if acceptable not in get_args(Direction):
         told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
         raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
-    file = Path(path)
+    file = path_of(path, PAIR)
     rows = read_rows(file)
     columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
     table = _PairTable(file, columns, _Names(acceptable, good, bad, group))

@@ -21,7 +21,7 @@ from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, 
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.minimal_pairs.data import PairSet, read_many
+from penchant.instruments.minimal_pairs.data import PAIR, PairSet, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
@@ -33,7 +33,7 @@ from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
-PAIRS = Table(("good", "bad", "group"))
+PAIRS = Table(PAIR)
 """Pairs given in Python."""
 
 

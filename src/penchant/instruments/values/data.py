@@ -19,18 +19,21 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
-from penchant.arguments import asked
-from penchant.errors import DataError, place
+from penchant.arguments import asked, kind
+from penchant.errors import DataError, one_of, place
 from penchant.files import sha256_file
 from penchant.reading import is_directory
 from penchant.tables.documents import Text, read_document
+from penchant.tables.given import NAME, document_of, is_table, plain
+from penchant.tables.places import SET_FILE, bundled, find_data
 from penchant.tables.rows import read_models
 
-SET_FILE = "set.yaml"
 EVERYTHING = "all"
 """The name for all groups, values or items together, which none of them may have."""
 _SPAN = re.compile(r"\[([^\[\]]*)\]")
 _SLOT = "{statement}"
+_HINT = "see penchant schema values"
+_SETS = Path(__file__).parent / "sets"
 
 
 def _yes(value: object) -> bool:
@@ -144,8 +147,11 @@ class ValuesFile(BaseModel):
     """The table of neutral statements. Default: calibration.csv."""
     columns: TableColumns = TableColumns()
     """The columns of these tables that have other names."""
-    templates: Annotated[list[Template], Field(min_length=1)]
-    """The sentences of every group in every wording."""
+    like: str | None = None
+    """A bundled set of the same language, whose neutral statements and templates are used where this file names none.
+    Default: none."""
+    templates: Annotated[list[Template], Field(min_length=1)] | None = None
+    """The sentences of every group in every wording. Default: those of the set named under `like`."""
     statement: str | None = None
     """The data statement. Default: none."""
 
@@ -169,7 +175,7 @@ class Statement:
     reversed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ValuesSet:
     """A set as read from its files, which `sha256` is the hash of."""
 
@@ -182,6 +188,10 @@ class ValuesSet:
     files: tuple[Path, ...]
     sha256: str
 
+    def __repr__(self) -> str:
+        counts = f"{len(self.statements)} statements, {len(self.calibration)} neutral ones"
+        return f"<value statements {self.name}: {counts}, {len(self.templates)} templates>"
+
     def clauses(self) -> Iterator[Statement]:
         """All clauses: calibration, statements, then negations."""
         yield from self.calibration
@@ -189,30 +199,66 @@ class ValuesSet:
         yield from self.negations
 
 
+def file_of_set(given: Any) -> Path:
+    """The `set.yaml` of a set given in Python: its keys, with tables where it names files. Raises DataError."""
+    if not isinstance(given, Mapping) and not is_table(plain(given)):
+        raise DataError(f"{kind(given)} is no set", where="data", hint="name a directory with set.yaml")
+    if not isinstance(given, Mapping) or not given.keys() & {"statements", "templates", "like"}:
+        raise DataError(
+            "a table of statements alone is no set: there are neutral ones and templates too",
+            where="data",
+            hint="give {'statements': TABLE, 'calibration': TABLE, 'templates': [{'group': …, 'agree': …, 'disagree': "
+            "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} for those of a bundled set",
+        )
+    if "statements" not in given:
+        raise DataError("is missing", where="data, statements", hint=_HINT)
+    tables = {"statements": tuple(StatementRow.model_fields), "calibration": tuple(NeutralRow.model_fields)}
+    return document_of({"name": NAME, **given}, tables, SET_FILE)
+
+
 @asked
-def read_values(path: str | Path) -> ValuesSet:
-    """Read the set in a directory with `set.yaml`, or of such a file. Raises DataError naming file, line and field."""
-    source = Path(path)
+def read_values(path: Any) -> ValuesSet:
+    """Read the set in a directory with `set.yaml`, of such a file, of a bundled name, or of its keys as a mapping, with
+    tables where the file names some. Raises DataError naming file, line and field."""
+    source = find_data(path, sets=_SETS) if isinstance(path, str | Path) else file_of_set(path)
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():
-            raise DataError(f"the directory holds no {SET_FILE}", file=path, hint="see penchant schema values")
-    description = read_document(source, ValuesFile, hint="see penchant schema values")
-    _check_templates(description.templates, source)
+            raise DataError(f"the directory holds no {SET_FILE}", file=source.parent, hint=_HINT)
+    if not source.suffix.lower().startswith(".y"):
+        told = f"a table alone is no set; put it into a directory beside a {SET_FILE}"
+        raise DataError(told, file=source, hint=f"penchant init values writes one to start from; {_HINT}")
+    description = read_document(source, ValuesFile, hint=_HINT)
+    like = _like(description, source)
+    if description.templates is None and like is None:
+        raise DataError("is missing", file=source, field="templates", hint=f"name a bundled set under like, or {_HINT}")
+    _check_templates(description.templates or [], source)
     folder = source.parent
     statements, negations = _statements(folder / description.statements, description.columns.statements)
-    calibration = _calibration(folder / description.calibration, description.columns.calibration)
-    files = (source, folder / description.statements, folder / description.calibration)
+    own = like is None or "calibration" in description.model_fields_set
+    neutral = folder / description.calibration if like is None or own else like.files[2]
+    files = (source, folder / description.statements, neutral, *(like.files[:1] if like else ()))
     return ValuesSet(
         description.name or source.absolute().parent.name,
-        description.language,
+        description.language if like is None or description.language != "und" else like.language,
         statements,
-        calibration,
+        _calibration(neutral, description.columns.calibration if own else {}),
         negations,
-        tuple(description.templates),
+        tuple(description.templates or (like.templates if like else ())),
         files,
         hashlib.sha256("".join(sha256_file(file) for file in files).encode()).hexdigest(),
     )
+
+
+def _like(description: ValuesFile, source: Path) -> ValuesSet | None:
+    """The bundled set that a set follows. Raises DataError."""
+    if description.like is None:
+        return None
+    known = bundled(_SETS, SET_FILE)
+    if description.like not in known:
+        told = f"there is no bundled set '{description.like}'"
+        raise DataError(told, file=source, field="like", hint=one_of(description.like, known))
+    return read_values(_SETS / description.like)
 
 
 def _check_templates(templates: list[Template], path: Path) -> None:

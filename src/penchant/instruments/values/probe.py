@@ -23,12 +23,12 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED
+from penchant.instruments.settings import CITED, Table
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.data import Statement, Template, ValuesSet, read_values
+from penchant.instruments.values.data import Statement, Template, ValuesSet, file_of_set, read_values
 from penchant.instruments.values.estimates import value_cautions, value_estimates
-from penchant.instruments.values.survey import Survey, read_survey
+from penchant.instruments.values.survey import Survey, file_of_survey, read_survey
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.calibration import Line
@@ -56,10 +56,11 @@ class Values(Probe[Rated]):
     name: ClassVar[str] = "values"
     limited: ClassVar[str] = "statements and as many neutral ones"
 
-    data: Annotated[str, CITED]
+    data: Annotated[str, CITED, Table(file=file_of_set)]
     """A set of statements: a bundled name, or a directory with set.yaml."""
-    survey: Annotated[str | None, CITED] = None
-    """A YAML file that describes people's answers; see `penchant schema values`. Default: none."""
+    survey: Annotated[str | None, CITED, Table(file=file_of_survey)] = None
+    """People's answers: a YAML file that describes them (see `penchant schema values`), or a table alone, whose columns
+    are named like the statements. Default: none."""
     method: Literal["span", "lp"] | None = None
     """How a stance is scored. `span` masks all its tokens at once and sums their log-probabilities (default for masked
     models); `lp` takes the log-probability of the whole sentence (default for causal models)."""

@@ -6,19 +6,22 @@ A survey is described by a YAML file (see `SurveyFile`); its table has one row p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from penchant.arguments import asked
-from penchant.errors import DataError, MethodError, together
+from penchant.errors import MOST_LISTED, DataError, MethodError, together
 from penchant.files import sha256_file
 from penchant.tables.documents import read_document
+from penchant.tables.given import NAME, document_of, path_of, texts
 from penchant.tables.rows import Row, lacking, read_labelled
 from penchant.tables.survey_files import Labels
 
@@ -26,6 +29,8 @@ LOW, HIGH = 1, 5
 """The ends of the scale of ratings; answers on another scale are mapped to it linearly."""
 _GROUP = ""
 """The column of answers that has the group of a respondent."""
+_SHOWN = 8
+"""The values of a column that a message lists."""
 SYNTHETIC = "synthetic"
 """A column of this name marks synthetic answers, wherever the table goes."""
 
@@ -68,6 +73,8 @@ class SurveyFile(BaseModel):
     is a code, or its label in SPSS or Stata."""
     scale: tuple[float, float] = (LOW, HIGH)
     """The answers that mean strongly disagree and strongly agree. Default: 1, 5."""
+    codes: dict[str, float] = {}
+    """The numbers on the scale of answers that are written in words, as answer: number. Default: none are."""
     missing: list[str | int] = ["NA"]
     """Values that mean no answer, besides an empty cell and what SPSS or Stata declares missing. Default: NA."""
     synthetic: bool = False
@@ -81,7 +88,7 @@ class SurveyFile(BaseModel):
         return scale
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Survey:
     """Answers on the scale from 1 to 5.
 
@@ -99,18 +106,37 @@ class Survey:
     files: tuple[Path, ...]
     sha256: str
 
+    def __repr__(self) -> str:
+        made_up = ", synthetic" if self.synthetic else ""
+        answers = f"answers of {self.kept:,} respondents to {len(self.answers.columns) - 1} statements"
+        return f"<survey {self.name}: {answers}{made_up}>"
+
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
         answers = self.answers.filter(self.answers[_GROUP].is_in([group, ""]))
         return answers.drop(_GROUP)
 
 
+def file_of_survey(given: Any) -> Path:
+    """The file of a survey given in Python: its table, or the keys of its description with a table under `file`.
+    Raises DataError."""
+    if isinstance(given, Mapping) and "file" in given:
+        return document_of({"name": NAME, **given}, {"file": ()}, "survey.yaml")
+    return path_of(given)
+
+
 @asked
-def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
-    """Read the answers to some statements (by id). Raises DataError naming file, line and field, with every other bad
-    answer in its notes."""
-    place = Path(path)
-    description = read_document(place, SurveyFile, hint="see penchant schema values")
+def read_survey(path: Any, statements: Iterable[str]) -> Survey:
+    """Read the answers to some statements (by id). `path` is the description of a survey, a table whose columns are
+    named like the statements, or either of them given as a mapping or a frame. Raises DataError naming file, line and
+    field, with every other bad answer in its notes."""
+    statements, place = texts(statements, "statements"), file_of_survey(path)
+    if not statements:
+        raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
+    if place.suffix.lower() in (".yaml", ".yml"):
+        description = read_document(place, SurveyFile, hint="see penchant schema values")
+    else:
+        description = SurveyFile(file=place.name)
     table = place.parent / description.file
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -118,10 +144,10 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
     reading = _Reading(description, table, labels)
     kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
-    if reading.errors:
-        raise together(sorted(reading.errors, key=lambda error: error.line or 0))
+    reading.refuse()
     if not kept:
-        raise DataError("no respondent is left", file=table, hint="mind the filter and the levels of the groups")
+        raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
+    files = (place, table) if place != table else (table,)
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
@@ -130,8 +156,8 @@ def read_survey(path: str | Path, statements: Sequence[str]) -> Survey:
         len(rows),
         len(kept),
         description.synthetic or SYNTHETIC in header,
-        (place, table),
-        hashlib.sha256((sha256_file(place) + sha256_file(table)).encode()).hexdigest(),
+        files,
+        hashlib.sha256("".join(map(sha256_file, files)).encode()).hexdigest(),
     )
 
 
@@ -146,7 +172,8 @@ def _columns(description: SurveyFile, place: Path, statements: Sequence[str], he
     columns = {id_: description.columns.get(id_, id_) for id_ in statements}
     present = {id_: name for id_, name in columns.items() if name in header}
     if not present:
-        raise DataError("no column is named like a statement", file=table, hint="map statement ids to columns")
+        hint = f"write under columns of a survey.yaml which column answers which statement, as in {statements[0]}: Q17"
+        raise DataError("no column is named like a statement", file=table, hint=hint)
     return present
 
 
@@ -154,9 +181,10 @@ class _Reading:
     """How the rows of a survey are read; what cannot be read is in `errors`."""
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
-        self.errors: list[DataError] = []
+        self._wrong: dict[tuple[str, str], list[Row]] = {}
         self._table, self._labels = table, labels
         self._scale = description.scale
+        self._numbers = {_plain(answer): number for answer, number in description.codes.items()}
         self._missing: dict[str, set[str]] = {}
         self._missing_named = description.missing
         self._filter = {
@@ -195,22 +223,50 @@ class _Reading:
         if not text or text in self._missing[column]:
             return None
         low, high = self._scale
-        try:
-            number = float(text)
-        except ValueError:
-            number = np.nan
+        number = self._numbers.get(text, np.nan)
+        with suppress(ValueError):
+            number = float(text) if np.isnan(number) else number
         if not min(low, high) <= number <= max(low, high):
-            self.errors.append(
-                DataError(
-                    f"an answer lies between {low:g} and {high:g}, got {row.values.get(column)!r}",
-                    file=self._table,
-                    line=row.line,
-                    field=column,
-                    hint="name what stands for no answer under missing, or set scale",
-                )
-            )
+            self._wrong.setdefault((column, text), []).append(row)
             return None
         return LOW + (HIGH - LOW) * (number - low) / (high - low)
+
+    def values_of(self, rows: Sequence[Row]) -> str:
+        """The values of the columns that respondents are chosen by, in words."""
+        chosen = dict.fromkeys([*self._filter, *([self._group_column] if self._group_column else [])])
+        values = {column: list(dict.fromkeys(_cell(row, column) for row in rows)) for column in chosen}
+        told = (f"{column} has the values {', '.join(each[:_SHOWN])}" for column, each in values.items())
+        return "; ".join(told)
+
+    def refuse(self) -> None:
+        """Raise DataError if answers could not be read: for each of them or, where there are more than are listed, for
+        each value of each column, where it stands first."""
+        errors = []
+        wrong = list(self._wrong.items())
+        if sum(len(rows) for _, rows in wrong) <= MOST_LISTED:
+            wrong = [(answer, [row]) for answer, rows in wrong for row in rows]
+        for (column, text), rows in wrong:
+            low, high = sorted(self._scale)
+            label = {_plain(code): label for code, label in self._labels.get(column, {}).items()}.get(text, "")
+            got = f"{rows[0].values.get(column)!r}{f' ({label})' if label else ''}"
+            more = f", and in {len(rows) - 1} more rows" if len(rows) > 1 else ""
+            told = f"an answer lies between {low:g} and {high:g}, got {got}{more}"
+            hint = "name what stands for no answer under missing, or set scale"
+            if not _is_number(text):
+                hint = (
+                    "give the numbers of answers in words under codes, and name what stands for no answer under missing"
+                )
+            errors.append(DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint))
+        if errors:
+            raise together(sorted(errors, key=lambda error: error.line or 0))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _cell(row: Row, column: str) -> str:
@@ -225,6 +281,16 @@ def _plain(value: object) -> str:
     except ValueError:
         return text
     return f"{number:.17g}"
+
+
+def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> None:
+    """Raise MethodError unless every group has a number of respondents, and every statement two parts."""
+    for group, n in groups.items():
+        if isinstance(n, bool) or not isinstance(n, Integral) or int(n) < 1:
+            raise MethodError(f"group '{group}' has a number of respondents, got {n!r}")
+    for id_, entry in statements.items():
+        if not isinstance(entry, tuple | list) or len(entry) != 2:
+            raise MethodError(f"statement '{id_}' has its value and whether it is reversed, got {entry!r}")
 
 
 @asked
@@ -248,6 +314,7 @@ def synthetic_survey(
     taken = {SYNTHETIC, "group"} & statements.keys()
     if taken:
         raise MethodError(f"a statement cannot be called '{min(taken)}', a column of made-up answers")
+    _check_made_up(groups, statements)
     rng = np.random.default_rng(seed)
     parts = []
     values = dict.fromkeys(value for value, _ in statements.values())
