@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penchant.cli.console import bars, say, write
+from penchant.cli.console import bars, note, say, write
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -99,7 +99,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
         told = replace(
             options,
             say=say if sys.stderr.isatty() else lambda text: None,
-            warn=lambda text: say(f"note: {text}"),
+            warn=note,
             progress=bar,
         )
         outcome = run_study(spec, probes, out, told)
@@ -108,7 +108,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
     page = out / "report.html"
     warnings = write_report(document, page)
     for line in warnings:
-        say(f"note: {line}")
+        note(line)
     say(f"results: {out}")
     say(f"report: {page}")
     if not full:
