@@ -173,7 +173,7 @@ def _lengths(summaries: Summaries) -> alt.Chart:
                 axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
             ),
             x2="to:Q",
-            y=alt.Y("none:Q", title="pairs"),
+            y=alt.Y("none:Q", title="pairs", axis=alt.Axis(tickMinStep=1)),
             y2="pairs:Q",
             description="said:N",
             color=_split_colour(),

@@ -78,14 +78,33 @@
     view: { stroke: "var(--line)" },
   };
 
+  const TOO_WIDE = 1.15; // a chart that is a little wider is only shrunk
+
+  async function drawn(place, spec) {
+    const inside = make("div");
+    place.replaceChildren(inside);
+    const { view } = await vegaEmbed(inside, spec, {
+      renderer: "svg", actions: false, config: ink, tooltip: { theme: "custom" },
+    });
+    return { view, width: Number(inside.querySelector("svg").getAttribute("width")) };
+  }
+
+  // A chart that is much wider than the page is drawn again, narrow, and once more by what it is still too wide.
+  async function fitted(place, spec) {
+    const room = place.clientWidth;
+    let chart = await drawn(place, spec);
+    for (let tries = 0, less = 0; tries < 3 && chart.width > (tries ? 1 : TOO_WIDE) * room; tries++) {
+      if (tries) less += chart.width - room;
+      chart.view.finalize();
+      chart = await drawn(place, narrowed(spec, room, less));
+    }
+    return chart.view;
+  }
+
   async function drawCharts() {
     const specs = await block("specs");
     for (const place of document.querySelectorAll(".chart")) {
-      const inside = make("div");
-      place.append(inside);
-      const { view } = await vegaEmbed(inside, specs[place.dataset.spec], {
-        renderer: "svg", actions: false, config: ink, tooltip: { theme: "custom" },
-      });
+      const view = await fitted(place, specs[place.dataset.spec]);
       const fields = place.dataset.picks.split(" ").filter(Boolean);
       if (fields.length) {
         view.addEventListener("click", (event, item) => {
