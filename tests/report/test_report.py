@@ -570,7 +570,7 @@ def test_fits_a_narrow_screen_and_paper(
     assert all(chart.is_visible() for chart in reader.page.locator(".chart svg.marks").all())
 
 
-CUT = """[...document.querySelectorAll("main .scroll, main .chart")].filter((part) => !part.closest(".items")
+CUT = """[...document.querySelectorAll("main .scroll, main .chart")].filter((part) => !part.closest(".inspector")
   && (part.scrollWidth > part.clientWidth || part.getBoundingClientRect().right > innerWidth))
   .map((part) => part.ariaLabel)"""
 SMALL = """[...document.querySelectorAll(".chart svg")].filter((svg) =>
