@@ -454,7 +454,7 @@ def violations(page: Page) -> list[tuple[str, ...]]:
     marks of charts only once."""
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     page.evaluate(AXE.read_text("utf-8"))
-    serious = []
+    serious: list[tuple[str, ...]] = []
     for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         left_out = [] if width > 1000 else [[".chart"]]
