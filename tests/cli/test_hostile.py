@@ -225,7 +225,7 @@ def tried(penchant: Program, home: Path, case: tuple[str, list[Callable[[Path], 
     assert code in (0, 2), err
     assert "Traceback" not in err and "internal error" not in err
     if code == 2:
-        lines = [line for line in err.splitlines() if not line.startswith("note: ")]
+        lines = [line for line in err.splitlines() if not line.startswith(("note: ", " "))]
         assert 1 <= len(lines) <= MOST_LISTED + 1 and all(line.startswith("penchant: ") for line in lines), err
     assert not [
         c for c in out + err if c in "\u2028\u2029\u202e" or (unicodedata.category(c) == "Cc" and c not in "\n\t")

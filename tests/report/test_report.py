@@ -446,17 +446,115 @@ def test_no_serious_accessibility_violation(
     reader = reading(request.getfixturevalue(which) / "report.html", color_scheme=scheme)
     reader.page.locator(".items .open").first.click()
     reader.page.locator(".inspector table").first.wait_for()
-    reader.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    reader.page.evaluate(AXE.read_text("utf-8"))
-    found = reader.page.evaluate("axe.run({resultTypes: ['violations']})")  # passes keep one node each
-    assert len(found["passes"]) > 10
-    serious = [
-        (violation["id"], node["html"], node["failureSummary"])
-        for violation in found["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ]
-    assert serious == []
+    assert violations(reader.page) == []
+
+
+def violations(page: Page) -> list[tuple[str, ...]]:
+    """What axe-core calls serious or critical, with all details open, on a wide and on a narrow screen; the many
+    marks of charts only once."""
+    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
+    page.evaluate(AXE.read_text("utf-8"))
+    serious: list[tuple[str, ...]] = []
+    for width, height in ((1280, 800), (390, 844)):
+        page.set_viewport_size({"width": width, "height": height})
+        left_out = [] if width > 1000 else [[".chart"]]
+        found = page.evaluate(
+            "(exclude) => axe.run({exclude}, {resultTypes: ['violations']})", left_out
+        )  # passes keep one node each
+        assert len(found["passes"]) > 10
+        serious += [
+            (str(width), violation["id"], node["html"], node["failureSummary"])
+            for violation in found["violations"]
+            if violation["impact"] in ("serious", "critical")
+            for node in violation["nodes"]
+        ]
+    return serious
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
+def test_paper_holds_all_that_a_reader_needs(
+    which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    """At the width of A4 nothing is wider than the page; what a click would open is open or says where it is."""
+    reader = reading(request.getfixturevalue(which) / "report.html", viewport={"width": 1280, "height": 800})
+    reader.page.emulate_media(media="print")
+    reader.page.set_viewport_size({"width": A4, "height": 1050})
+    assert reader.page.evaluate("document.documentElement.scrollWidth") <= A4
+    assert reader.page.evaluate(CUT) == []
+    assert not any(control.is_visible() for control in reader.page.locator("button, input, select").all())
+    signatures = reader.page.locator(".signatures .signature")
+    assert signatures.count() and all(signature.is_visible() for signature in signatures.all())
+    for more in reader.page.locator(".cautions li, .detail.printed tbody tr").all():
+        assert more.is_visible()
+    for closed in reader.page.locator("details:not(.printed, .more, .bibtex) > summary").all():
+        assert "on the page only" in closed.evaluate("part => getComputedStyle(part, '::after').content")
+    for figure in reader.page.locator("figure").all():
+        assert figure.evaluate("part => getComputedStyle(part).breakInside") == "avoid"
+        box = figure.bounding_box()
+        assert box is not None and box["height"] < 1050  # fits one page
+    reader.page.pdf(path=tmp_path / "report.pdf", format="A4")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+A4 = 688
+"""Pixels of a line on A4 between the margins that the page asks for."""
+
+
+@pytest.mark.whole
+def test_a_walk_with_keys_alone(pairs_study: Path, reading: Callable[..., Reader]) -> None:
+    """Tab reaches all that a mouse does, in the order of the page, each with a name and a focus that is seen; Enter
+    opens an item and shuts it; nothing holds the focus."""
+    page = reading(pairs_study / "report.html", viewport={"width": 1280, "height": 800}).page
+    for control in page.locator("details > summary").all():
+        control.press("Enter")
+    page.evaluate("document.querySelector('h1').tabIndex = -1; document.querySelector('h1').focus()")
+    seen = []
+    for _ in range(500):
+        page.keyboard.press("Tab")
+        seen.append(page.evaluate(FOCUSED))
+        if seen[-1] is None:
+            break
+    else:
+        pytest.fail("the focus never leaves the page")
+    stops = seen[:-1]
+    assert [stop for stop in stops if not stop["name"] or stop["shown"] is not True] == []
+    assert [stop["place"] for stop in stops] == sorted(stop["place"] for stop in stops)
+    assert len({stop["place"] for stop in stops}) == len(stops)
+    reached = {name: sum(stop["kind"] == name for stop in stops) for name in ("chart", "scroll", "open", "copy")}
+    for name, number in reached.items():
+        assert number == page.locator(f"main .{name}").count() > 0, name
+    assert sum(stop["kind"] == "details" for stop in stops) == page.locator("details > summary").count()
+    assert {"#words", "#references", "#made"} <= {stop["link"] for stop in stops}
+
+    page.locator(".items input").focus()
+    for _ in range(page.locator(".controls select, .controls button, .items thead button").count() + 2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator(".inspector table").first.wait_for()
+    assert page.evaluate("document.activeElement.ariaExpanded") == "true"
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.ariaLabel").startswith("tokens, ")
+    assert page.evaluate("document.activeElement.closest('.inspector') !== null")
+    page.keyboard.press("Shift+Tab")
+    page.keyboard.press("Enter")
+    assert page.locator(".inspector").count() == 0
+
+
+FOCUSED = """() => {
+  const part = document.activeElement;
+  if (part === document.body || part === document.documentElement || part.tagName === "H1") return null;
+  const style = getComputedStyle(part);
+  const every = [...document.querySelectorAll("*")];
+  return {
+    name: (part.ariaLabel || part.labels?.[0]?.textContent || part.textContent).trim(),
+    place: every.indexOf(part),
+    shown: (style.outlineStyle !== "none" && parseFloat(style.outlineWidth) > 0) || [part.tagName, part.id],
+    kind: part.tagName === "SUMMARY" ? "details" : part.classList[0] ?? "",
+    link: part.getAttribute("href") ?? "",
+  };
+}"""
+"""What has the focus: nothing, or its name, its place in the page, and whether the focus is seen."""
 
 
 @pytest.mark.parametrize("which", ["pairs_study", "cloze_study", "values_study"])
@@ -466,14 +564,18 @@ def test_fits_a_narrow_screen_and_paper(
     reader = reading(request.getfixturevalue(which) / "report.html", viewport={"width": 390, "height": 844})
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
     assert reader.page.evaluate(CUT) == []  # every number of a table of estimates is seen without scrolling sideways
+    assert reader.page.evaluate(SMALL) == []  # and so is every chart, drawn for this width and not only shrunk
     reader.page.emulate_media(media="print")
     assert not any(button.is_visible() for button in reader.page.get_by_role("button").all())
     assert all(chart.is_visible() for chart in reader.page.locator(".chart svg.marks").all())
 
 
-CUT = """[...document.querySelectorAll("main .scroll, main .chart")].filter((part) => !part.closest(".items")
-  && (innerWidth > 1000 || part.matches(".scroll")) && part.scrollWidth > part.clientWidth)
+CUT = """[...document.querySelectorAll("main .scroll, main .chart")].filter((part) => !part.closest(".inspector")
+  && (part.scrollWidth > part.clientWidth || part.getBoundingClientRect().right > innerWidth))
   .map((part) => part.ariaLabel)"""
+SMALL = """[...document.querySelectorAll(".chart svg")].filter((svg) =>
+  svg.getBoundingClientRect().width < svg.getAttribute("width") / 1.4).map((svg) => svg.closest(".chart").ariaLabel)"""
+"""Charts that were shrunk until their letters are hard to read."""
 
 
 def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> None:
@@ -513,6 +615,7 @@ def test_nothing_is_cut_off_with_three_models(
     write_report(many(zoo, tmp_path, 700).document(), tmp_path / "three.html")
     reader = reading(tmp_path / "three.html", viewport={"width": 1280, "height": 800})
     assert reader.page.evaluate(CUT) == []
+    assert reader.page.evaluate(SMALL) == []
 
 
 def test_without_scripts_the_estimates_are_there(pairs_study: Path, browser: Browser) -> None:

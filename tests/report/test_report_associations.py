@@ -21,7 +21,7 @@ import test_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
-from test_report import AXE, HOSTILE, SCRIPT, Reader
+from test_report import AXE, CUT, HOSTILE, SCRIPT, SMALL, Reader, violations
 
 import penchant as pc
 from penchant.instruments.associations import across as measures
@@ -439,21 +439,13 @@ def test_no_serious_accessibility_violation(scheme: str, finished: Path, reading
     for part in range(5):
         reader.page.locator(f"#items-{part} .open").first.click()
         reader.page.locator(f"#items-{part} .inspector table").first.wait_for()
-    reader.page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    reader.page.evaluate(AXE.read_text("utf-8"))
-    found = reader.page.evaluate("axe.run({resultTypes: ['violations']})")  # passes keep one node each
-    assert len(found["passes"]) > 10
-    assert [
-        (violation["id"], node["html"], node["failureSummary"])
-        for violation in found["violations"]
-        if violation["impact"] in ("serious", "critical")
-        for node in violation["nodes"]
-    ] == []
+    assert violations(reader.page) == []
 
 
 def test_fits_a_narrow_screen_and_paper(finished: Path, reading: Reading) -> None:
     reader = reading(finished / "report.html", viewport={"width": 390, "height": 844})
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert reader.page.evaluate(CUT) == reader.page.evaluate(SMALL) == []
     reader.page.emulate_media(media="print")
     assert not any(button.is_visible() for button in reader.page.get_by_role("button").all())
     assert all(chart.is_visible() for chart in reader.page.locator(".chart svg.marks").all())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,15 +17,17 @@ from answers import Answer
 from penchant.cli.report import show
 from penchant.report.sections import Document, Placed
 from penchant.report.tables import Number, Row, Table
-from penchant.report.terminal import ROWS, headline
+from penchant.report.terminal import ROWS, headline, wrapped
+from penchant.study.results import read_outcome
+from penchant.tables.places import PACKAGE
 
 Program = Callable[..., Answer]
 ESTIMATE = Number(0.123, 0.012, 0.234, 60, "+.3f")
 NAMES = tuple(f"number {i}" for i in range(6))
 
 
-def table(rows: int, first: tuple[str, ...] = ()) -> Table:
-    lines = tuple(Row(("blimp", f"model-{i}", *[ESTIMATE] * 6)) for i in range(rows))
+def table(rows: int, first: tuple[str, ...] = (), model: str = "model") -> Table:
+    lines = tuple(Row(("blimp", f"{model}-{i}", *[ESTIMATE] * 6)) for i in range(rows))
     return Table("t", "A title", ("data", "model", *NAMES), lines, "A note.", first=first)
 
 
@@ -47,11 +51,27 @@ def test_many_rows_are_cut_and_counted() -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
-@given(st.integers(60, 200), st.integers(1, 20), st.lists(st.sampled_from(NAMES), max_size=3))
-def test_it_fits_any_width_and_names_every_column(width: int, rows: int, first: list[str]) -> None:
-    text = headline(table(rows, first=tuple(first)), width)
+@given(
+    st.integers(60, 200),
+    st.integers(1, 20),
+    st.lists(st.sampled_from(NAMES), max_size=3),
+    st.text("abz-/模", min_size=1, max_size=120),
+)
+def test_it_fits_any_width_and_names_every_column(width: int, rows: int, first: list[str], model: str) -> None:
+    text = headline(table(rows, first=tuple(first), model=model), width)
     assert max(map(cell_len, text.splitlines())) <= width
     assert all(name in " ".join(text.split()) for name in NAMES)
+    assert str(ESTIMATE) in text  # however long the names are, a number is shown
+
+
+@given(st.integers(20, 120), st.lists(st.text("aß模е-/", min_size=1, max_size=150)), st.booleans())
+def test_wrapped_text_fits_and_loses_nothing(width: int, words: list[str], whole: bool) -> None:
+    lines = wrapped(" ".join(words), width, "note: ", whole=whole)
+    assert "".join(line[6:].replace(" ", "") for line in lines) == "".join(words)
+    assert bool(lines) == bool(words)
+    for line in lines:
+        assert line.startswith(("note: ", " " * 6)) and line == line.rstrip()
+        assert cell_len(line) <= width or (whole and line[6:] in words)
 
 
 @pytest.fixture
@@ -81,10 +101,26 @@ def test_a_study_of_one_probe_and_two_models_fits_a_screen(penchant: Program, st
     assert html.index("What was found") < html.index("<table")
 
 
+@pytest.mark.whole
+@pytest.mark.parametrize("width", [80, 100])
+def test_no_line_is_wider_than_the_terminal(
+    width: int, penchant: Program, study: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a model of a long name too, and with numbers for it; cautions are wrapped as the finding is."""
+    name = "a-model-whose-name-is-longer-than-most-names-are-v0.3"
+    shutil.copytree(PACKAGE / "bundled" / "modern", study.parent / name)
+    monkeypatch.setenv("COLUMNS", str(width))
+    code, out, err = penchant("run", study, "-o", "out", "-m", "bundled:modern", "-m", study.parent / name)
+    assert code == 0, err
+    assert [line for line in f"{out}{err}".splitlines() if cell_len(line) > width] == []
+    assert all("[" in line for line in out.split("\n\n")[1].splitlines() if re.match("none|mean|pen", line))
+    cautions = {c for r in read_outcome("out").results.values() for c in r.cautions}
+    assert any(len(caution) > width for caution in cautions)
+    assert all(caution in " ".join(err.split()) for caution in cautions)
+
+
 def test_five_cautions_and_how_many_more(capfd: pytest.CaptureFixture[str], penchant: Program, study: Path) -> None:
     from dataclasses import replace
-
-    from penchant.study.results import read_outcome
 
     assert penchant("run", study, "-o", "out")[0] == 0
     (placed,) = read_outcome("out").document().sections

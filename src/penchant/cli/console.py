@@ -94,6 +94,15 @@ def _as_codes(word: str) -> str:
     return f"$'{''.join(codes)}'"
 
 
+def note(text: str) -> None:
+    """Write a remark to standard error, wrapped as what was found is, so that both are read on one screen; names and
+    paths that are wider stay whole."""
+    from penchant.report.terminal import columns, wrapped
+
+    for line in wrapped(one_line(text), columns(), "note: ", whole=True):
+        sys.stderr.write(line + "\n")
+
+
 def emit(text: str) -> None:
     """Write data to standard output: unchanged, but visible where a terminal would obey it."""
     sys.stdout.write(visible(text) if sys.stdout.isatty() else text)

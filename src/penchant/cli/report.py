@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, check_format, print_frame, say, to_stdout, write
+from penchant.cli.console import FormatOption, check_format, note, print_frame, say, to_stdout, write
 from penchant.cli.options import EditedOption, FullOption
 from penchant.errors import one_line
 
@@ -44,11 +43,11 @@ def report(
         path = out or Path("comparison.html")
     document = outcome.document()
     for file in outcome.edited:
-        say(f"note: edited after the study wrote it: {file}")
+        note(f"edited after the study wrote it: {file}")
     warnings = write_report(document, path)
     show(document, estimates=other is None, full=full)
     for line in warnings:
-        say(f"note: {line}")
+        note(line)
     say(f"report: {path}")
 
 
@@ -65,13 +64,13 @@ def compare(
     check_format(format)
     outcome = side_by_side(directory, other, trust_edited=trust_edited)
     for file in outcome.edited:
-        say(f"note: edited after the study wrote it: {file}")
+        note(f"edited after the study wrote it: {file}")
     if format == "table":
         show(outcome.document(), estimates=False, full=full)
     else:
         print_frame(outcome.differences(), format)
-        for note in outcome.notes:
-            say(f"note: {note}")
+        for remark in outcome.notes:
+            note(remark)
 
 
 CAUTIONS = 5
@@ -85,9 +84,9 @@ def show(document: Document, *, estimates: bool = True, full: bool = False) -> N
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)
     for caution in _every_caution(document) if full else _cautions(document):
-        say(f"note: {caution}")
-    for note in document.notes:
-        say(f"note: {note}")
+        note(caution)
+    for remark in document.notes:
+        note(remark)
 
 
 def _every_caution(document: Document) -> Iterator[str]:
@@ -116,8 +115,7 @@ def _tables(document: Document, estimates: bool) -> Iterator[str]:
 
 
 def _screens(document: Document, estimates: bool) -> Iterator[str]:
-    from penchant.report.terminal import screen
+    from penchant.report.terminal import columns, screen
 
-    width = min(120, max(60, shutil.get_terminal_size().columns))
     for section in document.sections:
-        yield from screen(section, width, named=len(document.sections) > 1, estimates=estimates)
+        yield from screen(section, columns(), named=len(document.sections) > 1, estimates=estimates)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penchant.cli.console import bars, command, say, write
+from penchant.cli.console import bars, command, note, say, write
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -116,7 +116,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
         told = replace(
             options,
             say=_told,
-            warn=lambda text: say(f"note: {text}"),
+            warn=note,
             progress=bar,
         )
         outcome = run_study(spec, probes, out, told)
@@ -125,7 +125,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
     page = out / "report.html"
     warnings = write_report(document, page)
     for line in warnings:
-        say(f"note: {line}")
+        note(line)
     say(f"results: {out}")
     say(f"report: {page}")
     if not full:

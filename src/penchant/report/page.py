@@ -108,7 +108,7 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "references": [*references.values(), PENCHANT],
         "runs": [_run(run) for run in document.runs],
         "css": _asset("page.css"),
-        "script": _asset("page.js"),
+        "script": _asset("narrow.js") + _asset("page.js"),
         "library": _library(),
         "weight": "Nothing is fetched from a network.",
     }

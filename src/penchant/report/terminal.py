@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import textwrap
+import re
+import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
 from penchant.errors import one_line
 from penchant.report.sections import Placed
@@ -16,6 +18,31 @@ ROWS = 12
 """The most rows that are shown."""
 _GAP = 2
 """Spaces between two columns."""
+_NARROWEST = 12
+"""Columns that a long name always has; where it has to, it goes on in the line below."""
+
+
+def columns() -> int:
+    """The columns of the terminal, or of a usual one where there is none; no more than a line is read with."""
+    return min(120, max(40, shutil.get_terminal_size().columns))
+
+
+def wrapped(text: str, width: int, head: str = "", *, whole: bool = False) -> list[str]:
+    """The lines of a text that fit `width` columns of a terminal, `head` before the first and as many spaces before the
+    others; none of an empty text. A word that is wider, such as a path, is cut unless it has to stay `whole`."""
+    lines = _filled(re.split(r"(?<=\s)", text), width - cell_len(head), whole=whole) if text else []
+    return [f"{' ' * len(head) if i else head}{line}" for i, line in enumerate(lines)]
+
+
+def _filled(parts: Sequence[str], room: int, *, whole: bool = False) -> list[str]:
+    """Parts of a text on lines of `room` columns, as many as fit on each; a wider part is cut unless `whole`."""
+    lines = [""]
+    for part in parts:
+        for piece in [part] if whole else chop_cells(part, room):
+            if lines[-1] and cell_len((lines[-1] + piece).rstrip()) > room:
+                lines.append("")
+            lines[-1] += piece
+    return [line.rstrip() for line in lines]
 
 
 def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -> Iterator[str]:
@@ -23,10 +50,10 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
     lines. With `named`, under the title of the section."""
     found = placed.finding()
     title = f": {one_line(placed.title)}" if named else ""
-    remark = textwrap.wrap(one_line(placed.remark), width)
+    remark = wrapped(one_line(placed.remark), width)
     if found or remark:
         head = [f"What was found{title}"] if found else []
-        told = (line for text in found for line in _wrapped(text, width))
+        told = (line for text in found for line in wrapped(one_line(text), width, "- "))
         yield "\n".join([*remark, *head, *told])
     tables = placed.estimates() if estimates else placed.compared()
     for table in [table for table in tables if not table.detail][:1]:
@@ -42,20 +69,22 @@ def headline(table: Table, width: int) -> str:
     same = [i for i in constant(table) if i in words]
     widths = [max(cell_len(one_line(str(text))) for text in _column(table, i)) for i in every]
     shown = [i for i in words if i not in same]
+    wanted = _wanted(table, words)
+    widths = _folded(table, widths, shown, width - sum(widths[i] + _GAP for i in _needed(table, wanted)) + _GAP)
     used = sum(widths[i] + _GAP for i in shown)
-    wanted = [table.columns.index(name) for name in table.first if name in table.columns]
-    for i in dict.fromkeys([*wanted, *(i for i in every if i not in words)]):
+    for i in wanted:
         if used + widths[i] <= width or not set(shown) - set(words):
             shown.append(i)
             used += widths[i] + _GAP
     shown.sort()
-    cells = [[table.columns[i] for i in shown], *([str(row.cells[i]) for i in shown] for row in rows)]
+    names = [table.columns[i] for i in shown]
+    cells = [line for row in rows for line in _lines([str(row.cells[i]) for i in shown], [widths[i] for i in shown])]
     left_out = [table.columns[i].strip() for i in every if i not in shown and i not in same]
     return "\n".join(
         [
-            *textwrap.wrap(one_line(table.title), width),
-            *textwrap.wrap("; ".join(f"{table.columns[i]}: {one_line(str(rows[0].cells[i]))}" for i in same), width),
-            in_columns(cells, [i not in words for i in shown]),
+            *wrapped(one_line(table.title), width),
+            *wrapped("; ".join(f"{table.columns[i]}: {one_line(str(rows[0].cells[i]))}" for i in same), width),
+            in_columns([names, *cells], [i not in words for i in shown]),
             *_below(table, len(table.rows) - len(rows), shown, left_out, width),
         ]
     )
@@ -63,6 +92,34 @@ def headline(table: Table, width: int) -> str:
 
 def _column(table: Table, i: int) -> list[object]:
     return [table.columns[i], *(row.cells[i] for row in table.rows[:ROWS])]
+
+
+def _wanted(table: Table, words: Sequence[int]) -> list[int]:
+    """The columns of numbers: those that the table calls `first`, then the others."""
+    first = [table.columns.index(name) for name in table.first if name in table.columns]
+    return list(dict.fromkeys([*first, *(i for i in range(len(table.columns)) if i not in words)]))
+
+
+def _needed(table: Table, wanted: Sequence[int]) -> list[int]:
+    """The columns of numbers up to the first of estimates, without which a table says nothing."""
+    known = [any(isinstance(cell, Number) for cell in _column(table, i)) for i in wanted]
+    return list(wanted[: known.index(True) + 1 if True in known else 1])
+
+
+def _folded(table: Table, widths: Sequence[int], shown: Sequence[int], width: int) -> list[int]:
+    """The widths of columns, those of names among `shown` narrowed, widest first, until they fit into `width`."""
+    folded = list(widths)
+    for i in sorted(shown, key=lambda i: -widths[i]):
+        over = sum(folded[j] + _GAP for j in shown) - width
+        least = min(folded[i], max(_NARROWEST, cell_len(one_line(table.columns[i]))))
+        folded[i] = max(least, folded[i] - max(0, over))
+    return folded
+
+
+def _lines(cells: Sequence[str], widths: Sequence[int]) -> list[list[str]]:
+    """A row of a table as lines: what is wider than its column goes on below, if it can after a mark in a name."""
+    parts = [_filled(re.split(r"(?<=[-/@_:, ])", one_line(cell)), w) for cell, w in zip(cells, widths, strict=True)]
+    return [list(line) for line in zip_longest(*parts, fillvalue="")]
 
 
 def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str], width: int) -> Iterator[str]:
@@ -76,8 +133,4 @@ def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str
         "notes on single numbers" if noted else "",
     ]
     if any(lacking):
-        yield from textwrap.wrap(f"Not shown here: {'; '.join(filter(None, lacking))}.", width)
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return textwrap.wrap(one_line(text), width, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False)
+        yield from wrapped(f"Not shown here: {'; '.join(filter(None, lacking))}.", width)

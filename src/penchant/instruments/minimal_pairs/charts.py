@@ -162,6 +162,8 @@ def _lengths(summaries: Summaries) -> alt.Chart:
             said = f"{model}, |A|−|U| {difference}: {n} pairs"
             rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
     names = [model for model, _ in summaries]
+    most = max((row["pairs"] for row in rows), default=0)
+    whole = alt.Axis(format=",d", **({"values": list(range(most + 1))} if most < 6 else {}))  # there is no half a pair
     return (
         alt.Chart(alt.InlineData(rows))
         # A bar between two places on x would be taken for a horizontal one, as thin as a dash; hence all four sides.
@@ -173,7 +175,7 @@ def _lengths(summaries: Summaries) -> alt.Chart:
                 axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
             ),
             x2="to:Q",
-            y=alt.Y("none:Q", title="pairs"),
+            y=alt.Y("none:Q", title="pairs", axis=whole),
             y2="pairs:Q",
             description="said:N",
             color=_split_colour(),

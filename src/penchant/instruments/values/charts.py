@@ -33,7 +33,7 @@ def _scatter_figure(results: Sequence[Result]) -> Figure:
         "Agreeing against disagreeing",
         "For each model and group the log-probability of agreeing against that of disagreeing: grey circles are "
         "neutral statements, coloured squares value statements; the full line is the calibration, the dashed one "
-        "identity. A statement above the full line is agreed with more than expected.",
+        "identity, where it is in view. A statement above the full line is agreed with more than expected.",
         _panels(results, _scatter),
         "calibration",
         "item",
@@ -120,7 +120,10 @@ def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
     scale = alt.Scale(domain=["neutral", *names], range=["#999999", *COLOURS[: len(names)]])
     shape = alt.Scale(domain=["neutral", *names], range=["circle", *["square"] * len(names)])
     x = alt.X("x:Q", title="log P(disagree)", scale=alt.Scale(zero=False))
-    y = alt.Y("y:Q", title="log P(agree)", scale=alt.Scale(zero=False))
+    fit = [{"x": end, "y": slope * end + offset} for end in ends]
+    # The identity can lie far from all statements; it must not squeeze them into a corner.
+    heights = _ends(pl.Series([*items["agree"].to_list(), *(end["y"] for end in fit)], dtype=pl.Float64))
+    y = alt.Y("y:Q", title="log P(agree)", scale=alt.Scale(zero=False, nice=True, domain=heights))
     points = (
         alt.Chart(alt.InlineData(shown.to_dicts()))
         .mark_point(filled=True, size=32, opacity=0.75)
@@ -132,7 +135,6 @@ def _scatter(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChart:
             tooltip=["item:N", "text:N", "value:N", alt.Tooltip("rating:Q", format=".2f")],
         )
     )
-    fit = [{"x": end, "y": slope * end + offset} for end in ends]
     same = [{"x": end, "y": end} for end in ends]
     lines = [
         alt.Chart(alt.InlineData(rows)).mark_line(color=colour, strokeDash=dash, clip=True, aria=False).encode(x=x, y=y)

@@ -78,14 +78,33 @@
     view: { stroke: "var(--line)" },
   };
 
+  const TOO_WIDE = 1.15; // a chart that is a little wider is only shrunk
+
+  async function drawn(place, spec) {
+    const inside = make("div");
+    place.replaceChildren(inside);
+    const { view } = await vegaEmbed(inside, spec, {
+      renderer: "svg", actions: false, config: ink, tooltip: { theme: "custom" },
+    });
+    return { view, width: Number(inside.querySelector("svg").getAttribute("width")) };
+  }
+
+  // A chart that is much wider than the page is drawn again, narrow, and once more by what it is still too wide.
+  async function fitted(place, spec) {
+    const room = place.clientWidth;
+    let chart = await drawn(place, spec);
+    for (let tries = 0, less = 0; tries < 3 && chart.width > (tries ? 1 : TOO_WIDE) * room; tries++) {
+      if (tries) less += chart.width - room;
+      chart.view.finalize();
+      chart = await drawn(place, narrowed(spec, room, less));
+    }
+    return chart.view;
+  }
+
   async function drawCharts() {
     const specs = await block("specs");
     for (const place of document.querySelectorAll(".chart")) {
-      const inside = make("div");
-      place.append(inside);
-      const { view } = await vegaEmbed(inside, specs[place.dataset.spec], {
-        renderer: "svg", actions: false, config: ink, tooltip: { theme: "custom" },
-      });
+      const view = await fitted(place, specs[place.dataset.spec]);
       const fields = place.dataset.picks.split(" ").filter(Boolean);
       if (fields.length) {
         view.addEventListener("click", (event, item) => {
@@ -155,24 +174,25 @@
       }
       const first = (i) => i > 0 && this.columns[i].model !== this.columns[i - 1].model;
       this.first = this.columns.map((_, i) => first(i));
-      const head = make("thead");
+      const head = make("thead", { role: "rowgroup" });
       if (models.length > 1) {
-        head.append(make("tr", {}, ...models.map((m) =>
+        head.append(make("tr", { role: "row" }, ...models.map((m) =>
           m.model
-            ? make("th", { colspan: m.span, scope: "colgroup", class: "model first" }, m.model)
-            : make("td", { colspan: m.span }))));
+            ? make("th", { role: "columnheader", colspan: m.span, scope: "colgroup", class: "model first" }, m.model)
+            : make("td", { role: "cell", colspan: m.span }))));
       }
       this.heads = this.columns.map((column, i) =>
-        make("th", { scope: "col", class: (column.kind === "number" ? "num" : "") + (this.first[i] ? " first" : "") },
+        make("th", { scope: "col", role: "columnheader", "data-model": column.model || undefined, class: (column.kind === "number" ? "num" : "") + (this.first[i] ? " first" : "") },
           make("button", { type: "button", onclick: () => this.sortBy(i), "aria-label": `sort by ${name(column)}` }, column.title)));
-      head.append(make("tr", {}, ...this.heads));
-      this.body = make("tbody");
+      head.append(make("tr", { role: "row" }, ...this.heads));
+      this.body = make("tbody", { role: "rowgroup" });
+      this.labels = this.columns.map(name);
       const caption = make("caption", {}, `${this.data.noun}, ${this.size} at a time; open one to see its tokens`);
       this.back = make("button", { type: "button", onclick: () => this.turn(-1) }, "back");
       this.on = make("button", { type: "button", onclick: () => this.turn(1) }, "on");
       this.where = make("span", { class: "faint" });
       const region = { class: "scroll", role: "region", tabindex: "0", "aria-label": `table of ${this.data.noun}` };
-      this.root.append(controls, this.count, make("div", region, make("table", {}, caption, head, this.body)),
+      this.root.append(controls, this.count, make("div", region, make("table", { role: "table" }, caption, head, this.body)),
         make("div", { class: "pager" }, this.back, this.where, this.on));
     }
 
@@ -280,17 +300,18 @@
     }
 
     row(row) {
-      const line = make("tr");
+      const line = make("tr", { role: "row" });
       this.columns.forEach((column, i) => {
+        const cell = { role: "cell", "data-label": this.labels[i] }; // shown on a narrow screen, where heads are not
         const edge = this.first[i] ? " first" : "";
         if (column.kind === "number") {
-          line.append(make("td", { class: "num" + edge }, shownNumber(column.values[row], column)));
+          line.append(make("td", { ...cell, class: "num" + edge }, shownNumber(column.values[row], column)));
         } else if (column.kind === "id") {
           const button = make("button", { type: "button", class: "open", "aria-expanded": "false" }, this.text(column, row));
           button.addEventListener("click", () => this.inspect(row, line, button));
-          line.append(make("td", { dir: "auto" }, button));
+          line.append(make("td", { ...cell, dir: "auto" }, button));
         } else {
-          line.append(make("td", { class: column.kind + edge, dir: "auto" }, this.text(column, row) ?? ""));
+          line.append(make("td", { ...cell, class: column.kind + edge, dir: "auto" }, this.text(column, row) ?? ""));
         }
       });
       return line;
@@ -304,7 +325,7 @@
         return;
       }
       const place = make("div", { class: "inspector" }, "…");
-      line.after(make("tr", {}, make("td", { colspan: this.columns.length }, place)));
+      line.after(make("tr", { role: "row" }, make("td", { role: "cell", colspan: this.columns.length }, place)));
       try {
         const part = Math.floor(row / this.data.chunk);
         const detail = await block(`${this.data.details}-${part}`, this.folder);
