@@ -803,7 +803,9 @@ def test_two_directories_side_by_side(
     assert code == 0, err
     (other,) = results(alone)
     for own in results(pairs_study):
-        assert f"{own.signature['model']} − {other.signature['model']}" in out
+        assert (
+            f"{own.signature['model']} − {other.signature['model'].partition('@')[0]}" in out
+        )  # a long name goes on below
     both = side_by_side(pairs_study, alone)
     assert len(both.results) == 3
     overall = both.comparisons["minimal-pairs"].filter(pl.col("scope") == "paradigm")
