@@ -7,6 +7,7 @@ from .engine.scorer import embed as embed
 from .engine.scorer import fill as fill
 from .engine.scorer import score as score
 from .errors import CacheError as CacheError
+from .errors import ClusterError as ClusterError
 from .errors import DataError as DataError
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError

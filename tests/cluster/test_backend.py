@@ -18,7 +18,7 @@ from penchant.cluster.sending import wanted
 from penchant.engine.scorer import Scorer, language_model, numbered
 from penchant.models.load import LanguageModel, load
 
-pytestmark = [pytest.mark.whole, pytest.mark.xdist_group("cluster")]
+pytestmark = pytest.mark.whole
 WORDS = ("cat", "dog", "king", "man", "house", "tree", "child", "boy")
 TEXTS = [f"The {one} and the {two} of the old {three}." for one in WORDS for two in WORDS for three in WORDS[:3]]
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,11 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 
-pytestmark = [pytest.mark.whole, pytest.mark.xdist_group("cluster")]
+from penchant.cluster.joining import Place
+from penchant.study.run import Options, run_study
+from penchant.study.spec import read_study
+
+pytestmark = pytest.mark.whole
 
 
 def tables(folder: Path) -> dict[str, pl.DataFrame]:
@@ -45,3 +52,44 @@ def test_every_kind_of_read_gives_the_tables_of_one_machine(
     cluster = json.loads((tmp_path / "there" / "manifest.json").read_text("utf-8"))["attempts"][-1]["cluster"]
     assert cluster["workers"] == 2
     assert cluster["retried"] == 0
+
+
+def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machines: Any, tmp_path: Path) -> None:
+    penchant("init", "minimal-pairs", tmp_path)
+    words = ("cat", "dog", "king", "man", "house", "tree", "child", "boy")
+    pairs = [f"The {a} of the {b} is old.\tThe {a} of the {b} are old.\t{a}" for a in words for b in words]
+    (tmp_path / "pairs.tsv").write_text("good\tbad\tgroup\n" + "\n".join(pairs), "utf-8")
+    study, probes = read_study(tmp_path / "minimal-pairs.yaml", models=["bundled:modern"])
+    run_study(study, probes, tmp_path / "here", Options(base=[tmp_path], batch_tokens=64))
+    done = [0.0]
+    harm = [lambda: machines.cluster.remove_node(next(iter(machines.cluster.worker_nodes)), allow_graceful=False)]
+    harm += [lambda: os.kill(max(_workers()), signal.SIGKILL)]
+
+    def progress(label: str) -> Callable[[float, float], None]:
+        def advance(more: float, total: float) -> None:
+            done[0] += more
+            if harm and done[0] > total / 4 * (3 - len(harm)):
+                harm.pop()()
+
+        return advance
+
+    options = Options(base=[tmp_path], batch_tokens=64, place=Place(machines.address, workers=2), progress=progress)
+    run_study(study, probes, tmp_path / "there", options)
+    assert not harm
+    assert_same(tmp_path / "here", tmp_path / "there")
+    cluster = json.loads((tmp_path / "there" / "manifest.json").read_text("utf-8"))["attempts"][-1]["cluster"]
+    assert cluster["retried"] >= 1
+    assert cluster["lost_workers"] >= 1
+
+
+def _workers() -> list[int]:
+    """The processes of workers that have a model."""
+    running = (path for path in Path("/proc").iterdir() if path.name.isdigit())
+    return [int(path.name) for path in running if _command(path).startswith(b"ray::Worker")]
+
+
+def _command(path: Path) -> bytes:
+    try:
+        return (path / "cmdline").read_bytes()
+    except OSError:  # it has ended
+        return b""

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout
+from penchant.cli.console import FormatOption, bars, check_format, note, print_frame, say, to_stdout
+from penchant.cli.options import CpusOption, OnOption, place
 from penchant.limits import COUNT, PROCESSES, SEED
 
 if TYPE_CHECKING:
+    from penchant.cluster.joining import Place
     from penchant.corpus.stimuli import StimulusSet
+    from penchant.corpus.whole_files import ByFile
 
 corpus = typer.Typer(
     help="Sentences that contain the words of association tests, from running text of any size.", no_args_is_help=True
@@ -36,7 +41,10 @@ LayoutOption = Annotated[
 ]
 Field = Annotated[str, typer.Option(help="Field or column with the text, in JSON lines and Parquet.")]
 Workers = Annotated[
-    int | None, typer.Option(min=1, max=PROCESSES, help="Number of processes. Default: one per processor.")
+    int | None,
+    typer.Option(
+        min=1, max=PROCESSES, help="Number of processes, or of workers with --on. Default: one per processor."
+    ),
 ]
 Sentences = Annotated[Path, typer.Argument(metavar="SENTENCES", help="A table written by penchant corpus extract.")]
 
@@ -73,6 +81,20 @@ def _read_stimuli(data: list[Path]) -> StimulusSet:
     return read_stimuli([Association.find(path) for path in data])
 
 
+@contextmanager
+def _searchers(where: Place | None) -> Iterator[ByFile | None]:
+    """Who searches whole files on a cluster, if that is asked for."""
+    if where is None:
+        yield None
+        return
+    from penchant.cluster.joining import joined
+    from penchant.cluster.pool import Pool
+    from penchant.cluster.searching import searched_by
+
+    with joined(where), closing(Pool(where, None, say=note)) as pool:
+        yield searched_by(pool)
+
+
 @corpus.command("extract")
 def extract(
     texts: Texts,
@@ -87,6 +109,8 @@ def extract(
     duplicates: DuplicatesOption = "near",
     seed: Seed = 0,
     workers: Workers = None,
+    on: OnOption = None,
+    cpus: CpusOption = 1,
     resume: Resume = False,
 ) -> None:
     """Find every form of every stimulus, and keep a sample of the occurrences of each."""
@@ -109,19 +133,20 @@ def extract(
         seed=seed,
     )
     files = find_texts(texts)
-    with bars("MB") as bar:
+    with bars("MB") as bar, _searchers(place(on, workers if on else None, cpus, 0.0)) as by_file:
         advance = bar("corpus")
         record = extract_occurrences(
             settings,
             files,
             out,
             workers=workers or worthwhile(files),
+            by_file=by_file,
             resume=resume,
             progress=lambda done, total: advance(done / 1e6, total / 1e6),
         )
     print_frame(counts(record, "segment"), "table")
-    for note in notes(record):
-        say(f"note: {note}")
+    for remark in notes(record):
+        note(remark)
     say(f"sentences: {out}")
 
 
@@ -205,5 +230,5 @@ def lint(
             progress=lambda done, total: advance(done / 1e6, total / 1e6),
         )
     print_frame(table(result, by), format)  # type: ignore[arg-type]  # check_by checked it
-    for note in notes(result):
-        say(f"note: {note}")
+    for remark in notes(result):
+        note(remark)

@@ -22,16 +22,23 @@ from penchant.cli.console import FormatOption, bars, check_format, emit, print_f
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
+    CpusOption,
     DeviceOption,
     DtypeOption,
+    GpusOption,
     ModelOption,
+    OnOption,
     PickleOption,
     RehashOption,
     TrustOption,
+    WorkersOption,
     cache_path,
     load_language_model,
+    place,
 )
-from penchant.errors import DataError, MethodError, one_of, place, shortened, together
+from penchant.cli.streaming import Asked, stream
+from penchant.errors import DataError, MethodError, one_of, shortened, together
+from penchant.errors import place as file_place
 from penchant.limits import FILLERS
 from penchant.reading import lines as limited_lines
 from penchant.reading import not_utf8, opened, require_file
@@ -47,9 +54,14 @@ if TYPE_CHECKING:
 
 def score(
     model: ModelOption,
-    file: Annotated[
-        str, typer.Argument(metavar="[FILE|-]", help="One sentence per line, or a table; - is standard input.")
-    ] = "-",
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[FILE|-]…",
+            help="One sentence per line, or a table; - is standard input. With --on: any number of files, directories, "
+            "patterns in quotes and URLs.",
+        ),
+    ] = None,
     column: Annotated[
         str | None,
         typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
@@ -64,15 +76,42 @@ def score(
     batch_tokens: BatchOption = None,
     trust_remote_code: TrustOption = False,
     allow_pickle: PickleOption = False,
+    on: OnOption = None,
+    workers: WorkersOption = None,
+    cpus: CpusOption = 1,
+    gpus: GpusOption = 0.0,
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="With --on: go on with the files that have no table.")
+    ] = False,
+    on_error: Annotated[
+        str,
+        typer.Option("--on-error", help="With --on: stop at a text that cannot be scored, or reject it."),
+    ] = "stop",
 ) -> None:
     """Score sentences: one row of output for each line of input, in order."""
+    where = place(on, workers, cpus, gpus)
+    loaded = partial(load_language_model, model, dtype, device, trust_remote_code, allow_pickle)
+    if where is not None:
+        asked = Asked(model, device, trust_remote_code, allow_pickle, method, normalise, column or "text", batch_tokens)
+        stream(where, loaded, asked, files or [], out, resume=resume, on_error=on_error)
+        return
+    if out is not None or resume or on_error != "stop":
+        raise MethodError("-o, --resume and --on-error are for work on a cluster", hint="add --on, such as --on ray")
+    if len(files or []) > 1:
+        raise MethodError(
+            "one file is scored at a time", hint="give its name, or score all of them with --on ray -o DIR"
+        )
+    file = files[0] if files else "-"
     from penchant.engine.methods import check_normalise, method_for
     from penchant.engine.scorer import Scorer
 
     if format not in WRITERS:
         raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
     source = _source(file, column)
-    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
+    lm = loaded(cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
     total = validate(Scorer(lm), source()) if file != "-" else None
     with bars() as bar:
@@ -206,7 +245,7 @@ def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]
             errors.append(DataError(told, file=file, line=row.line, field=column, hint="remove the row, or fill it"))
     if errors:
         raise together(errors)
-    yield from ((str(row.values[column]), place(file, row.line)) for row in rows)
+    yield from ((str(row.values[column]), file_place(file, row.line)) for row in rows)
 
 
 def _refuse_binary(file: str) -> None:

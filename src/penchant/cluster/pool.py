@@ -66,6 +66,8 @@ class Pool:
     def __init__(self, place: Place, wanted: Wanted | None, *, say: Callable[[str], None] = lambda text: None) -> None:
         self._ray = imported()
         self._place, self._wanted, self._say = place, wanted, say
+        self.tick: Callable[[], None] = lambda: None
+        """Called again and again while a job is waited for."""
         self.size = place.workers or max(1, room(place))
         self.losses = Losses()
         self.about: list[About] = []
@@ -79,6 +81,11 @@ class Pool:
         """Take a job."""
         self._queue.append(job)
 
+    def again(self, job: Job) -> None:
+        """Do a job again whose result was lost."""
+        self.losses.retried += 1
+        self._queue.appendleft(job)
+
     def collect(self) -> tuple[Job, Any]:
         """A job that is done, and its result. Raises what the job raised, and ClusterError."""
         while True:
@@ -87,6 +94,7 @@ class Pool:
             waited |= {reference: hand for hand in self._hands for reference in hand.flying}
             done, _ = self._ray.wait(list(waited), num_returns=1, timeout=1.0)
             self._tell_waiting()
+            self.tick()
             if not done:
                 continue
             hand = waited[done[0]]

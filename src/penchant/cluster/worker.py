@@ -16,9 +16,12 @@ from numpy.typing import NDArray
 
 from penchant._version import __version__
 from penchant.cluster.joining import imported
+from penchant.cluster.shards import Counted, Shard, scored
+from penchant.corpus.search import Extraction
+from penchant.corpus.whole_files import FileFound, FileTask, found_in
 from penchant.engine.backends import LocalBackend
 from penchant.engine.plan import Batch, halves
-from penchant.engine.scorer import language_model
+from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
@@ -60,6 +63,10 @@ class About:
     device: str
 
 
+PART = 1 << 23
+"""Bytes of a table that are sent to the driver at once."""
+
+
 class TooLargeError(Exception):
     """A single `row` of a batch does not fit into a worker's memory."""
 
@@ -93,13 +100,25 @@ class Worker:
         device = "none"
         if wanted is not None:
             self.model = self._loaded(wanted, host)
-            self._backend = LocalBackend(self.model.network)
+            self._backend = Halving(self.model.network)
             device = str(self.model.network.device)
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
         """The answers of a batch, which is halved as often as it takes to fit into memory. Raises TooLargeError."""
-        return in_parts(self._backend, batch)
+        return self._backend.run(batch)
+
+    def shard(self, shard: Shard, batch_tokens: int | None) -> tuple[Counted, list[Any], list[Any]]:
+        """Score a shard. Its counts, and the tables of scores and of rejects in parts, as references to the cluster's
+        store; none where the scores were there before."""
+        scorer = Scorer(self.model, batch_tokens=batch_tokens, backend=self._backend)
+        with tempfile.TemporaryDirectory(prefix="penchant-") as folder:
+            found = scored(scorer, shard, Path(folder))
+            return found.counted, _put(found.scores), _put(found.rejects)
+
+    def search(self, search: Extraction, task: FileTask) -> FileFound:
+        """The occurrences in a file of text. Raises DataError."""
+        return found_in(search, task)
 
     def _loaded(self, wanted: Wanted, host: str) -> LanguageModel:
         if wanted.local and wanted.shipped is None and not self._here(wanted):
@@ -143,19 +162,33 @@ class Worker:
         return str(top)
 
 
-def in_parts(backend: LocalBackend, batch: Batch, above: int = 0) -> NDArray[np.generic]:
-    """The answers of a batch; where memory does not suffice, of its halves. Raises TooLargeError."""
-    try:
-        return backend.run(batch)
-    except (MemoryError, RuntimeError) as error:
-        if not _of_memory(error):
-            raise
-        if len(batch.tokens) == 1:
-            raise TooLargeError(above, str(error).partition("\n")[0]) from None
-    _freed(backend)
-    first, second = halves(batch)
-    answers = [in_parts(backend, first, above), in_parts(backend, second, above + len(first.tokens))]
-    return np.concatenate(answers, axis=-1 if batch.kind[0] == "attention" else 0)
+class Halving(LocalBackend):
+    """Halves a batch as often as it takes to fit into memory. Raises TooLargeError for a row that does not."""
+
+    def run(self, batch: Batch) -> NDArray[np.generic]:
+        """The answers of a batch, or of its parts one after the other."""
+        return self._in_parts(batch, 0)
+
+    def _in_parts(self, batch: Batch, above: int) -> NDArray[np.generic]:
+        try:
+            return super().run(batch)
+        except (MemoryError, RuntimeError) as error:
+            if not _of_memory(error):
+                raise
+            if len(batch.tokens) == 1:
+                raise TooLargeError(above, str(error).partition("\n")[0]) from None
+        _freed(self)
+        first, second = halves(batch)
+        answers = [self._in_parts(first, above), self._in_parts(second, above + len(first.tokens))]
+        return np.concatenate(answers, axis=-1 if batch.kind[0] == "attention" else 0)
+
+
+def _put(file: Path | None) -> list[Any]:
+    """The bytes of a file in the cluster's store, in parts."""
+    if file is None:
+        return []
+    with file.open("rb") as stream:
+        return [imported().put(part) for part in iter(lambda: stream.read(PART), b"")]
 
 
 def _of_memory(error: Exception) -> bool:

@@ -25,10 +25,11 @@ from penchant.corpus.near_duplicates import NearDuplicates
 from penchant.corpus.occurrences import KEY, SCHEMA
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
-from penchant.corpus.search import Extraction, Finder, Tally, Task
+from penchant.corpus.search import Extraction, Finder, Row, Tally, Task
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
+from penchant.corpus.whole_files import ByFile, FileTask
 from penchant.corpus.workers import in_order, uncollected
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.files import refuse_inputs, refuse_other, replacing, write_json, write_parquet
@@ -55,6 +56,7 @@ def extract(
     out: str | Path,
     *,
     workers: int = 1,
+    by_file: ByFile | None = None,
     resume: bool = False,
     progress: Progress = lambda done, total: None,
 ) -> dict[str, Any]:
@@ -62,33 +64,21 @@ def extract(
 
     The columns are those of `occurrences.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
     of a word and segment are themselves a sample. The table does not depend on the number of workers or on
-    interruptions. `progress` is called with the bytes read since the last call and the total. Raises DataError,
-    MethodError and OutputError; finished work then stays in a folder beside `out`, from which `resume` continues.
+    interruptions, nor on who searches: `by_file` searches whole files elsewhere. `progress` is called with the bytes
+    read since the last call and the total. Raises DataError, MethodError and OutputError; finished work then stays in a
+    folder beside `out`, from which `resume` continues.
     """
     sample_size = round(search.per_word * _SPARE) if search.duplicates == "near" else search.per_word
     samples = Smallest(len(search.forms) * len(search.bins), max(sample_size, _FEWEST))
     target = _checked_target(out, files)
     store = _Store(target.with_name(f".{target.name}.partial"), _identity(search, files), resume=resume)
     state = store.restore(samples)
-    total = float(sum(file.size for file in files))
-    progress(float(sum(file.size for file in files[: state.file])), total)
-    hashes = list(state.hashes)
-    rows: list[tuple[Any, ...]] = []
-    unsaved, position = 0, (state.file, 0)
-    current = replace(state)
-    for result in in_order(Finder(search), _tasks(search, files, state, samples, hashes), workers):
-        number, tally = result.block.file, result.tally
-        refuse_unreadable(result.block.first, result.bad, tally.skipped, tally.records, files[number], search.field)
-        current = replace(current, file=number, blocks=1 + (current.blocks if number == current.file else 0))
-        current.tally.add(tally)
-        rows += [(*row, files[number].name) for row in result.rows if samples.add(row.cell, row.priority)]
-        progress(float(result.block.at - (position[1] if position[0] == number else 0)), total)
-        position, unsaved = (number, result.block.at), unsaved + result.size
-        if unsaved >= EVERY:
-            store.write(rows, replace(current, hashes=tuple(hashes[:number])))
-            rows, unsaved = [], 0
-    store.write(rows, replace(current, file=len(files), blocks=0, hashes=tuple(hashes)))
-    record = _finish(search, files, hashes, current.tally, samples, store, target)
+    reading = _Reading(search, files, samples, store, state, list(state.hashes), progress)
+    if by_file is None:
+        reading.blocks(workers)
+    else:
+        reading.whole_files(by_file)
+    record = _finish(search, files, reading.hashes, reading.current.tally, samples, store, target)
     store.remove()
     return record
 
@@ -110,15 +100,73 @@ def _is_table(path: Path) -> bool:
         return False
 
 
-def _tasks(
-    settings: Extraction, files: Sequence[TextFile], state: _State, samples: Smallest, hashes: list[str]
-) -> Iterator[Task]:
-    """Yield the blocks that are still to be read, and append the hash of each file once it has been read."""
-    for number in range(state.file, len(files)):
-        reader = Reader(files[number], number, layout=settings.layout, field=settings.field)
-        for block in reader.blocks(state.blocks if number == state.file else 0):
-            yield Task(block, files[number], [*samples.limits])
-        hashes.append(reader.sha256)
+@dataclass
+class _Reading:
+    """A corpus while it is read: what was found since the last save, and where that was."""
+
+    search: Extraction
+    files: Sequence[TextFile]
+    samples: Smallest
+    store: _Store
+    current: _State
+    hashes: list[str]
+    progress: Progress
+    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    unsaved: int = 0
+
+    def __post_init__(self) -> None:
+        self.total = float(sum(file.size for file in self.files))
+        self.progress(float(sum(file.size for file in self.files[: self.current.file])), self.total)
+
+    def blocks(self, workers: int) -> None:
+        """Read block by block, in this process or in several."""
+        position = (self.current.file, 0)
+        for result in in_order(Finder(self.search), self._blocks(self.current), workers):
+            number, tally = result.block.file, result.tally
+            file = self.files[number]
+            refuse_unreadable(result.block.first, result.bad, tally.skipped, tally.records, file, self.search.field)
+            blocks = 1 + (self.current.blocks if number == self.current.file else 0)
+            self._add(result.rows, tally, number, replace(self.current, file=number, blocks=blocks), result.size)
+            at = result.block.at
+            self.progress(float(at - (position[1] if position[0] == number else 0)), self.total)
+            position = (number, at)
+        self._save(replace(self.current, file=len(self.files), blocks=0))
+
+    def _blocks(self, state: _State) -> Iterator[Task]:
+        """Yield the blocks that are still to be read, and append the hash of each file once it has been read."""
+        for number in range(state.file, len(self.files)):
+            reader = Reader(self.files[number], number, layout=self.search.layout, field=self.search.field)
+            for block in reader.blocks(state.blocks if number == state.file else 0):
+                yield Task(block, self.files[number], [*self.samples.limits])
+            self.hashes.append(reader.sha256)
+
+    def whole_files(self, by_file: ByFile) -> None:
+        """Have whole files searched elsewhere."""
+        for found in by_file(self.search, self._files(self.current)):
+            number, size = found.number, self.files[found.number].size
+            self.hashes.append(found.sha256)
+            self._add(found.rows, found.tally, number, replace(self.current, file=number + 1, blocks=0), size)
+            self.progress(float(size), self.total)
+        self._save(replace(self.current, file=len(self.files), blocks=0))
+
+    def _files(self, state: _State) -> Iterator[FileTask]:
+        for number in range(state.file, len(self.files)):
+            after = state.blocks if number == state.file else 0
+            yield FileTask(number, self.files[number], after, self.samples.k, [*self.samples.limits])
+
+    def _add(self, found: Sequence[Row], tally: Tally, number: int, state: _State, size: int) -> None:
+        """Add what was found in `size` bytes of a file, and save it if that makes enough."""
+        self.current = state
+        self.current.tally.add(tally)
+        name = self.files[number].name
+        self.rows += [(*row, name) for row in found if self.samples.add(row.cell, row.priority)]
+        self.unsaved += size
+        if self.unsaved >= EVERY:
+            self._save(self.current)
+
+    def _save(self, state: _State) -> None:
+        self.store.write(self.rows, replace(state, hashes=tuple(self.hashes[: state.file])))
+        self.rows, self.unsaved = [], 0
 
 
 def _identity(settings: Extraction, files: Sequence[TextFile]) -> dict[str, Any]:

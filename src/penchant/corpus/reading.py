@@ -99,6 +99,15 @@ class _Hashed:
         return data
 
 
+def stored_parts(place: str) -> Iterator[bytes]:
+    """The bytes of a file or URL as stored, in parts. Raises DataError if it cannot be read."""
+    try:
+        with _open(place) as stored:
+            yield from iter(lambda: stored.read(BLOCK), b"")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=place) from error
+
+
 def _open(place: str) -> IO[bytes]:
     if "://" not in place:
         require_file(place)

@@ -11,6 +11,7 @@ import polars as pl
 import yaml
 
 from penchant.arguments import asked, kind
+from penchant.cluster.joining import Place
 from penchant.errors import MethodError, StudyError
 from penchant.instruments import registry
 from penchant.instruments.result import Result
@@ -33,12 +34,17 @@ def run(
     resume: bool = False,
     rerun: bool = False,
     cache: str | Path | None = None,
+    on: str | None = None,
+    workers: int | None = None,
+    cpus: int = 1,
+    gpus: float = 0.0,
 ) -> Outcome:
     """Run a study and write its results and its report into a directory, as `penchant run` does.
 
     `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
     `data` are directories to search first for data files; `resume` goes on with what is in `out`, and `rerun` also
-    measures again what has changed since; `cache` is a file of earlier answers.
+    measures again what has changed since; `cache` is a file of earlier answers. `on` lets Ray do the work: "ray" (here),
+    "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and `gpus`.
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
     """
@@ -50,7 +56,11 @@ def run(
         asked_for, probes = read_study(study, models=chosen)
         places.append(Path(study).parent)
     options = Options(
-        resume=resume or rerun, rerun=rerun, cache=None if cache is None else Path(cache), base=[*places, Path()]
+        resume=resume or rerun,
+        rerun=rerun,
+        cache=None if cache is None else Path(cache),
+        base=[*places, Path()],
+        place=None if on is None else Place(on, workers, cpus, gpus),
     )
     outcome = run_study(asked_for, probes, out, options)
     write_report(outcome.document(), Path(out) / "report.html")

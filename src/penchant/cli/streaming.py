@@ -1,0 +1,82 @@
+"""`penchant score --on`: any number of files, scored by the workers of a cluster into a directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from penchant.cli.console import note, say
+from penchant.errors import MethodError
+
+if TYPE_CHECKING:
+    from penchant.cluster.joining import Place
+    from penchant.models.load import LanguageModel
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the command line says of the model and the scores."""
+
+    model: str
+    device: str | None
+    trust_remote_code: bool
+    allow_pickle: bool
+    method: str | None
+    normalise: str
+    column: str
+    batch_tokens: int | None
+
+
+def stream(
+    place: Place,
+    load: Callable[[], LanguageModel],
+    asked: Asked,
+    names: list[str],
+    out: Path | None,
+    *,
+    resume: bool,
+    on_error: str,
+) -> None:
+    """Score the files of some names. What is said of it goes to standard error."""
+    from penchant._version import __version__
+    from penchant.cluster.joining import imported, joined
+    from penchant.cluster.pool import Pool
+    from penchant.cluster.sending import wanted
+    from penchant.cluster.stream import Recipe, Stream, check_on_error
+    from penchant.corpus.text_files import find_texts
+    from penchant.engine.methods import check_normalise, method_for
+
+    if out is None:
+        raise MethodError("--on writes a table for each file", hint="name a directory for them with -o")
+    if not names or "-" in names:
+        raise MethodError("--on reads files", hint="name files, directories, patterns or URLs")
+    check_on_error(on_error)
+    for name in names:
+        if out.resolve().is_relative_to(Path(name).resolve()):
+            raise MethodError("lies in a directory that is read", where=str(out), hint="name another with -o")
+    imported()
+    files = find_texts(names)
+    model = load()
+    method = method_for(asked.method, model)
+    check_normalise(asked.normalise, method)
+    recipe = Recipe(
+        penchant=__version__,
+        model=model.name,
+        fingerprint=model.fingerprint,
+        dtype=model.dtype,
+        method=method.name,
+        normalise=asked.normalise,
+        column=asked.column,
+        on_error=on_error,
+    )
+    kept = {"trust_remote_code": asked.trust_remote_code, "allow_pickle": asked.allow_pickle}
+    meant = wanted(model, asked.model, device=asked.device, **kept)
+    with joined(place), closing(Pool(place, meant, say=note)) as pool:
+        made = Stream(files, recipe, out, pool, asked.batch_tokens, say).run(resume=resume)
+    before = f", {made.before} of them before" if made.before else ""
+    rejects = f" + {made.rejects:,} rejects" if made.rejects or on_error == "reject" else ""
+    say(f"{made.inputs:,} inputs = {made.scores:,} scores{rejects}, in {made.shards:,} shards{before}")
+    say(f"results: {out}")

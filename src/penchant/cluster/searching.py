@@ -1,0 +1,39 @@
+"""Extraction on a cluster: a worker searches a file at a time; what was found is given in the order of the files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penchant.cluster.pool import DEEP, Job, Pool
+from penchant.corpus.search import Extraction
+from penchant.corpus.whole_files import ByFile, FileFound, FileTask
+
+_AHEAD = 4
+"""Files that may be found before their turn, for each that is searched: what they hold waits in memory."""
+
+
+def searched_by(pool: Pool) -> ByFile:
+    """What searches files on the workers of a pool."""
+
+    def by_file(search: Extraction, tasks: Iterator[FileTask]) -> Iterator[FileFound]:
+        slots = DEEP * pool.size
+        flying, early, turn = 0, dict[int, FileFound](), -1
+        for task in _and_none(tasks):
+            if task is not None:
+                turn = task.number if turn < 0 else turn
+                pool.submit(Job("search", (search, task), task, lambda _, task=task: task.file.place))  # type: ignore[misc]
+                flying += 1
+            while flying and (task is None or flying >= slots or len(early) >= _AHEAD * slots):
+                job, found = pool.collect()
+                flying -= 1
+                early[job.what.number] = found
+                while turn in early:
+                    yield early.pop(turn)
+                    turn += 1
+
+    return by_file
+
+
+def _and_none(tasks: Iterator[FileTask]) -> Iterator[FileTask | None]:
+    yield from tasks
+    yield None

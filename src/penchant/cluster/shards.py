@@ -1,0 +1,178 @@
+"""The texts of one shard, scored: what a worker of a stream does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from pathlib import Path
+
+import polars as pl
+
+from penchant.corpus.reading import Reader, stored_parts
+from penchant.corpus.text_files import Block, Kind, TextFile
+from penchant.engine.scorer import Scorer, scores_frame
+from penchant.errors import DataError
+
+CHUNK = 1 << 13
+"""Texts that are scored together; their table is kept on disk, so that memory does not grow with a shard."""
+METADATA = "penchant.shard"
+"""The key of what a table of scores says of itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A file of texts and how they are scored. `done` are hashes of contents whose scores are there already; with
+    `reject`, a text that cannot be scored is left out and listed."""
+
+    file: TextFile
+    column: str
+    method: str
+    normalise: str
+    reject: bool
+    done: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Counted:
+    """How many texts a shard has, and what became of them; `sha256` is the hash of the file as it is stored."""
+
+    sha256: str
+    inputs: int = 0
+    scores: int = 0
+    rejects: int = 0
+
+
+@dataclass(slots=True)
+class Scored:
+    """What was made of a shard: counts, and tables of `scores` and `rejects` as files; none where all was there."""
+
+    counted: Counted
+    scores: Path | None = None
+    rejects: Path | None = None
+
+
+@dataclass(slots=True)
+class _Found:
+    """Tables in parts on disk, of scores and of rejects."""
+
+    folder: Path
+    parts: dict[str, list[Path]] = field(default_factory=lambda: {"scores": [], "rejects": []})
+
+    def add(self, kind: str, table: pl.DataFrame) -> int:
+        """Write a part, if it has rows; return how many."""
+        if len(table):
+            self.parts[kind].append(self.folder / f"{kind}-{len(self.parts[kind]):06}.parquet")
+            table.write_parquet(self.parts[kind][-1], compression="lz4")
+        return len(table)
+
+    def whole(self, kind: str, schema: dict[str, pl.DataType], metadata: dict[str, str]) -> Path:
+        """One table of all parts."""
+        target = self.folder / f"{kind}.parquet"
+        parts = self.parts[kind]
+        table = pl.scan_parquet(parts, glob=False) if parts else pl.LazyFrame(schema=schema)
+        table.sink_parquet(target, metadata=metadata, engine="streaming", row_group_size=CHUNK)
+        return target
+
+
+REJECTS = {"record": pl.Int64(), "reason": pl.String(), "text": pl.String()}
+
+
+def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
+    """Score the texts of a shard in order; the tables are written into `folder`.
+
+    The columns of scores are record (the number of the line or row), text, score, tokens and token_logprobs; of
+    rejects record, reason and text. Raises DataError for a file that cannot be read and, unless such texts are to be
+    rejected, for the first text that cannot be scored.
+    """
+    if shard.done and (known := _hash(shard.file)) in shard.done:
+        return Scored(Counted(known))
+    reader = Reader(shard.file, 0, layout="sentences", field=shard.column)
+    records = chain.from_iterable(texts(block, shard.file.kind, shard.column) for block in reader.blocks())
+    counted, found = Counted(""), _Found(folder)
+    while part := list(islice(records, CHUNK)):
+        counted.inputs += len(part)
+        good, bad = _sound(scorer, part, shard)
+        if bad and not shard.reject:
+            raise DataError(
+                bad[0][1], where=_place(shard, bad[0][0]), hint="mend it, or leave it out with --on-error reject"
+            )
+        pairs = [(text, _place(shard, number)) for number, text in good]
+        table = scores_frame(scorer.score(pairs, shard.method), shard.normalise)
+        numbers = pl.Series("record", [number for number, _ in good], pl.Int64)
+        counted.scores += found.add("scores", table.insert_column(0, numbers))
+        counted.rejects += found.add("rejects", pl.DataFrame(bad, schema=REJECTS, orient="row"))
+    if not counted.inputs:
+        raise DataError("holds no texts", where=shard.file.place)
+    counted.sha256 = reader.sha256
+    says = {"name": shard.file.name, "sha256": counted.sha256, "inputs": counted.inputs, "rejects": counted.rejects}
+    metadata = {METADATA: json.dumps(says)}
+    empty = dict(scores_frame([], shard.normalise).insert_column(0, pl.Series("record", [], pl.Int64)).schema)
+    scores = found.whole("scores", empty, metadata)
+    return Scored(counted, scores, found.whole("rejects", {**REJECTS}, metadata) if counted.rejects else None)
+
+
+Record = tuple[int, str | None]
+Reject = tuple[int, str, str]
+
+
+def texts(block: Block, kind: Kind, column: str) -> Iterator[Record]:
+    """The number and the text of each record of a block, exactly as it is; None for one that is no text."""
+    if not isinstance(block.data, bytes):
+        yield from enumerate(block.data, block.first)
+        return
+    lines = block.data.split(b"\n")
+    if not lines[-1]:  # after the last line ending
+        lines.pop()
+    for number, line in enumerate(lines, block.first):
+        if kind == "text":
+            yield number, _utf8(line.removesuffix(b"\r"))
+        elif line.strip():
+            yield number, _value(line, column)
+
+
+def _utf8(line: bytes) -> str | None:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def _value(line: bytes, column: str) -> str | None:
+    try:
+        value = json.loads(line)[column]
+        value.encode("utf-8")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return None
+    return str(value)
+
+
+def _sound(scorer: Scorer, records: list[Record], shard: Shard) -> tuple[list[tuple[int, str]], list[Reject]]:
+    """The records that can be scored, and the others with the reason."""
+    missing = "is not UTF-8" if shard.file.kind == "text" else f"has no text called '{shard.column}'"
+    good = [(number, text) for number, text in records if text is not None]
+    bad: list[Reject] = [(number, missing, "") for number, text in records if text is None]
+    try:
+        list(scorer.validated([(text, "") for _, text in good]))
+    except DataError:
+        every, good = good, []
+        for number, text in every:
+            try:
+                list(scorer.validated([(text, "")]))
+                good.append((number, text))
+            except DataError as error:
+                bad.append((number, error.message, text))
+    return good, sorted(bad)
+
+
+def _place(shard: Shard, number: int) -> str:
+    return f"{shard.file.place}, {'row' if shard.file.kind == 'parquet' else 'line'} {number}"
+
+
+def _hash(file: TextFile) -> str:
+    digest = hashlib.sha256()
+    for part in stored_parts(file.place):
+        digest.update(part)
+    return digest.hexdigest()

@@ -1,0 +1,217 @@
+"""Scores of any number of texts: shards go to the workers of a cluster, one table a shard comes back.
+
+    DIR/stream.json                      what was asked, with what, and what became of it
+    DIR/<shard>-<sha256>.parquet         the scores of a shard, named by the content that was read
+    DIR/<shard>-<sha256>.rejects.parquet what could not be scored of it, and why
+
+A table is written whole or not at all, and after its rejects: what is there is finished. A stream that was stopped goes
+on with the shards whose content has no table.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from penchant.cluster.joining import imported
+from penchant.cluster.pool import DEEP, Job, Pool
+from penchant.cluster.shards import METADATA, Counted, Shard
+from penchant.corpus.text_files import TextFile, plain_ending
+from penchant.errors import ClusterError, DataError, MethodError, StudyError
+from penchant.files import distinct, holding, occupied, replacing, write_json
+from penchant.reading import read_text
+
+FILE = "stream.json"
+_TABLE = re.compile(r"(?P<name>.+)-(?P<hash>[0-9a-f]{64})\.parquet")
+_TABLES = (".csv", ".tsv", ".xlsx", ".sav", ".dta")
+FIRST, NEXT = 10.0, 30.0
+"""Seconds before the first line of progress, and between any two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """How texts are scored: what must be the same for a stream to go on."""
+
+    penchant: str
+    model: str
+    fingerprint: str
+    dtype: str
+    method: str
+    normalise: str
+    column: str
+    on_error: str
+
+
+@dataclass(slots=True)
+class Summary:
+    """What became of the texts: every input has a score or is among the rejects."""
+
+    shards: int = 0
+    before: int = 0
+    """Shards that were finished before."""
+    inputs: int = 0
+    scores: int = 0
+    rejects: int = 0
+
+    def add(self, counted: Counted) -> None:
+        """Add a shard. Raises ClusterError if a text of it is neither scored nor rejected."""
+        if counted.inputs != counted.scores + counted.rejects:
+            raise ClusterError(f"a shard of {counted.inputs} texts came back with {counted.scores + counted.rejects}")
+        self.shards += 1
+        self.inputs += counted.inputs
+        self.scores += counted.scores
+        self.rejects += counted.rejects
+
+
+@dataclass(slots=True)
+class Stream:
+    """Shards that are scored into a directory."""
+
+    files: Sequence[TextFile]
+    recipe: Recipe
+    out: Path
+    pool: Pool
+    batch_tokens: int | None = None
+    say: Callable[[str], None] = lambda text: None
+    summary: Summary = field(default_factory=Summary)
+    _began: float = field(default_factory=time.monotonic)
+    _due: float = field(default_factory=lambda: time.monotonic() + FIRST)
+    _bytes: int = 0
+
+    def run(self, *, resume: bool) -> Summary:
+        """Score the shards that are not finished. Raises StudyError where the directory holds something else, DataError
+        and ClusterError; what is finished then stays, and is not done again with `resume`."""
+        for file in self.files:
+            if plain_ending(file.name) in _TABLES:
+                raise DataError("is no text, JSON lines or Parquet", where=file.place, hint="convert it to Parquet")
+        self.out.mkdir(parents=True, exist_ok=True)
+        with holding(self.out):
+            done = self._begin(resume=resume)
+            self._write("running")
+            self.pool.tick = self._tell
+            flying = 0
+            for job in self._jobs(done):
+                if job is not None:
+                    self.pool.submit(job)
+                    flying += 1
+                while flying and (job is None or flying >= DEEP * self.pool.size):
+                    flying -= self._collect()
+            self._write("finished")
+        return self.summary
+
+    def _begin(self, *, resume: bool) -> dict[str, set[str]]:
+        """The contents, by the name of their shard, that have tables."""
+        path = self.out / FILE
+        if occupied(path) and not resume:
+            hint = "go on with --resume, or name another directory"
+            raise StudyError("already holds scores", where=str(self.out), hint=hint)
+        if not occupied(path):
+            if any(self.out.iterdir()):
+                raise StudyError("is not an empty directory", where=str(self.out), hint="name another directory")
+            return {}
+        try:
+            before = json.loads(read_text(path))["recipe"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StudyError("is not the record of a stream", where=str(path), hint="name another directory") from error
+        for key, value in asdict(self.recipe).items():
+            if before.get(key) != value:
+                told = f"its {key} was {before.get(key)} and is now {value}"
+                raise StudyError(f"holds other scores ({told})", where=str(self.out), hint="name another directory")
+        found: dict[str, set[str]] = {}
+        for file in self.out.iterdir():
+            if (match := _TABLE.fullmatch(file.name)) and not match["name"].endswith(".rejects"):
+                found.setdefault(match["name"], set()).add(match["hash"])
+        return found
+
+    def _jobs(self, done: dict[str, set[str]]) -> Iterator[Job | None]:
+        """What is to be done, the names of shards made fit for files; then None."""
+        taken: list[str] = []
+        for file in self.files:
+            name = distinct(file.name, taken)
+            taken.append(name)
+            shard = Shard(
+                file,
+                self.recipe.column,
+                self.recipe.method,
+                self.recipe.normalise,
+                self.recipe.on_error == "reject",
+                frozenset(done.get(name, ())),
+            )
+            yield Job("shard", (shard, self.batch_tokens), (name, shard), lambda _, file=file: file.place)  # type: ignore[misc]
+        yield None
+
+    def _collect(self) -> int:
+        """Take a finished shard and write its tables; 0 if that has to be done again."""
+        job, (counted, scores, rejects) = self.pool.collect()
+        name, shard = job.what
+        table = self.out / f"{name}-{counted.sha256}.parquet"
+        if scores:
+            try:
+                if rejects:
+                    _receive(rejects, table.with_suffix(".rejects.parquet"))
+                _receive(scores, table)
+            except imported().exceptions.RayError:  # its worker died before all of it was here
+                self.pool.again(job)
+                return 0
+            for old in shard.done:  # of another content of this shard
+                for ending in (".parquet", ".rejects.parquet"):
+                    (self.out / f"{name}-{old}{ending}").unlink(missing_ok=True)
+        else:
+            counted = _counted(table)
+            self.summary.before += 1
+        self.summary.add(counted)
+        self._bytes += shard.file.size
+        return 1
+
+    def _tell(self) -> None:
+        """Say how far it is, now and then."""
+        now = time.monotonic()
+        if now < self._due:
+            return
+        self._due = now + NEXT
+        seconds, total = now - self._began, sum(file.size for file in self.files)
+        left = timedelta(seconds=round(seconds * (total - self._bytes) / self._bytes)) if self._bytes else None
+        self.say(
+            f"{self.summary.shards} of {len(self.files)} shards, {self.summary.inputs:,} sentences, "
+            f"{self.summary.inputs / seconds:,.0f}/s, {self.pool.alive} of {self.pool.size} workers"
+            + (f", {left} left" if left is not None else "")
+        )
+
+    def _write(self, status: str) -> None:
+        losses = asdict(self.pool.losses)
+        record: dict[str, Any] = {"format": 1, "status": status, "recipe": asdict(self.recipe)}
+        record |= {"shards": [file.name for file in self.files], "summary": asdict(self.summary), "losses": losses}
+        write_json(record, self.out / FILE)
+
+
+def _receive(parts: Sequence[Any], path: Path) -> None:
+    """Write a table whose parts are in the cluster's store, one after the other."""
+    ray = imported()
+    with replacing(path) as stream:
+        for part in parts:
+            stream.write(ray.get(part))
+
+
+def _counted(table: Path) -> Counted:
+    """What a finished table says of its shard. Raises DataError."""
+    with suppress(OSError, pl.exceptions.PolarsError, KeyError, ValueError):
+        says = json.loads(pl.read_parquet_metadata(table)[METADATA])
+        inputs, rejects = int(says["inputs"]), int(says["rejects"])
+        return Counted(says["sha256"], inputs, inputs - rejects, rejects)
+    raise DataError("is no table of scores", where=str(table), hint="delete it; it is made again with --resume")
+
+
+def check_on_error(how: str) -> str:
+    """The name of what is done with a text that cannot be scored. Raises MethodError."""
+    if how not in ("stop", "reject"):
+        raise MethodError(f"unknown --on-error '{how}'", hint="use stop or reject")
+    return how

@@ -1,0 +1,156 @@
+"""What goes wrong on a cluster is done again, or told in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from penchant.cluster import pool as pool_module
+from penchant.cluster.joining import Place, joined
+from penchant.cluster.pool import Job, Pool
+from penchant.cluster.sending import wanted
+from penchant.cluster.worker import Halving, TooLargeError
+from penchant.engine.backends import LocalBackend
+from penchant.engine.plan import Batch
+from penchant.engine.scorer import Scorer, language_model, numbered
+from penchant.errors import ClusterError
+from penchant.models.load import load
+
+pytestmark = pytest.mark.whole
+
+
+class Bomb:
+    """Ends the process that reads it."""
+
+    def __reduce__(self) -> tuple[Any, tuple[int]]:
+        return os._exit, (1,)
+
+
+def test_work_that_kills_workers_is_an_error_that_names_it(machines: Any) -> None:
+    place = Place(machines.address, workers=1)
+    with joined(place):
+        workers = Pool(place, None)
+        try:
+            workers.submit(Job("search", (Bomb(), Bomb()), None, lambda _: "the text 'The cat.'"))
+            with pytest.raises(ClusterError, match=r"the text 'The cat\.': 2 workers died of it"):
+                workers.collect()
+            assert workers.losses.workers == 2
+        finally:
+            workers.close()
+
+
+def test_other_versions_are_refused(machines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "versions", lambda: {"torch": "1.0"})
+    place = Place(machines.address, workers=1)
+    with joined(place):
+        workers = Pool(place, None)
+        try:
+            with pytest.raises(ClusterError, match=r"node 127\.0\.0\.1: has torch .*, and the process that asks has"):
+                workers.ready()
+        finally:
+            workers.close()
+
+
+def test_waiting_for_room_is_said(machines: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "QUIET", 1.0)
+
+    def say(text: str) -> None:
+        raise InterruptedError(text)
+
+    place = Place(machines.address, workers=1, cpus=7)
+    with joined(place):
+        workers = Pool(place, None, say=say)
+        try:
+            with pytest.raises(InterruptedError, match="waiting for a worker to start: each needs 7 CPUs"):
+                workers.ready()
+        finally:
+            workers.close()
+
+
+def test_a_model_that_only_this_process_has_is_sent(
+    machines: Any, zoo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "tiny").symlink_to(zoo("bert"))
+    monkeypatch.chdir(tmp_path)
+    spec = "/proc/self/cwd/tiny"  # which workers, started elsewhere, do not have
+    model = language_model(load(spec))
+    place = Place(machines.address, workers=1)
+    with joined(place):
+        workers = Pool(place, wanted(model, spec))
+        try:
+            workers.ready()
+            assert workers.alive == 1
+        finally:
+            workers.close()
+
+
+def test_a_batch_that_does_not_fit_is_halved(zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = [f"The {a} and the {b}." for a in ("cat", "king", "man") for b in ("dog", "house", "tree of the old king")]
+    for kind, method in (("gpt2", "lp"), ("bert", "pll"), ("bert", "aula")):
+        model = language_model(load(str(zoo(kind))))
+        alone = [score.score for score in Scorer(model).score(numbered(texts), method)]
+        plain, most = LocalBackend.run, 3
+
+        def run(self: LocalBackend, batch: Batch, plain: Any = plain, most: int = most) -> Any:
+            if len(batch.tokens) > most:
+                raise RuntimeError("[enforce fail at alloc_cpu.cpp:117] DefaultCPUAllocator: not enough memory")
+            return plain(self, batch)
+
+        with monkeypatch.context() as patched:
+            patched.setattr(LocalBackend, "run", run)
+            halved = Scorer(model, backend=Halving(model.network)).score(numbered(texts), method)
+            np.testing.assert_allclose([score.score for score in halved], alone, atol=1e-4)
+
+
+def test_a_row_that_does_not_fit_is_told(zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(self: LocalBackend, batch: Batch) -> Any:
+        raise MemoryError("no room")
+
+    model = language_model(load(str(zoo("bert"))))
+    monkeypatch.setattr(LocalBackend, "run", run)
+    with pytest.raises(TooLargeError) as error:
+        list(Scorer(model, backend=Halving(model.network)).score(numbered(["The cat.", "The king."])))
+    assert error.value.row == 0
+
+
+@pytest.mark.parametrize(
+    ("on", "told"),
+    [
+        ("127.0.0.1:1", "127.0.0.1:1: does not answer: Connection refused"),
+        ("ray://127.0.0.1:1", "ray://127.0.0.1:1: does not answer"),
+        ("nowhere", "--on nowhere: is no address of a cluster"),
+        ("host:99999", "is no address of a cluster"),
+    ],
+)
+def test_an_address_without_a_cluster_is_one_line(penchant: Any, tmp_path: Path, on: str, told: str) -> None:
+    penchant("init", "minimal-pairs", tmp_path)
+    code, _, err = penchant("run", tmp_path, "-m", "bundled:modern", "-o", tmp_path / "out", "--on", on)
+    assert code == 2
+    assert told in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_without_ray_it_is_said_what_to_install(penchant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    penchant("init", "minimal-pairs", tmp_path)
+    code, _, err = penchant("run", tmp_path, "-m", "bundled:modern", "-o", tmp_path / "out", "--on", "ray")
+    assert code == 2
+    assert "pip install 'penchant[ray]'" in err
+    (tmp_path / "a.txt").write_text("The cat.\n", "utf-8")
+    code, _, err = penchant("score", "-m", "bundled:modern", tmp_path / "a.txt", "--on", "ray", "-o", tmp_path / "s")
+    assert code == 2
+    assert "pip install 'penchant[ray]'" in err
+
+
+@pytest.mark.parametrize("options", [["--workers", "2"], ["--cpus", "2"], ["--gpus", "1"]])
+def test_options_of_a_cluster_need_one(penchant: Any, tmp_path: Path, options: list[str]) -> None:
+    penchant("init", "minimal-pairs", tmp_path)
+    code, _, err = penchant("run", tmp_path, "-o", tmp_path / "out", *options)
+    assert code == 2
+    assert "add --on" in err
