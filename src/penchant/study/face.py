@@ -43,7 +43,7 @@ def run(
 
     `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
     `data` are directories to search first for data files; `resume` goes on with what is in `out`, and `rerun` also
-    measures again what has changed since; `cache` is a file of earlier answers. `on` lets Ray do the work: "ray" (here),
+    measures again what has changed since; `cache` is a file of earlier answers. With `on` Ray does it: "ray" (here),
     "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and `gpus`.
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
