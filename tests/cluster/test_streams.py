@@ -85,14 +85,14 @@ def test_what_cannot_be_scored_stops_or_is_listed(
     assert pl.read_parquet(file)["reason"].to_list()[1] == "is not UTF-8"
     assert tables(tmp_path / "reject")["e.txt"]["record"].to_list() == [1, 4]
 
+    finished = set(tables(tmp_path / "stop"))
+    assert "e.txt" not in finished
     bad.write_text("The cat.\nThe king.\n", "utf-8")  # mended
+    (shards / "a.txt").write_text("The dog.\n", "utf-8")  # changed
     code, _, err = penchant(*base, tmp_path / "stop", "--resume")
     assert code == 0, err
-    assert "92 inputs = 92 scores, in 5 shards" in err
-    (shards / "a.txt").write_text("The dog.\n", "utf-8")  # changed since
-    code, _, err = penchant(*base, tmp_path / "stop", "--resume")
-    assert code == 0, err
-    assert "63 inputs = 63 scores, in 5 shards, 4 of them before" in err
+    before = len(finished - {"a.txt"})
+    assert "63 inputs = 63 scores, in 5 shards" + (f", {before} of them before" if before else "") in err
     assert tables(tmp_path / "stop")["a.txt"]["text"].to_list() == ["The dog."]
     assert len(list((tmp_path / "stop").glob("*.parquet"))) == 5
 

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import polars.selectors as cs
 import pytest
+import yaml
 
 from penchant.cluster.joining import Place
 from penchant.study.run import Options, run_study
@@ -38,14 +39,23 @@ def assert_same(one: Path, other: Path) -> None:
         assert file.read_text("utf-8") == (other / file.relative_to(one)).read_text("utf-8")
 
 
-@pytest.mark.parametrize("probe", ["minimal-pairs", "cloze", "ceat", "logprob-bias"])
-def test_every_kind_of_read_gives_the_tables_of_one_machine(
-    penchant: Any, machines: Any, tmp_path: Path, probe: str
-) -> None:
-    penchant("init", probe, tmp_path)
-    study = tmp_path / f"{probe}.yaml"
-    once = ("run", study, "-m", "bundled:modern", "--cache", "none", "-o")
-    assert penchant(*once, tmp_path / "here")[0] == 0
+def test_every_kind_of_read_gives_the_tables_of_one_machine(penchant: Any, machines: Any, tmp_path: Path) -> None:
+    probes = []
+    for probe in ("minimal-pairs", "cloze", "values", "seat", "ceat", "logprob-bias"):
+        penchant("init", probe, tmp_path / probe)
+        (entry,) = yaml.safe_load((tmp_path / probe / f"{probe}.yaml").read_text("utf-8"))["probes"]
+        probes.append({probe: {**entry[probe], "resamples": 100}})
+    for n, (probe, settings) in enumerate(entry for each in probes for entry in each.items()):
+        for key, value in settings.items():
+            if key in ("data", "ratings", "sentences", "survey"):
+                names = value if isinstance(value, list) else [value]
+                found = [str(tmp_path / probe / name) if (tmp_path / probe / name).exists() else name for name in names]
+                probes[n][probe][key] = found if isinstance(value, list) else found[0]
+    study = tmp_path / "study.yaml"
+    study.write_text(yaml.safe_dump({"study": "all", "models": ["bundled:modern"], "probes": probes}), "utf-8")
+    once = ("run", study, "--cache", "none", "-o")
+    code, _, err = penchant(*once, tmp_path / "here")
+    assert code == 0, err
     code, _, err = penchant(*once, tmp_path / "there", "--on", machines.address)
     assert code == 0, err
     assert_same(tmp_path / "here", tmp_path / "there")

@@ -384,7 +384,7 @@ def test_findings_without_a_text() -> None:
     assert nothing.columns == ["word", "suffix", "form", "finding"] and nothing.is_empty()
     with pytest.raises(MethodError, match=r"suffixes are counted in a text — name one"):
         table(found, "suffix")
-    with pytest.raises(MethodError, match=r"no findings by 'letter' — use word, form, suffix"):
+    with pytest.raises(MethodError, match=r"no findings by 'letter' — use one of word, form, suffix"):
         table(found, "letter")  # type: ignore[arg-type]
 
 

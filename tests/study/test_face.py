@@ -163,21 +163,22 @@ ANSWERS = {"eq1": [1, 2, 5, 4] * 10, "eq2": [3, 3, None, 1] * 10, "sex": ["F", "
 SETS = {"like": "political-values-en"}
 
 
-@pytest.mark.parametrize("form", [dict, pl.DataFrame, pd.DataFrame, lambda t: pl.DataFrame(t).to_dicts()])
-def test_value_statements_and_a_survey_in_any_form(lm: Any, form: Callable[[Any], Any], tmp_path: Path) -> None:
+def test_value_statements_and_a_survey_in_any_form(lm: Any, tmp_path: Path) -> None:
     """They are what the same tables are in files."""
     pl.DataFrame(STATEMENTS).write_csv(tmp_path / "statements.csv")
     pl.DataFrame(ANSWERS).write_csv(tmp_path / "answers.csv")
     (tmp_path / "set.yaml").write_text("like: political-values-en\n", "utf-8")
     groups = "groups: {column: sex, levels: {feminine: F, masculine: M}}\n"
     (tmp_path / "survey.yaml").write_text(f"file: answers.csv\n{groups}", "utf-8")
-    survey = {"file": form(ANSWERS), "groups": {"column": "sex", "levels": {"feminine": "F", "masculine": "M"}}}
-    given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm)
     named = pc.Values(tmp_path, survey=tmp_path / "survey.yaml", resamples=100).run(lm)
-    assert_frame_equal(given.items, named.items)
-    assert_frame_equal(given.summary.drop("signature"), named.summary.drop("signature"))
-    assert given.signature["data"].startswith("given#") and given.signature["survey"].startswith("given#")
-    alone = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=form(ANSWERS), resamples=100).run(lm)
+    forms: list[Callable[[Any], Any]] = [dict, pl.DataFrame, pd.DataFrame, lambda table: pl.DataFrame(table).to_dicts()]
+    for form in forms:
+        survey = {"file": form(ANSWERS), "groups": {"column": "sex", "levels": {"feminine": "F", "masculine": "M"}}}
+        given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm)
+        assert_frame_equal(given.items, named.items)
+        assert_frame_equal(given.summary.drop("signature"), named.summary.drop("signature"))
+        assert given.signature["data"].startswith("given#") and given.signature["survey"].startswith("given#")
+    alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run(lm)
     of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm)
     assert_frame_equal(alone.summary.drop("signature"), of_file.summary.drop("signature"))
 

@@ -147,7 +147,9 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     assert (code, out) == (0, "")
     empty = len(exported) // 5
     n = 2 * len(exported) - empty
-    assert err == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)\n"
+    told, then = err.splitlines()
+    assert told == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)"
+    assert then.startswith("next: write ratings: ratings.csv under cloze in study.yaml, then penchant run study.yaml")
 
     said: dict[tuple[str, str], dict[str, float]] = {}
     for rater, returned in (("anna", anna), ("ben", ben)):
