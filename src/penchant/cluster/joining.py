@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from penchant.errors import ClusterError, missing_package
+from penchant.errors import ClusterError, MethodError, missing_package
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 10.0
@@ -66,6 +66,8 @@ def joined(place: Place) -> Iterator[None]:
         options["_node_ip_address"] = LOOPBACK
     try:
         ray.init(address=address, **options)
+    except ImportError as error:
+        raise MethodError(f"a package is missing: {error}", where=place.on, hint="pip install 'ray[client]'") from error
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, AssertionError) as error:
         reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ClusterError(f"cannot be joined: {reason}", where=place.on, hint=_HINT) from error

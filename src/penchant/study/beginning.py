@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from penchant.errors import StudyError, shortened
 from penchant.files import holding, occupied
 from penchant.instruments.base import Probe
+from penchant.study.changes import Change
 from penchant.study.manifest import FILE, AskedRecord, AttemptRecord, Manifest, now, read_manifest
 from penchant.study.spec import Study
 
@@ -38,8 +39,11 @@ def held(folder: Path) -> Iterator[None]:
                 folder.rmdir()
 
 
-def begun(folder: Path, study: Study, probes: Probes, *, resume: bool) -> Manifest:
-    """A new manifest, or the one to go on with. Raises StudyError when the directory holds anything else.
+def begun(
+    folder: Path, study: Study, probes: Probes, places: Sequence[str], *, resume: bool, rerun: bool
+) -> tuple[Manifest, list[Change]]:
+    """A new manifest, or the one to go on with, and which probes are now asked otherwise, which only `rerun` allows.
+    Raises StudyError when the directory holds anything else.
 
     A study that failed before its first result does not occupy its directory.
     """
@@ -50,26 +54,41 @@ def begun(folder: Path, study: Study, probes: Probes, *, resume: bool) -> Manife
     if not path.exists():
         if folder.exists() and any(folder.iterdir()):
             raise _not_empty(folder)
-        return Manifest.new(asked)
+        return Manifest.new(asked), []
     if not resume:
         if _has_results(path):
             hint = "go on with --resume, or name another directory"
             raise StudyError("already holds a study", where=str(folder), hint=hint)
-        return Manifest.new(asked)
+        return Manifest.new(asked), []
     manifest = read_manifest(path)
     before = _measured(_completed(manifest.asked, study, probes))
-    if before != _measured(asked):
+    otherwise = _otherwise(before, _measured(asked), places)
+    if before != _measured(asked) and not (rerun and otherwise):
         if not manifest.units:
-            return Manifest.new(asked)
+            return Manifest.new(asked), []
+        again = "measure it again with --rerun, " if otherwise else ""
         raise StudyError(
             f"holds a different study ({_difference(before.model_dump(), _measured(asked).model_dump())})",
             where=str(folder),
-            hint="name another directory, or run it as it was begun",
+            hint=f"{again}name another directory, or run it as it was begun",
         )
     manifest.asked = asked
     manifest.attempts.append(AttemptRecord(started=now()))
     manifest.status = "running"
-    return manifest
+    return manifest, otherwise
+
+
+def _otherwise(before: AskedRecord, now: AskedRecord, places: Sequence[str]) -> list[Change]:
+    """The probes that are asked otherwise, in a study that is the same in everything else; none where it is not."""
+    rest = [{key: value for key, value in asked.study.items() if key != "probes"} for asked in (before, now)]
+    if rest[0] != rest[1] or [list(entry) for entry in before.probes] != [list(entry) for entry in now.probes]:
+        return []
+    return [
+        Change(f"{place} is asked otherwise: {_difference_of(ours[name], theirs[name])}", places=[place])
+        for place, ours, theirs in zip(places, before.probes, now.probes, strict=True)
+        for name in ours
+        if ours != theirs
+    ]
 
 
 PRINTED = ("question", "names")
@@ -88,10 +107,17 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         return "with other probes"
     pairs = [(a[name], b[name]) for a, b in zip(before["probes"], now["probes"], strict=True) for name in a]
     for ours, theirs in (*pairs, (before["study"], now["study"])):
-        for key in {**ours, **theirs}:
-            if key != "probes" and ours.get(key) != theirs.get(key):
-                return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
+        if found := _difference_of(ours, theirs):
+            return found
     return "with settings written otherwise"
+
+
+def _difference_of(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    """The first key whose value differs, with both values."""
+    for key in {**ours, **theirs}:
+        if key != "probes" and ours.get(key) != theirs.get(key):
+            return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
+    return ""
 
 
 def _shown(value: object) -> str:

@@ -15,8 +15,8 @@ ANY = "STUDY.yaml"
 
 
 def after_ratings(directory: Path, ratings: Path) -> tuple[list[str], bool] | None:
-    """The words of the command that measures a study with a table of ratings, and whether the study names the table, so
-    that it goes on in its directory; None for results that no study wrote.
+    """The words of the command that measures a study again with a table of ratings, and whether the study names the
+    table yet; None for results that no study wrote.
 
     The study file is looked for beside the ratings. What was asked for otherwise than it says, such as other models, is
     asked for again.
@@ -29,8 +29,7 @@ def after_ratings(directory: Path, ratings: Path) -> tuple[list[str], bool] | No
     names = [name for each in settings for name in listed(each.get("ratings") or [])]
     file, options = _study(ratings.parent, asked.study, [name for probe in asked.probes for name in probe])
     named = ratings.name in {Path(name).name for name in names}
-    place = [str(folder), "--rerun"] if named else [f"{folder}-rated"]
-    return ["penchant", "run", file, "-o", *place, *options], named
+    return ["penchant", "run", file, "-o", str(folder), "--rerun", *options], named
 
 
 def _study(place: Path, asked: dict[str, Any], probes: list[str]) -> tuple[str, list[str]]:

@@ -30,7 +30,7 @@ from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.reading import exists
 from penchant.study.beginning import begun, held
-from penchant.study.changes import Now, changes, data_records, forget, refuse
+from penchant.study.changes import Change, Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.elsewhere import Elsewhere, elsewhere
 from penchant.study.manifest import (
@@ -87,9 +87,9 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     data = data_records(zip(places, probes, strict=True), options.base)
     files = study.corpus.files(options.base) if study.corpus is not None else []
     with held(folder), elsewhere(options.place, options.warn) as workers:
-        manifest = begun(folder, study, probes, resume=options.resume)
+        manifest, otherwise = begun(folder, study, probes, places, resume=options.resume, rerun=options.rerun)
         running = _Running(study, probes, places, folder, options, manifest, texts, workers)
-        running.require_same(data, files)
+        running.require_same(data, files, otherwise)
         manifest.data = data
         running.prepare()
         for spec in study.models:
@@ -147,12 +147,15 @@ class _Running:
         self.digests = Digests(self.options.cache, forced=self.options.rehash)
         self.prepared = Prepared(list(self.probes))
 
-    def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile]) -> None:
-        """Raise StudyError if anything changed since the study was begun; with `rerun`, forget what rests on it."""
+    def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], otherwise: Sequence[Change]) -> None:
+        """Raise StudyError if anything changed since the study was begun; with `rerun`, forget what rests on it, and
+        the probes that are asked `otherwise`."""
         drawn = [place for place, probe in zip(self.places, self.probes, strict=True) if probe.lacks_text()]
         drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
         current = Now(data, files, drawn, self._fingerprint)
-        found = changes(self.manifest, current, self.folder)
+        asked = {place for change in otherwise for place in change.places}
+        found = [c for c in changes(self.manifest, current, self.folder) if not asked.issuperset(c.places or [""])]
+        found = [*otherwise, *found]
         if not self.options.rerun:
             refuse(found, self.folder)
         stale = forget(self.manifest, found, self.folder)
