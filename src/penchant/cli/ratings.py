@@ -28,8 +28,10 @@ def export(
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.ratings import cloze_results, unrated
     from penchant.study.results import require_unedited
-    from penchant.tables.spreadsheets import for_spreadsheets
+    from penchant.tables.spreadsheets import MARK, for_spreadsheets
 
+    if out and out.suffix.lower() not in (".csv", ""):
+        raise OutputError("is no CSV file", where=str(out), hint="end its name in .csv, which spreadsheets open")
     if out and occupied(out):  # it may hold somebody's ratings
         raise OutputError("is already there", where=str(out), hint="remove it or name another file")
     require_unedited(directory)
@@ -38,7 +40,7 @@ def export(
         with to_stdout():
             emit(for_spreadsheets(table).write_csv())
     else:
-        write_text(for_spreadsheets(table).write_csv(), out)
+        write_text(MARK + for_spreadsheets(table).write_csv(), out)
     say(f"{len(table)} words to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
 
 
@@ -94,5 +96,7 @@ def agreement(
     write(f"\n{len(result.disputed)} words whose ratings lie {least:g} or more apart")
     if len(result.disputed):
         print_frame(result.disputed, "table")
+    if result.alpha.value < 0:
+        say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")
     if result.alpha.note:
         say(f"note: {result.alpha.note}")

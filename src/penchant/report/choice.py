@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from penchant.errors import MethodError, one_of
 from penchant.report.sections import Document, Placed
-from penchant.report.tables import Table
+from penchant.report.tables import Table, constant
 
 _NAMING = {"score", "measure", "of"}
 """The columns that name a score or a measure."""
@@ -40,7 +40,7 @@ class Choice:
     def tables(self, placed: Placed) -> list[Table]:
         """The tables of a section with what was chosen. A table in which none of the scores stands keeps all its rows;
         one of which no column of numbers was chosen is left out. Columns without which the rows could not be told
-        apart, such as the paradigm, come first, even if they were not chosen."""
+        apart, such as the paradigm, come first, even if they were not chosen; what is the same in all rows is in the title."""
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
@@ -61,7 +61,10 @@ class Choice:
         if not chosen:
             return None
         telling = _telling(table, [i for i in every if i not in numbers], chosen)
-        return replace(table, columns=tuple(heads)).only(list(dict.fromkeys([*telling, *chosen])))
+        alike = [i for i in constant(table) if i not in (*telling, *chosen)]
+        title = "; ".join([table.title, *(f"{heads[i]}: {table.rows[0].cells[i]}" for i in alike)])
+        shown = replace(table, title=title, columns=tuple(heads))
+        return shown.only(list(dict.fromkeys([*telling, *chosen])))
 
 
 def names(columns: Sequence[str]) -> list[str]:

@@ -91,19 +91,21 @@ def levels(
     return "; ".join([", ".join([*parts, *_others(len(known) - most, "in the table"), *each]), *last])
 
 
-def differences(rows: Iterable[Estimated], how: Shown, higher: str) -> str:
+def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = "") -> str:
     """What can be told of differences between models, the clearest and largest first, as one sentence: `higher` is what
-    the first is where a difference is above 0, such as "is higher than". Empty where nothing was measured."""
+    the first is where a difference is above 0, such as "is higher than"; `what` is the quantity, where `higher` does
+    not say it. Empty where nothing was measured."""
+    named = f"difference of {what} " if what else ""
     ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
     parts = []
     for row in ranked[:MOST]:
         first, second = row["comparison"].split(" − ", 1)
         if not told(row):
-            parts.append(f"{first} and {second} cannot be told apart: {how.number(row)}")
+            parts.append(f"{first} and {second} cannot be told apart: {named}{how.number(row)}")
         elif row["value"] > 0:
-            parts.append(f"{first} {higher} {second}: {how.number(row)}")
+            parts.append(f"{first} {higher} {second}: {named}{how.number(row)}")
         else:
-            parts.append(f"{second} {higher} {first}: {how.number(_turned(row))}")
+            parts.append(f"{second} {higher} {first}: {named}{how.number(_turned(row))}")
     parts += _others(len(ranked) - MOST, "pairs of models in the table")
     return f"{'; '.join(parts)}." if parts else ""
 

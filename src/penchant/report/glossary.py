@@ -20,7 +20,13 @@ _WORDS = (
     ),
     ("δ", r"δ", "how well that leaning suits the sentences, from 0 to 1"),
     ("d", r"\bd\b|effect size", "an effect size: a difference of means in standard deviations"),
-    ("σ", r"σ", "the standard deviation of the residuals on neutral statements"),
+    (
+        "valence, σ",
+        r"[Vv]alence",
+        "how far a word belongs to one variety or the other, from −1 to +1, as people rate it",
+    ),
+    ("rated mass", r"[Rr]ated mass", "the share of the probability that falls on words whose valence is known"),
+    ("σ", r"one σ|residual", "the standard deviation of the residuals on neutral statements"),
     ("lp", r"\blp\b", "the log-probability of a sentence: of each token given those before it, summed"),
     ("pll", r"\bpll\b", "the pseudo-log-likelihood of a sentence: every token masked in turn, summed"),
     (

@@ -225,9 +225,17 @@ def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[
     return tables, reasons
 
 
+def _of_one_model(a: Result, b: Result) -> str:
+    """Why two results of one model have no difference."""
+    keys = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
+    told = ", ".join(f"{key} ({a.signature.get(key, 'none')} and {b.signature.get(key, 'none')})" for key in keys)
+    differ = f"; these two differ in {told}" if keys else ""
+    return f"differences are between models that were asked the same, and both are of one model{differ}"
+
+
 def _difference(a: Result, b: Result) -> pl.DataFrame:
     if a.signature["model"] == b.signature["model"]:
-        raise StudyError("these results cannot be compared: both are of the same model")
+        raise StudyError(_of_one_model(a, b))
     if a.signature["probe"] == b.signature["probe"]:  # else `compare` says so
         require_comparable(a, b, free=FREE, items=[])
     return compare(a, b)

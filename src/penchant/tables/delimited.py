@@ -24,6 +24,8 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
     _check_header(header, line, file)
     decimal = "." if delimiter == "," else ","
     for line, fields in records:
+        if len(fields) > 1 and not any(field.strip() for field in fields):
+            continue  # as spreadsheets leave them below a table
         if len(fields) != len(header):
             raise DataError(
                 f"{len(fields)} fields where the header names {len(header)}",

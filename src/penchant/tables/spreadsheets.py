@@ -10,6 +10,8 @@ import re
 
 import polars as pl
 
+MARK = "\ufeff"
+"""At the beginning of a CSV file it tells a spreadsheet that the text is UTF-8."""
 _FORMULA = "'*[=+\\-@\t\r\n＝＋－＠]"
 _GUARDED = re.compile(_FORMULA)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)

@@ -56,7 +56,7 @@ def _leaning(model: str, rows: list[dict[str, Any]], low: str, high: str) -> lis
 
 def _compared(comparison: pl.DataFrame) -> list[str]:
     measure = difference(MEASURES["delta"])
-    overall = differences(_whole(comparison, measure), _DELTA, "suits the sentences better (mean δ) than")
+    overall = differences(_whole(comparison, measure), _DELTA, "suits the sentences better than", what="mean δ")
     by_group = comparison.filter((pl.col("measure") == measure) & (pl.col("group") != EVERYTHING))
     pairs = by_group["comparison"].unique().to_list()
     if len(pairs) != 1 or by_group["group"].n_unique() < 2:

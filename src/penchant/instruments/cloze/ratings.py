@@ -54,12 +54,15 @@ def cloze_results(directory: str | Path) -> list[Result]:
 def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFrame:
     """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words.
 
-    The columns are sentence, text, word, filled, probability (the highest that any model gives, to four digits), rater
-    and rating (both empty). Which models predict a word is left out on purpose, so that no rater judges the model.
+    The columns are sentence, text, word, filled, probability (the highest that any model gives, to four digits), scale
+    (which end is which), rater and rating (both empty). Which models predict a word is left out on purpose, so that no
+    rater judges the model.
 
     With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ())}
+    low, _, high = results[0].signature["scale"].partition(" < ")
+    scale = f"{low} is -1, {high} is 1; 0 is neither"
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for id_, text, words, probs, sources in result.items.select(
@@ -77,6 +80,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFra
                         "word": word,
                         "filled": filled(text, word),
                         "probability": 0.0,
+                        "scale": scale,
                         "rater": "",
                         "rating": "",
                     },
@@ -84,7 +88,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFra
                 row["probability"] = max(float(f"{p:.4g}"), row["probability"])
     order = {id_: i for i, id_ in enumerate(results[0].items["id"].to_list())}
     rows = sorted(best.values(), key=lambda row: (order[row["sentence"]], -row["probability"]))
-    columns = ("sentence", "text", "word", "filled", "probability", "rater", "rating")
+    columns = ("sentence", "text", "word", "filled", "probability", "scale", "rater", "rating")
     kinds = {name: pl.Float64 if name == "probability" else pl.String for name in columns}
     return pl.DataFrame(rows, schema=kinds)
 

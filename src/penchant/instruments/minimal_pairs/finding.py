@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, STEREOTYPE
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.records import Result, Signature
-from penchant.report.finding import MOST, Shown, differences, levels, sentences
+from penchant.report.finding import MOST, Shown, differences, levels, measured, sentences
 from penchant.report.tables import models
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
@@ -39,9 +39,22 @@ def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *
     if each:
         place = f"{name}: the " if several else "The "
         yield f"{place}{preferred} sentence is more probable in this share of pairs: {each}"
+    yield _adjusted(name, results, several=several)
     if comparison is not None:
         compared = comparison.filter(pl.col("dataset") == name)
         yield (f"{name}: " if several and len(compared) else "") + _differences(compared, preferred)
+
+
+def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
+    """The shares with token length taken out, where there are pairs of unequal length."""
+    told = []
+    for model, result in zip(models(results), results, strict=True):
+        unequal = int((result.items.filter(pl.col("dataset") == name)["difference"] != 0).sum())
+        row = _row(result, name, "overall", ADJUSTED) if unequal else None
+        if row is not None and measured([row]):
+            told.append(f"{model} {_SHARE.number(row, n=False)}, {unequal} pairs of unequal length")
+    place = f"{name}, with" if several else "With"
+    return f"{place} token length taken out of it: {'; '.join(told)}" if told else ""
 
 
 def _row(result: Result, name: str, scope: str, measure: str) -> dict[str, Any] | None:
