@@ -528,7 +528,7 @@ class TestBadInput:
         ("arguments", "told"),
         [
             (["scor"], "Did you mean 'score'"),
-            (["score", "-m", "x", "--fromat", "tsv"], "No such option: --fromat. Did you mean --format?"),
+            (["score", "-m", "x", "--fromat", "tsv"], "No such option: --fromat. Did you mean --format"),
             (["list", "prbes"], "did you mean probes? use one of probes, models"),
             (["init", "cloz"], "did you mean cloze? use one of"),
             (["schema", "stdy"], "did you mean study?"),

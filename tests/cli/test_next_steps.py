@@ -88,7 +88,17 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     assert not any("none of the" in caution for caution in result.cautions), "what was rated counts"
     _, _, err = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "other.csv")
     assert "next: write ratings: other.csv under cloze in my words/cloze.yaml, then penchant run " in err
-    assert "-o 'my words/first-rated'" in err and "--rerun" not in err
+    assert "-o 'my words/first' --rerun" in err
+    names = yaml.safe_load((home / "cloze.yaml").read_text("utf-8"))
+    names["probes"][0]["cloze"]["ratings"] = "other.csv"
+    (home / "cloze.yaml").write_text(yaml.safe_dump(names), "utf-8")
+    again = ("run", home / "cloze.yaml", "-o", home / "first", "-m", zoo("bert"), "--limit", "2")
+    code, _, err = penchant(*again, "--resume")
+    assert code == 2
+    assert "its ratings was" in err and "measure it again with --rerun" in err
+    code, _, err = penchant(*again, "--rerun")
+    assert code == 0, err
+    assert "cloze is asked otherwise: its ratings was" in " ".join(err.split())
 
 
 def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:

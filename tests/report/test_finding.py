@@ -228,7 +228,7 @@ def test_cloze() -> None:
         estimated(name, (0.03, 0.01, 0.06), 60, 0.03, comparison="a − b", group="all"),
     ]
     assert said("cloze", each, compared(rows))[1:] == [
-        "a suits the sentences better (mean δ) than b: +0.030 [+0.010, +0.060], n = 60 sentences.",
+        "a suits the sentences better than b: difference of mean δ +0.030 [+0.010, +0.060], n = 60 sentences.",
         "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
         "groups it cannot be told apart from 0.",
     ]

@@ -857,7 +857,7 @@ def test_other_data_other_probe_same_model_are_refused(
     other = run(study(tmp_path / "study.yaml", [zoo("mistral")], probe), tmp_path / "out")
     refused(penchant("report", pairs_study, other), "they differ in data (pairs#")
     refused(penchant("report", pairs_study, cloze_study), "they have nothing in common to compare")
-    refused(penchant("report", other, other), "both are of the same model")
+    refused(penchant("report", other, other), "both are of one model")
 
 
 def test_a_result_shows_itself(pairs_study: Path, cloze_study: Path) -> None:

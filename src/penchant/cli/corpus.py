@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -116,13 +116,11 @@ def extract(
     """Find every form of every stimulus, and keep a sample of the occurrences of each."""
     from penchant.corpus.extraction import extract as extract_occurrences
     from penchant.corpus.search import extraction
-    from penchant.corpus.sentence_table import counts, notes
     from penchant.corpus.text_files import find_texts
     from penchant.corpus.workers import worthwhile
 
-    stimuli = _read_stimuli(data)
     settings = extraction(
-        stimuli,
+        _read_stimuli(data),
         language=language,
         layout=layout,
         field=field,
@@ -144,9 +142,16 @@ def extract(
             resume=resume,
             progress=lambda done, total: advance(done / 1e6, total / 1e6),
         )
+    _tell(record, out)
+
+
+def _tell(record: dict[str, Any], out: Path) -> None:
+    """Show what an extraction found."""
+    from penchant.corpus.sentence_table import counts, notes
+
     print_frame(counts(record, "segment"), "table")
     for remark in notes(record):
-        note(remark)
+        say(f"note: {remark}")
     say(f"sentences: {out}")
 
 
@@ -231,4 +236,4 @@ def lint(
         )
     print_frame(table(result, by), format)  # type: ignore[arg-type]  # check_by checked it
     for remark in notes(result):
-        note(remark)
+        say(f"note: {remark}")

@@ -48,24 +48,36 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penchant.engine.scorer import Scorer, SentenceScore
+    from penchant.models.load import LanguageModel
 
     Vectors = Iterator[tuple[str, NDArray[np.float32]]]
+    Source = Callable[[], Iterator[tuple[str, str]]]
+
+
+FilesArgument = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[FILE|-]…",
+        help="One sentence per line, or a table; - is standard input. With --on: any number of files, directories, "
+        "patterns in quotes and URLs.",
+    ),
+]
+ColumnOption = Annotated[
+    str | None,
+    typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
+]
+TablesOption = Annotated[
+    Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
+]
+OnErrorOption = Annotated[
+    str, typer.Option("--on-error", help="With --on: stop at a text that cannot be scored, or reject it.")
+]
 
 
 def score(
     model: ModelOption,
-    files: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[FILE|-]…",
-            help="One sentence per line, or a table; - is standard input. With --on: any number of files, directories, "
-            "patterns in quotes and URLs.",
-        ),
-    ] = None,
-    column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
-    ] = None,
+    files: FilesArgument = None,
+    column: ColumnOption = None,
     method: Annotated[str | None, typer.Option("--method", help="See penchant list methods.")] = None,
     normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
     format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
@@ -80,16 +92,9 @@ def score(
     workers: WorkersOption = None,
     cpus: CpusOption = 1,
     gpus: GpusOption = 0.0,
-    out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
-    ] = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="With --on: go on with the files that have no table.")
-    ] = False,
-    on_error: Annotated[
-        str,
-        typer.Option("--on-error", help="With --on: stop at a text that cannot be scored, or reject it."),
-    ] = "stop",
+    out: TablesOption = None,
+    resume: Annotated[bool, typer.Option("--resume", help="With --on: go on with files that have no table.")] = False,
+    on_error: OnErrorOption = "stop",
 ) -> None:
     """Score sentences: one row of output for each line of input, in order."""
     where = place(on, workers, cpus, gpus)
@@ -101,27 +106,35 @@ def score(
     if out is not None or resume or on_error != "stop":
         raise MethodError("-o, --resume and --on-error are for work on a cluster", hint="add --on, such as --on ray")
     if len(files or []) > 1:
-        raise MethodError(
-            "one file is scored at a time", hint="give its name, or score all of them with --on ray -o DIR"
-        )
+        raise MethodError("one file is scored at a time", hint="give its name, or add --on ray -o DIR")
+    if format not in WRITERS:
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
     file = files[0] if files else "-"
+    source = _source(file, column)
+    lm = loaded(cache=cache, rehash=rehash)
+    _score(lm, source, method, normalise, format, cache_path(cache), batch_tokens, counted=file != "-")
+
+
+def _score(
+    lm: LanguageModel,
+    source: Source,
+    method: str | None,
+    normalise: str,
+    format: str,
+    cache: Path | None,
+    batch_tokens: int | None,
+    *,
+    counted: bool,
+) -> None:
+    """Write the scores of sentences, which are checked and counted first where they can be read twice."""
     from penchant.engine.methods import check_normalise, method_for
     from penchant.engine.scorer import Scorer
 
-    if format not in WRITERS:
-        raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
-    source = _source(file, column)
-    lm = loaded(cache=cache, rehash=rehash)
     check_normalise(normalise, method_for(method, lm))
-    total = validate(Scorer(lm), source()) if file != "-" else None
+    total = validate(Scorer(lm), source()) if counted else 0
     with bars() as bar:
         advance = bar(lm.name)
-        scorer = Scorer(
-            lm,
-            cache=cache_path(cache),
-            batch_tokens=batch_tokens,
-            progress=lambda done: advance(done, total or 0),
-        )
+        scorer = Scorer(lm, cache=cache, batch_tokens=batch_tokens, progress=lambda done: advance(done, total))
         scores = scorer.score(source(), method)
         with to_stdout():
             WRITERS[format](scores, normalise)
@@ -153,10 +166,7 @@ def fill(
 def embed(
     model: ModelOption,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="One sentence per line; - is standard input.")] = "-",
-    column: Annotated[
-        str | None,
-        typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
-    ] = None,
+    column: ColumnOption = None,
     layer: Annotated[int, typer.Option("--layer", help="0 is the embeddings, -1 the last layer.")] = -1,
     pooling: Annotated[str, typer.Option("--pooling", help="mean, mean-special, cls or last.")] = "mean",
     format: Annotated[str, typer.Option("--format", help="jsonl, npy or parquet.")] = "jsonl",
@@ -188,7 +198,7 @@ def embed(
     scorer.close()
 
 
-def _source(file: str, column: str | None) -> Callable[[], Iterator[tuple[str, str]]]:
+def _source(file: str, column: str | None) -> Source:
     """What gives the sentences, each time from the first on. A file that cannot be read costs no loading of a model."""
     if file != "-":
         require_file(file)

@@ -40,7 +40,8 @@ class Choice:
     def tables(self, placed: Placed) -> list[Table]:
         """The tables of a section with what was chosen. A table in which none of the scores stands keeps all its rows;
         one of which no column of numbers was chosen is left out. Columns without which the rows could not be told
-        apart, such as the paradigm, come first, even if they were not chosen; what is the same in all rows is in the title."""
+        apart, such as the paradigm, come first, even if they were not chosen; what is the same in all rows is in the
+        title."""
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 

@@ -31,7 +31,7 @@ Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
 Predicted = tuple[str, float, str]
 
-COLUMNS = ["sentence", "text", "word", "filled", "probability", "rater", "rating"]
+COLUMNS = ["sentence", "text", "word", "filled", "probability", "scale", "rater", "rating"]
 TEXTS = {"s1": "The old [MASK] slept.", "s2": "[MASK] saw, and left."}
 PREDICTIONS: dict[str, list[Predicted]] = {
     "s1": [("dog", 0.4, "none"), ("hound", 0.25, "ratings"), ("##eth", 0.1, "piece"), ("thou", 0.05, "none")],
@@ -69,7 +69,7 @@ def first(tmp_path: Path) -> Path:
 
 
 def rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as stream:
+    with path.open(encoding="utf-8-sig", newline="") as stream:
         return list(csv.DictReader(stream))
 
 

@@ -61,8 +61,8 @@ def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFra
     With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ())}
-    low, _, high = results[0].signature["scale"].partition(" < ")
-    scale = f"{low} is -1, {high} is 1; 0 is neither"
+    low, _, high = results[0].signature.get("scale", "").partition(" < ")
+    scale = f"{low} is -1, {high} is 1; 0 is neither" if high else ""
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for id_, text, words, probs, sources in result.items.select(

@@ -49,7 +49,10 @@ def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
     """The shares with token length taken out, where there are pairs of unequal length."""
     told = []
     for model, result in zip(models(results), results, strict=True):
-        unequal = int((result.items.filter(pl.col("dataset") == name)["difference"] != 0).sum())
+        split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & ~pl.col("split").is_in([ALL, EQUAL])
+        counts = result.summary.filter((pl.col("dataset") == name) & split & (pl.col("group") == ALL))
+        first = counts.filter(pl.col("normalise") == counts["normalise"].first()) if len(counts) else counts
+        unequal = int(first["n"].sum())
         row = _row(result, name, "overall", ADJUSTED) if unequal else None
         if row is not None and measured([row]):
             told.append(f"{model} {_SHARE.number(row, n=False)}, {unequal} pairs of unequal length")
