@@ -87,8 +87,7 @@ def tiny(folder: Path) -> Path:
     sys.path.insert(0, str(HERE.parent / "tests"))
     import zoo
 
-    zoo.build("gpt2", folder / "gpt2")
-    return folder / "gpt2"
+    return zoo.build("gpt2", folder)
 
 
 class Memory(threading.Thread):
@@ -137,6 +136,8 @@ def stream(sentences: int) -> None:
                     kills.pop(0)
             if driver.returncode == 0:
                 break
+            if driver.returncode != -signal.SIGKILL:
+                raise SystemExit(driver.returncode)
             print(
                 f"driver ended with {driver.returncode}, {len(list(out.glob('*.parquet')))} shards are there",
                 flush=True,

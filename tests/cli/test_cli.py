@@ -148,7 +148,7 @@ def test_compare_shows_what_report_does_and_writes_nothing(
     lines = penchant("compare", "a", "b", "--format", "jsonl")[1].splitlines()
     assert [json.loads(line) for line in lines] == rows
     refused(penchant("compare", "a", "b", "--format", "xls"), "unknown format 'xls'", "jsonl")
-    refused(penchant("compare", "a", "a"), "same model")
+    refused(penchant("compare", "a", "a"), "of one model")
     refused(penchant("compare", "a", "nowhere"), "no such directory")
 
 
