@@ -120,7 +120,7 @@ def stream(sentences: int) -> None:
     """Score all shards; kill the driver twice on the way; hold one shard against this process."""
     import polars as pl
 
-    with tempfile.TemporaryDirectory() as home, cluster() as address, bucket(sentences) as url:
+    with tempfile.TemporaryDirectory() as home, bucket(sentences) as url, cluster() as address:
         model, out = tiny(Path(home)), Path(home) / "scores"
         command = [*PROGRAM, "score", "-m", str(model), url, "--on", address, "-o", str(out)]
         memory = Memory()

@@ -15,7 +15,7 @@ from typing import IO, Protocol, cast
 import polars as pl
 
 from penchant.corpus.text_files import Block, Layout, TextFile
-from penchant.errors import DataError, missing_package
+from penchant.errors import DataError, PenchantError, missing_package
 from penchant.files import sha256_file
 from penchant.reading import require_file
 
@@ -43,6 +43,8 @@ class Reader:
                 yield from self._lines(after)
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror or error}", file=self.file.place) from error
+        except Exception as error:
+            raise remote(error, self.file.place) from error
 
     def _lines(self, after: int) -> Iterator[Block]:
         with _open(self.file.place) as stored:
@@ -99,6 +101,14 @@ class _Hashed:
         return data
 
 
+def remote(error: Exception, place: str) -> Exception:
+    """A failure of a store behind a URL, each of which has errors of its own, as a DataError; others as they are."""
+    if "://" not in place or isinstance(error, PenchantError):
+        return error
+    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+    return DataError(f"cannot be read: {reason}", where=place)
+
+
 def stored_parts(place: str) -> Iterator[bytes]:
     """The bytes of a file or URL as stored, in parts. Raises DataError if it cannot be read."""
     try:
@@ -106,6 +116,8 @@ def stored_parts(place: str) -> Iterator[bytes]:
             yield from iter(lambda: stored.read(BLOCK), b"")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=place) from error
+    except Exception as error:
+        raise remote(error, place) from error
 
 
 def _open(place: str) -> IO[bytes]:

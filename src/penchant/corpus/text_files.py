@@ -125,6 +125,11 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
         raise DataError(f"is not a readable URL: {error}", where=name) from error
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", where=name) from error
+    except Exception as error:  # a store behind a URL has errors of its own
+        if "://" not in name:
+            raise
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise DataError(f"cannot be read: {reason}", where=name) from error
 
 
 def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:
