@@ -28,6 +28,7 @@ from penchant.instruments.values.cells import rated
 from penchant.instruments.values.probe import Rated
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
+from penchant.report.made import methods
 from penchant.study.run import Options, run_study
 from penchant.study.spec import Study
 
@@ -541,6 +542,14 @@ def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
     assert caution.startswith("a line with slope and intercept contradicts the calibration `origin` (main f, main m)")
     notes = result(crooked).summary.filter(measure="calibration slope a")["note"]
     assert notes.str.contains("the line does not fit: residuals correlate with x at ", literal=True).all()
+
+
+def test_the_survey_mean_says_which_answer_is_taken_for_agreeing() -> None:
+    surveyed = result(made(), asked(agreeing="1 (Agree strongly)"))
+    hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
+    assert hows == ["t interval over 300 respondents; 1 (Agree strongly) is taken for agreeing"]
+    (paragraph, *_) = methods([surveyed], None, {})
+    assert paragraph.count("1 (Agree strongly) is taken for agreeing") == 1
 
 
 def test_without_spread_there_are_no_ratings() -> None:
