@@ -260,7 +260,7 @@ class _Reading:
         chosen = dict.fromkeys([*self._filter, *([self._group_column] if self._group_column else [])])
         told = []
         for column in chosen:
-            values = list(dict.fromkeys(_cell(row, column) for row in rows))
+            values = sorted({_cell(row, column) for row in rows}, key=_in_order)
             shown = [_labelled(value or "(empty)", self._label(column, value)) for value in values[:_SHOWN]]
             more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
             told.append(f"{column} has the values {', '.join(shown)}{more}")
@@ -322,6 +322,11 @@ def _is_number(text: str) -> bool:
 
 def _cell(row: Row, column: str) -> str:
     return _plain(row.number(row.values.get(column)))
+
+
+def _in_order(value: str) -> tuple[bool, float, str]:
+    """The place of a value among those of its column: numbers, then words, then the empty one."""
+    return not value, float(value) if _is_number(value) else np.inf, value
 
 
 def _plain(value: object) -> str:
