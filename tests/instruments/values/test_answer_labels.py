@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pyreadstat
@@ -146,6 +147,6 @@ def test_values_that_match_nobody_are_told_with_their_labels(tmp_path: Path) -> 
         for group in ("feminine", "masculine")
     ]
     statements = [(f"q{i}", f"tax {i} should rise", "v", "no") for i in (1, 2)]
-    own = {"statements": statements, "like": "political-values-en", "templates": templates}
+    own: Any = {"statements": statements, "like": "political-values-en", "templates": templates}
     with pytest.raises(DataError, match=r"'feminine' of the templates — .*; sex has the values 1 \(Male\), 2"):
-        pc.Values(own, survey=str(tmp_path / "survey.yaml")).answers()
+        pc.Values(data=own, survey=str(tmp_path / "survey.yaml")).answers()

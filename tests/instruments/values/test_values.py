@@ -513,6 +513,8 @@ def test_the_order_of_the_items_does_not_matter() -> None:
 
 AGREE = pl.col("agree")
 LAST = STATEMENT & (pl.col("id") == "s8") & (pl.col("group") == "m")
+ONE_WAY = made().filter(pl.col("kind") != "negation").with_columns(reversed=pl.lit(False))
+FEW = pl.col("id").is_in(IDS[:4])
 CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "few": (made(n=29), None, {}, "only 29 neutral statements calibrate"),
     "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: main f "),
@@ -522,6 +524,9 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "low": (made().with_columns(agree=AGREE - 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
     "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
     "no spread": (made().with_columns(agree="disagree"), None, {}, "20 of 20 ratings cannot be computed"),
+    "one way": (ONE_WAY, None, {}, "(acquiescence) cannot be"),
+    "one way, few": (ONE_WAY.filter(FEW | ~STATEMENT), None, {}, ""),
+    "one way, negated": (made().with_columns(reversed=pl.lit(False)), None, {}, ""),
     "synthetic": (made(), asked(synthetic=True), {}, "'people' is SYNTHETIC"),
     "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey: s7, s8, s9"),
     "lost": (made(), asked(read=303), {}, "300 of 303 respondents"),

@@ -12,7 +12,7 @@ from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import DIFFERENCE, MEAN
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
-from penchant.report.finding import MOST, Shown, across, levels, listed, measured, outside, sentences
+from penchant.report.finding import MOST, Estimated, Shown, across, levels, listed, measured, outside, sentences
 from penchant.report.tables import models
 
 _RATING = Shown(".2f", "statements", null=3)
@@ -86,7 +86,7 @@ def _beside_survey(results: Sequence[Result], main: str) -> str:
     return f"{text}; outside it: {'; '.join([*told[:MOST], *rest])}"
 
 
-def _with_people(results: Sequence[Result], main: str) -> Iterator[tuple[str, str, dict[str, Any], dict[str, Any]]]:
+def _with_people(results: Sequence[Result], main: str) -> Iterator[tuple[str, str, Estimated, Estimated]]:
     """Model and group, value, and the rows of the respondents' mean and of the mean rating that has an interval."""
     for model, result in zip(models(results), results, strict=True):
         rows = result.summary.filter(pl.col("measure") == SURVEY_MEAN).iter_rows(named=True)

@@ -122,9 +122,8 @@ def _ratings(
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
         note += _synthetic(results[0])
-    first = ("statements", "mean rating", "spread (sd)", _P_OF_SPREAD)
-    if surveyed:
-        first = ("mean rating", "survey mean", "representativeness", *first)
+    people_first = ("mean rating", "survey mean", "representativeness") if surveyed else ()
+    first = (*people_first, "statements", "mean rating", "spread (sd)", _P_OF_SPREAD)
     return Table(name, title, tuple(columns), tuple(rows), note, detail=detail, first=first)
 
 
