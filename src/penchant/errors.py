@@ -101,14 +101,18 @@ class SheetRow(int):
         return int(self), self.letters
 
 
+class Case(int):
+    """The number of a respondent in a file of SPSS or Stata, which has no lines."""
+
+
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
-    """File, line (or cell of a sheet) and field, in words."""
+    """File, line (or cell of a sheet, or case) and field, in words."""
     where = str(file)
     if isinstance(line, SheetRow):
         letter = None if field is None else line.letters.get(field)
         where += f", cell {letter}{line}" if letter else f", row {line}"
     elif line is not None:
-        where += f", line {line}"
+        where += f", {'case' if isinstance(line, Case) else 'line'} {line}"
     return where if field is None else f"{where}, field '{field}'"
 
 

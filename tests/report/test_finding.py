@@ -255,6 +255,33 @@ def test_values() -> None:
     assert more == ["Ratings of a − b, power: +0.40 [+0.10, +0.70], n = 9 statements."]
 
 
+def test_values_beside_a_survey() -> None:
+    def of(model: str, order: Bounds, survey: str = "synthetic people#0abc12") -> Result:
+        by: dict[str, Any] = {"group": "she", "item": ""}
+        rows = [
+            estimated("mean rating", (4.1, 3.6, 4.5), 9, variant="main", dimension="power", **by),
+            estimated("mean rating", order, 5, variant="main", dimension="order", **by),
+            estimated("mean rating", (3.1, 1, 5), 14, variant="main", dimension="all", **by),
+            estimated("survey mean", (3.7, 3.5, 3.9), 120, variant="all", dimension="power", **by),
+            estimated("survey mean", (3.2, 3.1, 3.3), 110, variant="all", dimension="order", **by),
+        ]
+        return result("values", model, rows, {"variant": ["main"], "group": ["she"]}, survey=survey)
+
+    _, inside = said("values", [of("a", (3, 2, 4), "people#0abc12")])
+    assert inside == (
+        "Survey people: the respondents' mean lies inside the interval of the mean rating in 2 of 2 values for a "
+        "(she), where the two cannot be told apart, which does not show that they are alike."
+    )
+    _, apart = said("values", [of("a", (3, 2, 4)), of("b", (1.5, 1, 2))])
+    assert apart == (
+        "Survey SYNTHETIC people: the respondents' mean lies inside the interval of the mean rating in 2 of 2 values "
+        "for a (she) and in 1 of 2 values for b (she); outside it: order, b (she): respondents 3.20 [3.10, 3.30], "
+        "n = 110 respondents, rating 1.50 [1.00, 2.00], n = 5 statements."
+    )
+    _, without = said("values", [of("a", (3, NAN, NAN))])  # a rating without an interval is not counted
+    assert "in 1 of 1 values for a (she)" in without
+
+
 def test_associations_and_their_overview() -> None:
     def of(probe: str, numbers: Bounds, p_holm: float) -> Result:
         rows = [

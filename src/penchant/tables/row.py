@@ -9,9 +9,9 @@ _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 class Row(NamedTuple):
-    """One row: the 1-based line on which it begins (in Parquet and in a survey, its 1-based number; in a workbook, the
-    number of its row) and its values by column. `decimal` is the mark of its numbers: a comma where semicolons or tabs
-    separate the cells."""
+    """One row: the 1-based line on which it begins (in Parquet, its 1-based number; in SPSS and Stata, that of the
+    case; in a workbook, that of its row) and its values by column. `decimal` is the mark of its numbers: a comma where
+    semicolons or tabs separate the cells."""
 
     line: int
     values: dict[str, object]

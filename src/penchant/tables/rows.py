@@ -59,13 +59,19 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 def read_models(
-    path: str | Path, model: type[Model], *, guarded: bool = False, columns: Mapping[Any, str] = _AS_NAMED
+    path: str | Path,
+    model: type[Model],
+    *,
+    guarded: bool = False,
+    columns: Mapping[Any, str] = _AS_NAMED,
+    naming: str = "",
 ) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
     An empty cell of CSV or TSV counts as missing; where cells are `guarded` against spreadsheets, they are taken as
-    what they stand for. `columns` names those of fields that are called otherwise in the table. Raises DataError naming
-    file, line and field, with every other bad cell in its notes.
+    what they stand for. `columns` names those of fields that are called otherwise in the table; `naming` is how a user
+    says so, with FIELD for the field. Raises DataError naming file, line and field, with every other bad cell in its
+    notes.
     """
     file = Path(path)
     data = _bytes(file)
@@ -87,7 +93,8 @@ def read_models(
                     continue
                 hint = ""
                 if field is not None and each["type"] == "missing" and field not in row.values:
-                    hint = suggestion(field, list(row.values))
+                    told = [suggestion(field, list(row.values)), naming.replace("FIELD", field)]
+                    hint = "; ".join(filter(None, told))
                     absent |= {field} - set(header)
                 shown = columns.get(field or "", field)
                 errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from penchant.errors import DataError, missing_package
+from penchant.errors import Case, DataError, missing_package
 from penchant.tables.row import Row
 from penchant.tables.workbooks import plain
 
@@ -46,7 +46,7 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
 def _rows(columns: Mapping[str, Any]) -> Iterator[Row]:
     names = list(columns)
     for number, values in enumerate(zip(*(columns[name] for name in names), strict=True), 1):
-        yield Row(number, {name: _value(value) for name, value in zip(names, values, strict=True)})
+        yield Row(Case(number), {name: _value(value) for name, value in zip(names, values, strict=True)})
 
 
 def _value(value: Any) -> object:

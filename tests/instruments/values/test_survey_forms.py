@@ -88,7 +88,10 @@ def test_answers_in_words_want_their_numbers(folder: Path) -> None:
 
 
 def test_a_table_alone_is_a_survey(folder: Path) -> None:
-    alone = read_survey(folder / "s.sav", ["q1", "q2", "q3"])
-    assert (alone.name, alone.absent, alone.files) == ("s", ("q3",), (folder / "s.sav",))
+    frame, about = pyreadstat.read_sav(folder / "s.sav")
+    ranges = about.missing_ranges
+    pyreadstat.write_sav(frame, folder / "a.sav", missing_ranges=ranges)
+    alone = read_survey(folder / "a.sav", ["q1", "q2", "q3"])
+    assert (alone.name, alone.absent, alone.files, alone.agreeing) == ("a", ("q3",), (folder / "a.sav",), "5")
     with pytest.raises(DataError, match="which column answers which statement, as in x1: Q17"):
         read_survey(folder / "s.sav", ["x1"])

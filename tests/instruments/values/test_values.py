@@ -26,8 +26,12 @@ from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.probe import Rated
+from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
+from penchant.report.made import methods
+from penchant.report.tables import Number, P
+from penchant.report.terminal import headline
 from penchant.study.run import Options, run_study
 from penchant.study.spec import Study
 
@@ -401,7 +405,8 @@ def made(seed: int = 0, n: int = 40, spread: float = 2.0, mirrored: float = -1.0
 
 
 def result(items: pl.DataFrame, survey: Survey | None = None, **more: object) -> pc.Result:
-    fields = {"data": "d#1", "survey": "none", "method": "span", "calibration": "origin", "dtype": "float32"}
+    cited = "none" if survey is None else f"{survey.name}#0abc12"
+    fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
     numbers = {"level": 0.9, "resamples": 300, "seed": 0}
     signature = Signature.of("values", **{"model": "m", **fields, **numbers, **more})
     return pc.Values(data="d").result(Rated(rated(items, pc.Values.of(signature).line), survey=survey), signature)
@@ -508,6 +513,8 @@ def test_the_order_of_the_items_does_not_matter() -> None:
 
 AGREE = pl.col("agree")
 LAST = STATEMENT & (pl.col("id") == "s8") & (pl.col("group") == "m")
+ONE_WAY = made().filter(pl.col("kind") != "negation").with_columns(reversed=pl.lit(False))
+FEW = pl.col("id").is_in(IDS[:4])
 CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "few": (made(n=29), None, {}, "only 29 neutral statements calibrate"),
     "weak": (made(seed=2, spread=0.02), None, {}, "hardly rise together (r: main f "),
@@ -517,6 +524,9 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "low": (made().with_columns(agree=AGREE - 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
     "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
     "no spread": (made().with_columns(agree="disagree"), None, {}, "20 of 20 ratings cannot be computed"),
+    "one way": (ONE_WAY, None, {}, "(acquiescence) cannot be"),
+    "one way, few": (ONE_WAY.filter(FEW | ~STATEMENT), None, {}, ""),
+    "one way, negated": (made().with_columns(reversed=pl.lit(False)), None, {}, ""),
     "synthetic": (made(), asked(synthetic=True), {}, "'people' is SYNTHETIC"),
     "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey: s7, s8, s9"),
     "lost": (made(), asked(read=303), {}, "300 of 303 respondents"),
@@ -541,6 +551,27 @@ def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
     assert caution.startswith("a line with slope and intercept contradicts the calibration `origin` (main f, main m)")
     notes = result(crooked).summary.filter(measure="calibration slope a")["note"]
     assert notes.str.contains("the line does not fit: residuals correlate with x at ", literal=True).all()
+
+
+def test_the_survey_mean_says_which_answer_is_taken_for_agreeing() -> None:
+    surveyed = result(made(), asked(agreeing="1 (Agree strongly)"))
+    hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
+    assert hows == ["t interval over 300 respondents; 1 (Agree strongly) is taken for agreeing"]
+    (paragraph, *_) = methods([surveyed], None, {})
+    assert paragraph.count("1 (Agree strongly) is taken for agreeing") == 1
+
+
+def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
+    items = made().with_columns(text="id")
+    plain = tables([result(items)])[0]
+    surveyed = tables([result(items, asked())])[0]
+    own = ("statements", "mean rating", "spread (sd)", "p of spread (Holm)", "spread by chance")
+    assert plain.columns == ("value", "group", "model", *own)
+    assert surveyed.columns == (*plain.columns, "survey mean", "representativeness")
+    ends = [[type(row.cells[at]) for at in (5, 6, 7)] for row in surveyed.rows]
+    assert ends == [[Number, P, Number]] * len(surveyed.rows)
+    (heads,) = (line for line in headline(surveyed, 80).splitlines() if line.startswith("value "))
+    assert "survey mean" in heads and "representativeness" in heads and "spread" not in heads
 
 
 def test_without_spread_there_are_no_ratings() -> None:

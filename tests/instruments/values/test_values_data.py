@@ -136,6 +136,25 @@ def test_bad_templates(write: Write, change: dict[str, object], told: str) -> No
     refused(lambda: read_values(file), f"{file}, templates.1{told}")
 
 
+def test_columns_with_other_names_are_told_how_to_be_named(write: Write) -> None:
+    file = write_set(write, statements="item,wording,value\nb1,taxes rise,v\n")
+    with pytest.raises(DataError) as caught:
+        read_values(file)
+    told = "is missing — the columns are item, wording, value; where one is called otherwise, write "
+    assert f"field 'id': {told}columns: {{statements: {{id: COLUMN}}}} in set.yaml" in str(caught.value)
+    (note,) = caught.value.__notes__
+    assert f"field 'text': {told}columns: {{statements: {{text: COLUMN}}}} in set.yaml" in note
+    about: dict[str, object] = {"templates": [ONE], "columns": {"id": "item", "text": "wording"}}
+    write("set/set.yaml", json.dumps(about))
+    belongs = "id belongs under statements: columns: {statements: {id: COLUMN}}"
+    refused(lambda: read_values(file), f"{file}, columns: {belongs}")
+    write("set/set.yaml", json.dumps({**about, "columns": {"statements": about["columns"]}}))
+    assert [statement.id for statement in read_values(file).statements] == ["b1"]
+    write("set/calibration.csv", "nr,text\nn1,it rains\n")
+    with pytest.raises(DataError, match=r"columns: \{calibration: \{id: COLUMN\}\} in set.yaml"):
+        read_values(file)
+
+
 def test_every_variant_has_every_group_once(write: Write) -> None:
     file = write_set(write, [ONE, ONE])
     refused(lambda: read_values(file), f"{file}, templates: two templates of variant 'main' and group 'f'")

@@ -49,7 +49,7 @@ def against_survey(
         for name, inside in blocks:
             chosen = inside & asked
             if cell.group not in done and name != EVERYTHING:
-                yield from _people(cell, name, _scores(table, chosen, cell.reversed))
+                yield from _people(cell, name, _scores(table, chosen, cell.reversed), survey.agreeing)
                 alpha = cronbach_alpha(_turned(table, chosen, cell.reversed), level=cell.settings.level)
                 yield _by(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
             yield from _represented(cell, name, table, chosen, [ids[i] for i in np.flatnonzero(chosen).tolist()])
@@ -76,8 +76,8 @@ def _scores(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.boo
     return scores
 
 
-def _people(cell: Cell, value: str, scores: Array) -> Iterator[Estimate]:
-    """Mean, spread and quantiles of the respondents' scores."""
+def _people(cell: Cell, value: str, scores: Array, agreeing: str) -> Iterator[Estimate]:
+    """Mean, spread and quantiles of the respondents' scores; the mean says which answer is taken for agreeing."""
     whole = scores[~np.isnan(scores)]
     n, level, lost = len(whole), cell.settings.level, len(scores) - len(whole)
     note = f"{lost} respondents with a missing answer left out" if lost else ""
@@ -92,7 +92,8 @@ def _people(cell: Cell, value: str, scores: Array) -> Iterator[Estimate]:
         return
     mean, sd = float(whole.mean()), float(whole.std(ddof=1))
     half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
-    estimate = Estimate("", mean, n, mean - half, mean + half, level, how=f"t interval over {n} respondents", note=note)
+    how = f"t interval over {n} respondents" + (f"; {agreeing} is taken for agreeing" if agreeing else "")
+    estimate = Estimate("", mean, n, mean - half, mean + half, level, how=how, note=note)
     yield _by(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)
     low, high = spread_interval(whole, level)
     how = "" if np.isnan(low) else f"{HOW} over {n} respondents"

@@ -132,6 +132,14 @@ class TableColumns(BaseModel):
     calibration: dict[Literal["id", "text"], str] = {}
     """Of the neutral statements."""
 
+    @model_validator(mode="before")
+    @classmethod
+    def _of_a_table(cls, columns: object) -> object:
+        known = [name for name in columns if name in StatementRow.model_fields] if isinstance(columns, dict) else []
+        if known:
+            raise ValueError(f"{known[0]} belongs under statements: columns: {{statements: {{{known[0]}: COLUMN}}}}")
+        return columns
+
 
 class ValuesFile(BaseModel):
     """`set.yaml`. Paths are relative to it."""
@@ -294,7 +302,9 @@ Row = TypeVar("Row", StatementRow, NeutralRow)
 def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[tuple[str, Row]]:
     """The rows with their places. Raises DataError for an id or text that occurs twice, and for an empty table."""
     seen: dict[tuple[str, str], int] = {}
-    for line, row in read_models(path, model, columns=columns):
+    table = "statements" if model is StatementRow else "calibration"
+    naming = f"where one is called otherwise, write columns: {{{table}: {{FIELD: COLUMN}}}} in {SET_FILE}"
+    for line, row in read_models(path, model, columns=columns, naming=naming):
         for field in ("id", "text"):
             key = (field, getattr(row, field))
             if key in seen:

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 WEAK = 0.3
 """A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
+ONE_WAY = 5
+"""From as many statements on, a caution is issued where agreeing speaks for the value in all of them."""
 WIDEST = 2.0
 """No sd of ratings from 1 to 5 is larger."""
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
@@ -310,7 +312,19 @@ def value_cautions(
             f"negated statements are not rated as the mirror image of the statements (r: {', '.join(astray)}): the "
             "model answers to the topic more than to the claim"
         )
+    yield from _of_statements(items)
+    if survey is not None:
+        yield from _of_survey(survey)
+
+
+def _of_statements(items: pl.DataFrame) -> Iterator[str]:
+    """Cautions about the statements and their ratings."""
     means = items.filter(pl.col("kind") == "statement")
+    if means["id"].n_unique() >= ONE_WAY and not means["reversed"].any() and (items["kind"] != "negation").all():
+        yield (
+            "no statement is reversed and none has a negation: agreeing with everything (acquiescence) cannot be told "
+            "from holding these values"
+        )
     extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
     if len(extreme):
         yield (
@@ -320,8 +334,6 @@ def value_cautions(
     lost = int(means["rating"].null_count())
     if lost:
         yield f"{lost} of {len(means)} ratings cannot be computed: the neutral statements show no spread"
-    if survey is not None:
-        yield from _of_survey(survey)
 
 
 def _of_survey(survey: Survey) -> Iterator[str]:

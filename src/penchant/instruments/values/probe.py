@@ -97,7 +97,7 @@ class Values(Probe[Rated]):
                 f"no respondent belongs to group '{lost[0]}' of the templates",
                 file=survey.files[0],
                 field="groups",
-                hint=f"name the level of each of {', '.join(groups)}",
+                hint="; ".join(filter(None, [f"name the level of each of {', '.join(groups)}", survey.levels])),
             )
         self._asked[place] = survey
         return survey

@@ -41,6 +41,7 @@ from penchant.report.pieces import readable
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 from penchant.stats.consistency import ALPHA
 
+_P_OF_SPREAD = "p of spread (Holm)"
 _MISSING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "n": 0, "p": float("nan")}
 
 
@@ -103,25 +104,26 @@ def _ratings(
                     chance = estimates.get((CHANCE, *here), _MISSING)
                     cells: list[Cell] = [variant] if detail else []
                     cells += [dimension, group, model, mean["n"], estimate(mean)]
-                    cells += [estimate(spread), estimate(chance), P(spread.get("p_holm", float("nan")))]
+                    cells += [estimate(spread), P(spread.get("p_holm", float("nan"))), estimate(chance)]
                     if surveyed:
                         people = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""), _MISSING)
                         cells += [estimate(people), estimate(estimates[REPRESENTATIVE, *here])]
                     rows.append(Row(tuple(cells), mean["signature"]))
     columns = [*(["wording"] if detail else []), "value", "group", "model", "statements", "mean rating"]
-    columns += ["spread (sd)", "spread by chance", "p (Holm)"]
+    columns += ["spread (sd)", _P_OF_SPREAD, "spread by chance"]
     if surveyed:
         columns += ["survey mean", "representativeness"]
     note = (
         "Reversed statements are turned round. Spread by chance: sd of as many neutral statements drawn at random, "
-        "with its central range; p holds the spread against as many drawn from neutral statements and these together, "
-        "two-sided, with Holm's correction over all values and groups of "
+        "with its central range; p of spread holds the spread against as many drawn from neutral statements and these "
+        "together, two-sided, with Holm's correction over all values and groups of "
         f"{'these wordings' if detail else 'this wording'}, for each model by itself."
     )
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
         note += _synthetic(results[0])
-    first = ("statements", "mean rating", "spread (sd)", "p (Holm)")
+    people_first = ("mean rating", "survey mean", "representativeness") if surveyed else ()
+    first = (*people_first, "statements", "mean rating", "spread (sd)", _P_OF_SPREAD)
     return Table(name, title, tuple(columns), tuple(rows), note, detail=detail, first=first)
 
 

@@ -20,6 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 from penchant.arguments import asked
 from penchant.errors import MOST_LISTED, DataError, MethodError, together
 from penchant.files import sha256_file
+from penchant.instruments.values.answer_labels import is_no_answer, stance
 from penchant.tables.documents import read_document
 from penchant.tables.given import NAME, document_of, path_of, texts
 from penchant.tables.rows import Row, lacking, read_labelled
@@ -94,7 +95,8 @@ class Survey:
 
     `answers` has a column named "" (as no statement can be) with the group, "" where there are no groups, and one
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
-    rows passed the filter and have a group.
+    rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
+    `levels` lists the values of the columns that respondents are chosen by.
     """
 
     name: str
@@ -105,6 +107,8 @@ class Survey:
     synthetic: bool
     files: tuple[Path, ...]
     sha256: str
+    agreeing: str = ""
+    levels: str = ""
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
@@ -144,7 +148,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     reading = _Reading(description, table, labels)
     kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
-    reading.refuse()
+    reading.refuse(present.values(), described=place != table)
     if not kept:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
     files = (place, table) if place != table else (table,)
@@ -158,6 +162,8 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         description.synthetic or SYNTHETIC in header,
         files,
         hashlib.sha256("".join(map(sha256_file, files)).encode()).hexdigest(),
+        reading.agreeing(present.values()),
+        reading.values_of(rows),
     )
 
 
@@ -182,9 +188,13 @@ class _Reading:
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
         self._wrong: dict[tuple[str, str], list[Row]] = {}
-        self._table, self._labels = table, labels
+        self._table = table
+        self._labels = {
+            column: {_plain(code): label for code, label in of_column.items()} for column, of_column in labels.items()
+        }
         self._scale = description.scale
         self._numbers = {_plain(answer): number for answer, number in description.codes.items()}
+        self._words = {_plain(number): answer for answer, number in reversed(description.codes.items())}
         self._missing: dict[str, set[str]] = {}
         self._missing_named = description.missing
         self._filter = {
@@ -201,7 +211,7 @@ class _Reading:
     def _codes(self, column: str, named: Sequence[str | int]) -> set[str]:
         """The codes that values of a column stand for which are named by code or by label."""
         codes: set[str] = set()
-        labels = {_plain(code): label for code, label in self._labels.get(column, {}).items()}
+        labels = self._labels.get(column, {})
         for value in named:
             labelled = {code for code, label in labels.items() if label == str(value).strip()}
             codes |= {_plain(value)} if _plain(value) in labels or not labelled else labelled
@@ -226,39 +236,80 @@ class _Reading:
         number = self._numbers.get(text, np.nan)
         with suppress(ValueError):
             number = float(text) if np.isnan(number) else number
-        if not min(low, high) <= number <= max(low, high):
+        if not min(low, high) <= number <= max(low, high) or is_no_answer(self._label(column, text)):
             self._wrong.setdefault((column, text), []).append(row)
             return None
         return LOW + (HIGH - LOW) * (number - low) / (high - low)
 
+    def _label(self, column: str, code: str) -> str:
+        """What a code in a column stands for, empty where that is not known."""
+        return self._labels.get(column, {}).get(code, "")
+
+    def _end(self, column: str, end: float) -> str:
+        """The label of an end of the scale: in the file, or the word that stands for it under `codes`."""
+        return self._label(column, _plain(end)) or self._words.get(_plain(end), "")
+
+    def agreeing(self, columns: Iterable[str]) -> str:
+        """The answer that is taken for agreeing, with its first label in some columns."""
+        end = self._scale[1]
+        label = next(filter(None, (self._end(column, end) for column in columns)), "")
+        return _labelled(f"{end:g}", label)
+
     def values_of(self, rows: Sequence[Row]) -> str:
-        """The values of the columns that respondents are chosen by, in words."""
+        """The values of the columns that respondents are chosen by, with their labels, in words."""
         chosen = dict.fromkeys([*self._filter, *([self._group_column] if self._group_column else [])])
-        values = {column: list(dict.fromkeys(_cell(row, column) for row in rows)) for column in chosen}
-        told = (f"{column} has the values {', '.join(each[:_SHOWN])}" for column, each in values.items())
+        told = []
+        for column in chosen:
+            values = sorted({_cell(row, column) for row in rows}, key=_in_order)
+            shown = [_labelled(value or "(empty)", self._label(column, value)) for value in values[:_SHOWN]]
+            more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+            told.append(f"{column} has the values {', '.join(shown)}{more}")
         return "; ".join(told)
 
-    def refuse(self) -> None:
-        """Raise DataError if answers could not be read: for each of them or, where there are more than are listed, for
-        each value of each column, where it stands first."""
-        errors = []
+    def refuse(self, columns: Iterable[str], *, described: bool) -> None:
+        """Raise DataError if the labels of some columns contradict the scale, or if answers could not be read: for each
+        of them or, where there are more than are listed, for each value of each column, where it stands first.
+        `described` is whether the survey has a description."""
         wrong = list(self._wrong.items())
         if sum(len(rows) for _, rows in wrong) <= MOST_LISTED:
             wrong = [(answer, [row]) for answer, rows in wrong for row in rows]
-        for (column, text), rows in wrong:
-            low, high = sorted(self._scale)
-            label = {_plain(code): label for code, label in self._labels.get(column, {}).items()}.get(text, "")
-            got = f"{rows[0].values.get(column)!r}{f' ({label})' if label else ''}"
-            more = f", and in {len(rows) - 1} more rows" if len(rows) > 1 else ""
-            told = f"an answer lies between {low:g} and {high:g}, got {got}{more}"
-            hint = "name what stands for no answer under missing, or set scale"
-            if not _is_number(text):
-                hint = (
-                    "give the numbers of answers in words under codes, and name what stands for no answer under missing"
-                )
-            errors.append(DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint))
+        errors = [self._unreadable(column, text, rows) for (column, text), rows in wrong]
+        errors = [*self._turned(columns, described=described), *sorted(errors, key=lambda error: error.line or 0)]
         if errors:
-            raise together(sorted(errors, key=lambda error: error.line or 0))
+            raise together(errors)
+
+    def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
+        """One error if the labels say that the scale is the wrong way round."""
+        low, high = self._scale
+        ends = {column: (stance(self._end(column, low)), stance(self._end(column, high))) for column in columns}
+        turned = [column for column, stances in ends.items() if stances == ("agree", "disagree")]
+        if not turned:
+            return []
+        right = [column for column, stances in ends.items() if stances == ("disagree", "agree")]
+        told = f"{low:g} is labelled '{self._end(turned[0], low)}', and the scale takes {high:g} for agreeing"
+        hint = f"say scale: [{high:g}, {low:g}]" + ("" if described else " in a survey.yaml that names the file")
+        if right:
+            hint = f"recode the one or the other: by its labels, {right[0]} takes {high:g} for agreeing"
+        return [DataError(told, file=self._table, field=turned[0], hint=hint)]
+
+    def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
+        """What is wrong with an answer that stands in some rows of a column."""
+        low, high = sorted(self._scale)
+        label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
+        more = f", and in {len(rows) - 1} more rows" if len(rows) > 1 else ""
+        hint = "name what stands for no answer under missing, or set scale"
+        if not _is_number(text):
+            hint = "give the numbers of answers in words under codes, and name what stands for no answer under missing"
+        told = f"an answer lies between {low:g} and {high:g}, got {_labelled(value, label)}{more}"
+        if is_no_answer(label or text):
+            hint = "name it under missing"
+            if _is_number(text) and low <= float(text) <= high:
+                told = f"{value} is labelled '{label}'{more}"
+        return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
+
+
+def _labelled(value: str, label: str) -> str:
+    return f"{value} ({label})" if label else value
 
 
 def _is_number(text: str) -> bool:
@@ -271,6 +322,11 @@ def _is_number(text: str) -> bool:
 
 def _cell(row: Row, column: str) -> str:
     return _plain(row.number(row.values.get(column)))
+
+
+def _in_order(value: str) -> tuple[bool, float, str]:
+    """The place of a value among those of its column: numbers, then words, then the empty one."""
+    return not value, float(value) if _is_number(value) else np.inf, value
 
 
 def _plain(value: object) -> str:

@@ -1,0 +1,152 @@
+"""What the labels of answers say, and what a survey makes of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyreadstat
+import pytest
+
+import penchant as pc
+from penchant import DataError, read_survey
+from penchant.instruments.values.answer_labels import is_no_answer, stance
+from penchant.instruments.values.survey import Survey
+
+AGREEING = (
+    "Agree strongly",
+    "(1) strongly agree",
+    "Tend to agree",
+    "Stimme voll und ganz zu",
+    "Volle Zustimmung",
+    "einverstanden",
+    "Tout à fait d’accord",
+    "Muy de acuerdo",
+    "Rozhodně souhlasím",
+)
+DISAGREEING = (
+    "Strongly DISAGREE",
+    "Do not agree at all",
+    "Stimme überhaupt nicht zu",
+    "Lehne voll und ganz ab",
+    "nicht einverstanden",
+    "Pas du tout d'accord",
+    "En désaccord",
+    "Muy en desacuerdo",
+    "Nada de acuerdo",
+    "Rozhodně nesouhlasi\u0301m",
+)
+NEITHER = (
+    "Neither agree nor disagree",
+    "Weder noch",
+    "Ni d'accord, ni pas d'accord",
+    "Ni de acuerdo ni en desacuerdo",
+    "ani souhlas, ani nesouhlas",
+    "Very much like me",
+    "",
+)
+NO_ANSWER = (
+    "Don't know",
+    "Don’t know / can't choose",
+    "DK",
+    "No answer",
+    "Refused",
+    "Not applicable",
+    "Missing",
+    "Weiß nicht",
+    "keine Angabe",
+    "k. A.",
+    "Verweigert",
+    "Ne sait pas",
+    "Sans réponse",
+    "Refus",
+    "No sabe",
+    "NS/NC",
+    "No contesta",
+    "Neví",
+    "Bez odpovědi",
+    "Odmítl odpovědět",
+)
+
+
+def test_what_labels_say() -> None:
+    said = {label: stance(label) for label in (*AGREEING, *DISAGREEING, *NEITHER, *NO_ANSWER)}
+    assert {label for label, what in said.items() if what == "agree"} == set(AGREEING)
+    assert {label for label, what in said.items() if what == "disagree"} == set(DISAGREEING)
+    assert {label for label in said if is_no_answer(label)} == set(NO_ANSWER)
+    assert not is_no_answer("Neither agree nor disagree / don't know")
+
+
+ENDS = {1: "Agree strongly", 2: "Agree", 3: "Neither", 4: "Disagree", 5: "Disagree strongly"}
+MORE = {8: "Don't know", 9: "No answer"}
+SEX = {1: "Male", 2: "Female"}
+
+
+def survey(folder: Path, described: str, *, labels: dict[int, str] = ENDS | MORE, other: bool = False) -> Survey:
+    frame = pd.DataFrame(
+        {"q1": [1.0, 2, 8, 5, 8], "q2": [1.0, 2, 3, 4, 5], "sex": [1.0, 2, 2, None, 1]},
+    )
+    turned = {6 - code: label for code, label in ENDS.items()}
+    told = {"q1": labels, "q2": turned if other else labels, "sex": SEX}
+    pyreadstat.write_sav(frame, folder / "s.sav", variable_value_labels=told)
+    (folder / "survey.yaml").write_text(f"file: s.sav\n{described}", "utf-8")
+    return read_survey(folder / "survey.yaml", ["q1", "q2"])
+
+
+def refusal(folder: Path, described: str, **more: object) -> list[str]:
+    with pytest.raises(DataError) as error:
+        survey(folder, described, **more)  # type: ignore[arg-type]
+    return [line.replace(f"{folder}/", "") for line in (str(error.value), *getattr(error.value, "__notes__", ()))]
+
+
+def test_a_scale_that_its_labels_contradict_is_refused(tmp_path: Path) -> None:
+    told = "s.sav, field 'q1': 1 is labelled 'Agree strongly', and the scale takes 5 for agreeing — "
+    assert refusal(tmp_path, "missing: [8]\n") == [told + "say scale: [5, 1]"]
+    (other,) = refusal(tmp_path, "missing: [8]\n", other=True)
+    assert other == told + "recode the one or the other: by its labels, q2 takes 5 for agreeing"
+    with pytest.raises(DataError, match=r"say scale: \[5, 1\] in a survey.yaml that names the file"):
+        read_survey(tmp_path / "s.sav", ["q1"])
+    (tmp_path / "w.csv").write_text("q1\nStimme zu\nLehne ab\n", "utf-8")
+    (tmp_path / "w.yaml").write_text("file: w.csv\ncodes: {Stimme zu: 1, Lehne ab: 5}\n", "utf-8")
+    with pytest.raises(DataError, match=r"1 is labelled 'Stimme zu', and the scale takes 5 for agreeing"):
+        read_survey(tmp_path / "w.yaml", ["q1"])
+
+
+@pytest.mark.parametrize(("scale", "agreeing"), [("[5, 1]", "1 (Agree strongly)"), ("[7, 0]", "0")])
+def test_the_answer_that_is_taken_for_agreeing_is_told(tmp_path: Path, scale: str, agreeing: str) -> None:
+    assert survey(tmp_path, f"scale: {scale}\nmissing: [Don't know]\n").agreeing == agreeing
+
+
+def test_labels_that_say_neither_pass(tmp_path: Path) -> None:
+    labels = {1: "Very much like me", 5: "Not like me at all"}
+    assert survey(tmp_path, "missing: [8]\n", labels=labels).agreeing == "5 (Not like me at all)"
+
+
+def test_no_answer_on_the_scale_is_refused(tmp_path: Path) -> None:
+    told = ["s.sav, case 3, field 'q1': 8 is labelled 'Don't know'", "s.sav, case 5, field 'q1': 8 is labelled"]
+    lines = refusal(tmp_path, "scale: [10, 1]\n")
+    assert len(lines) == 2
+    for line, start in zip(lines, told, strict=True):
+        assert line.startswith(start) and line.endswith(" — name it under missing")
+    beyond = refusal(tmp_path, "scale: [5, 1]\n")[0]
+    assert beyond.endswith("an answer lies between 1 and 5, got 8 (Don't know) — name it under missing")
+    unlabelled = refusal(tmp_path, "scale: [5, 1]\n", labels=ENDS)[0]
+    assert unlabelled.endswith("got 8 — name what stands for no answer under missing, or set scale")
+    survey(tmp_path, "scale: [10, 1]\nmissing: [Don't know]\n")
+
+
+def test_values_that_match_nobody_are_told_with_their_labels(tmp_path: Path) -> None:
+    described = "scale: [5, 1]\nmissing: [8]\n"
+    hint = "no respondent is left — sex has the values 1 (Male), 2 (Female), (empty)"
+    assert refusal(tmp_path, described + "filter: {sex: female}\n")[0].endswith(hint)
+    levels = "groups: {column: sex, levels: {feminine: female, masculine: Male}}\n"
+    survey(tmp_path, described + levels)
+    templates = [
+        {"group": group, "agree": "She [agrees] that {statement}.", "disagree": "She [denies] that {statement}."}
+        for group in ("feminine", "masculine")
+    ]
+    statements = [(f"q{i}", f"tax {i} should rise", "v", "no") for i in (1, 2)]
+    own: Any = {"statements": statements, "like": "political-values-en", "templates": templates}
+    with pytest.raises(DataError, match=r"'feminine' of the templates — .*; sex has the values 1 \(Male\), 2"):
+        pc.Values(data=own, survey=str(tmp_path / "survey.yaml")).answers()
