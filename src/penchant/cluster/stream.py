@@ -86,6 +86,9 @@ class Stream:
     _began: float = field(default_factory=time.monotonic)
     _due: float = field(default_factory=lambda: time.monotonic() + FIRST)
     _bytes: int = 0
+    _scored: int = 0
+    """Texts that were scored since the beginning, and the bytes of their files: what was there before took no time."""
+    _read: int = 0
 
     def run(self, *, resume: bool) -> Summary:
         """Score the shards that are not finished. Raises StudyError where the directory holds something else, DataError
@@ -170,6 +173,9 @@ class Stream:
             self.summary.before += 1
         self.summary.add(counted)
         self._bytes += shard.file.size
+        if scores:
+            self._scored += counted.inputs
+            self._read += shard.file.size
         return 1
 
     def _tell(self) -> None:
@@ -179,10 +185,10 @@ class Stream:
             return
         self._due = now + NEXT
         seconds, total = now - self._began, sum(file.size for file in self.files)
-        left = timedelta(seconds=round(seconds * (total - self._bytes) / self._bytes)) if self._bytes else None
+        left = timedelta(seconds=round(seconds * (total - self._bytes) / self._read)) if self._read else None
         self.say(
             f"{self.summary.shards} of {len(self.files)} shards, {self.summary.inputs:,} sentences, "
-            f"{self.summary.inputs / seconds:,.0f}/s, {self.pool.alive} of {self.pool.size} workers"
+            f"{self._scored / seconds:,.0f}/s, {self.pool.alive} of {self.pool.size} workers"
             + (f", {left} left" if left is not None else "")
         )
 
