@@ -20,6 +20,7 @@ LISTS = {
     "A": ["love", "peace", "joy"],
     "B": ["pain", "hate", "war"],
 }
+SENTENCES = [("a", "The [MASK].", 1, "g")]
 STATEMENTS = {
     "id": ["eq1", "eq2"],
     "text": ["the rich should pay higher taxes", "everybody should fend for themselves"],
@@ -66,7 +67,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.read_pairs([]), "holds no rows"),
     (lambda lm: pc.read_pairs(["a.tsv", "b.tsv"]), "read them one by one"),
     (lambda lm: pc.read_pairs([("a", "b"), ("c", "")]), "given.jsonl, line 2, field 'bad': the field is blank"),
-    (lambda lm: pc.read_cloze([("a", "The [MASK].", 1, "g")], columns="text"), "columns is a mapping, got 'text'"),
+    (lambda lm: pc.read_cloze(SENTENCES, columns="text"), "columns is a mapping, got 'text'"),
     (lambda lm: pc.read_stimuli(None), "None is no file and no table"),
     (lambda lm: pc.read_stimuli({**LISTS, "X": 3}), "set X: an int is no list of words"),
     (
@@ -132,6 +133,25 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.MinimalPairs(), "MinimalPairs, data: is missing"),
     (lambda lm: pc.MinimalPairs(PAIRS, level=2), "MinimalPairs, level: input should be less than 1, got 2"),
     (lambda lm: pc.MinimalPairs([("a", "b", "c", "d")]), "row 1: has 4 parts without names"),
+    (lambda lm: pc.MinimalPairs([("g", "a", "b")]), "row 1: has 3 parts without names"),
+    (lambda lm: pc.read_pairs([("a", "b"), ["a", "b", "g"]]), "with the columns good, bad and group"),
+    (lambda lm: pc.audit(iter([("g", "a", "b")]), lm), "row 1: has 3 parts without names"),
+    (lambda lm: pc.FairPairs(original=PAIRS, fair=[("g", "a", "b")]), "row 1: has 3 parts without names"),
+    (
+        lambda lm: pc.MinimalPairs(PAIRS, columns={"ok": "good"}),
+        "MinimalPairs, columns: unknown key 'ok' — write it the other way round, as in {'good': 'ok'}: the keys are "
+        "good, bad, group",
+    ),
+    (lambda lm: pc.MinimalPairs(PAIRS, columns={"goood": "ok"}), "unknown key 'goood' — did you mean good? use one of"),
+    (
+        lambda lm: pc.Cloze(SENTENCES, columns={"satz": "text"}),
+        "Cloze, columns: unknown key 'satz' — write it the other",
+    ),
+    (lambda lm: pc.WEAT(LISTS, columns={"w": "x"}), "unknown key 'w' — use one of category, set, word, label"),
+    (
+        lambda lm: pc.MinimalPairs({"ok": ["a"], "ko": ["b"]}).run(lm),
+        'name yours with columns={"good": …, "bad": …} or, in read_pairs and audit, good=… and bad=…',
+    ),
     (lambda lm: pc.MinimalPairs({"good": ["a"], "bad": []}), "not of one length: good has 1, bad has 0"),
     (lambda lm: pc.MinimalPairs([("a", "b"), 3]), "row 2: an int is no row"),
     (lambda lm: pc.MinimalPairs([{"good": "a", "bad": object()}]), "row 1: cannot be taken as data"),
