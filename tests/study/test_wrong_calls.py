@@ -147,6 +147,7 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
         lambda lm: pc.Cloze(SENTENCES, columns={"satz": "text"}),
         "Cloze, columns: unknown key 'satz' — write it the other",
     ),
+    (lambda lm: pc.Cloze("s", corpora={"lo": "a", "high": "b"}), "Cloze, corpora: unknown key 'lo' — did you mean low"),
     (lambda lm: pc.WEAT(LISTS, columns={"w": "x"}), "unknown key 'w' — use one of category, set, word, label"),
     (
         lambda lm: pc.MinimalPairs({"ok": ["a"], "ko": ["b"]}).run(lm),

@@ -41,7 +41,9 @@ class Called(ModelMetaclass):
         try:
             return super().__call__(**taken(probe, fields))
         except ValidationError as error:
-            raise _unfit(probe, fields, error.errors()[0]) from None
+            found = error.errors()
+            first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+            raise _unfit(probe, fields, first) from None
 
 
 def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str, Any]) -> MethodError:
