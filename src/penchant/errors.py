@@ -58,8 +58,11 @@ def without_folders(text: str) -> str:
 class PenchantError(Exception):
     """Base class of the errors that a caller can mend.
 
-    `message` says what is wrong, `where` names the place, `hint` says what to do. `str()` joins them into one line.
+    `message` says what is wrong, `where` names the place, `hint` says what to do. `alone()` joins them into one line;
+    `str()` also says how many `more` errors of the kind there are, which stand in the notes, one line each.
     """
+
+    more = 0
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
         self.message = message
@@ -72,13 +75,17 @@ class PenchantError(Exception):
         return _restored, (type(self), self.args, self.__dict__)
 
     def __str__(self) -> str:
+        return f"{self.alone()} (… and {self.more:,} more like it)" if self.more else self.alone()
+
+    def alone(self) -> str:
+        """The error itself, on one line."""
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
         return visible(without_folders(" ".join(line.split())))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython and Jupyter show for the error: its line and its notes, without the calls that led to it."""
-        return [f"{type(self).__name__}: {self}", *map(one_line, getattr(self, "__notes__", ()))]
+        return [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
 
 
 def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
@@ -166,6 +173,7 @@ class OutputError(PenchantError):
 def together(errors: Sequence[DataError]) -> DataError:
     """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more."""
     first, *others = errors
+    first.more = len(others)
     for other in others[: MOST_LISTED - 1]:
         first.add_note(str(other))
     if len(errors) > MOST_LISTED:

@@ -31,6 +31,7 @@ LISTS = {
     "A": ["love", "peace", "joy"],
     "B": ["pain", "hate", "war"],
 }
+NAMES = ["category", "set", "word"]
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,21 @@ def test_words_in_lists(tmp_path: Path) -> None:
     for found in (alone, named):
         assert found.summary["value"].to_list() == of_file.summary["value"].to_list()
     assert "flowers" in str(named.summary.rows())
+
+
+def test_words_that_pandas_lacks_are_no_words() -> None:
+    frame = pd.DataFrame([(1, key, word) for key, words in LISTS.items() for word in words], columns=NAMES)
+    assert pc.read_stimuli(frame).categories[0].id == "1"
+    for lacking, told in ((np.nan, "NaN"), (pd.NA, "None"), (None, "None")):
+        for column, where in (("word", "row 5, column 'word'"), ("category", "row 5, column 'category'")):
+            holed = frame.astype(object)
+            holed.loc[4, column] = lacking
+            for call in (pc.read_stimuli, pc.WEAT, pc.SEAT):
+                with pytest.raises(pc.DataError) as error:
+                    call(holed)
+                assert str(error.value).startswith(f"{where}: is missing ({told})")
+    labelled = frame.assign(label=["flowers"] + [np.nan] * (len(frame) - 1))
+    assert [part.label for part in pc.read_stimuli(labelled).categories[0].lists()][:2] == ["flowers", "Y"]
 
 
 def test_a_cloze_set_and_its_ratings_in_frames(lm: Any) -> None:
@@ -323,3 +339,41 @@ def test_help_says_where_tables_are_taken() -> None:
 def test_texts_are_listed() -> None:
     assert texts("one") == ["one"]
     assert texts([]) == []
+
+
+@pytest.mark.parametrize(
+    "table", [{"text": ["a", "b"]}, pl.DataFrame({"n": ["a", "b"]}), pd.DataFrame({0: ["a", "b"]})]
+)
+def test_a_table_of_one_column_is_that_column(table: Any) -> None:
+    assert texts(table) == ["a", "b"]
+
+
+def test_a_lazy_frame_is_read(tmp_path: Path) -> None:
+    frame = pl.DataFrame(COLUMNS)
+    assert pc.read_pairs(frame.lazy()).sha256 == pc.read_pairs(frame).sha256
+    assert pc.MinimalPairs(frame.lazy()).data == pc.MinimalPairs(frame).data
+    assert texts(pl.LazyFrame({"text": ["a"]})) == ["a"]
+    with pytest.raises(pc.DataError, match=r"^the data: the LazyFrame cannot be read: [^\n]+$"):
+        pc.MinimalPairs(frame.lazy().select("god"))
+
+
+def test_columns_of_one_name_and_groups_are_no_table(lm: Any) -> None:
+    twice = pd.DataFrame([["The cats sleep.", "The cats sleeps.", "x"]], columns=["good", "bad", "bad"])
+    for call in (pc.MinimalPairs, pc.read_pairs, pc.read_cloze, pc.WEAT):
+        with pytest.raises(pc.DataError, match=r"^the data: two columns have the same name: bad — rename one of them"):
+            call(twice)
+    grouped = pd.DataFrame(COLUMNS).assign(group="g").groupby("group")
+    for call in (pc.MinimalPairs, pc.read_pairs, pc.read_stimuli, pc.Cloze, pc.Values, pc.read_values):
+        with pytest.raises(pc.DataError, match=r"a DataFrameGroupBy is no (file and no table|set) — [^\n]+$"):
+            call(grouped)
+    for call in (pc.score, pc.check):
+        with pytest.raises(pc.DataError, match=r"^text 1: a tuple is no text"):
+            call(lm, grouped)
+
+
+def test_what_a_reader_gives_is_not_read_again() -> None:
+    for data in (pc.read_pairs(PAIRS), pc.read_stimuli(LISTS), 3, pc.load):
+        with pytest.raises(pc.DataError, match=r"^MinimalPairs, data: an? .* is no file and no table — [^\n]+$"):
+            pc.MinimalPairs(data)
+    with pytest.raises(pc.DataError, match=r"give the file or the table that was read, .*columns="):
+        pc.MinimalPairs(pc.read_pairs(PAIRS))

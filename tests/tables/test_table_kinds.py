@@ -149,6 +149,8 @@ def test_every_bad_cell_is_listed_up_to_twenty(folder: Path, bad: set[int]) -> N
     with pytest.raises(DataError) as caught:
         read_models(path, Measured)
     told = [str(caught.value), *getattr(caught.value, "__notes__", ())]
+    assert told[0].endswith(f" (… and {len(bad) - 1} more like it)") == (len(bad) > 1)
+    assert told[0].startswith(caught.value.alone()) and "more like it" not in caught.value._render_traceback_()[0]
     lines = sorted(i + 2 for i in bad)
     for line, text in zip(lines[:20], told, strict=False):
         assert text.startswith(f"{path}, line {line}, field 'x': ") and "\n" not in text

@@ -127,7 +127,7 @@ def _open_streams() -> None:
 def _fail(error: PenchantError, debug: bool) -> int:
     if debug:
         raise error
-    say(f"penchant: {error}")
+    say(f"penchant: {error.alone()}")
     for note in getattr(error, "__notes__", ()):
         say(f"penchant: {note}")
     return 2

@@ -12,6 +12,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -30,12 +31,11 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
-from penchant.errors import DataError
+from penchant.errors import DataError, shortened
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
-from penchant.tables.given import file_of, is_table, plain
-from penchant.tables.places import listed
+from penchant.tables.given import file_of, is_missing, is_table, plain, require_text, rows
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
@@ -151,27 +151,36 @@ _LISTS = {"X", "Y", "A", "B"}
 """Targets and attributes."""
 
 
-def word_rows(given: Any) -> Any:
-    """Rows of a table of words, from lists by set (X, Y, A, B), or from such lists by category; anything else as it
-    is."""
-    if not isinstance(given, Mapping) or not given:
-        return given
-    categories = {"given": given} if set(given) <= _LISTS else given
-    if not all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
-        return given
-    return [
-        {"category": str(category), "set": label, "word": word}
-        for category, sets in categories.items()
-        for label, words in sets.items()
-        for word in _words(words, label)
-    ]
+def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED) -> list[dict[str, object]]:
+    """Rows of a table of words, from lists by set (X, Y, A, B), from such lists by category, or from any table, whose
+    `columns` may be called otherwise. Raises DataError for a cell that is missing, and for what is no word."""
+    lists = isinstance(given, Mapping) and bool(given)
+    categories = {"given": given} if lists and set(given) <= _LISTS else given
+    if lists and all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
+        return [
+            {"category": str(category), "set": label, "word": word}
+            for category, sets in categories.items()
+            for label, words in sets.items()
+            for word in _words(words, label if categories[category] is given else f"{label} of {category}")
+        ]
+    found = rows(given, WORD)
+    for number, row in enumerate(found, 1):
+        for name in WORD:
+            column = columns.get(name, name)
+            value = row.get(column, "absent")
+            if name != "category" or not isinstance(value, Real) or is_missing(value):
+                require_text(value, "word" if name == "word" else "text", f"row {number}, column '{column}'")
+    return found
 
 
-def _words(given: Any, label: str) -> list[Any]:
+def _words(given: Any, label: str) -> list[str]:
     words = plain(given)
-    if not isinstance(words, str | list | None):
-        raise DataError(f"{kind(given)} is no list of words", where=f"set {label}", hint="give a list of words")
-    return listed(words)
+    if words is not None and not isinstance(words, list):
+        hint = "give a list of words" + (f", as in [{shortened(words)}]" if isinstance(words, str) else "")
+        raise DataError(f"{kind(given)} is no list of words", where=f"set {label}", hint=hint)
+    for number, word in enumerate(words or (), 1):
+        require_text(word, "word", f"set {label}, word {number}")
+    return words or []
 
 
 @asked
@@ -184,7 +193,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
     """
     paths = [path] if isinstance(path, str | Path) else plain(path)
     if is_table(paths):
-        paths = [file_of(word_rows(paths), WORD, suffix=".csv")]
+        paths = [file_of(word_rows(paths, columns), suffix=".csv")]
     elif not isinstance(paths, list):
         raise DataError(f"{kind(path)} is no file and no table", where="stimuli", hint="name a file, or give the words")
     if not paths:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from penchant.arguments import as_written, shown_type, unknown_name
-from penchant.errors import MethodError, in_words
+from penchant.errors import MethodError, in_words, one_of, shortened
 from penchant.instruments.settings import Table, taken
 
 if TYPE_CHECKING:
@@ -41,10 +41,34 @@ class Called(ModelMetaclass):
         try:
             return super().__call__(**taken(probe, fields))
         except ValidationError as error:
-            first = error.errors()[0]
-            where = ", ".join((name, *map(str, first["loc"][:1])))
-            hint = f"help(penchant.{name}) explains every parameter"
-            raise MethodError(in_words(first), where=where, hint=hint) from None
+            found = error.errors()
+            first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+            raise _unfit(probe, fields, first) from None
+
+
+def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str, Any]) -> MethodError:
+    """The error for the value of a parameter, which names the key that is unknown in a mapping and those there are."""
+    name, *keys = (str(part) for part in error["loc"] if part != "[key]") if error["loc"] else ("",)
+    where = ", ".join(part for part in (probe.__name__, name) if part)
+    known = _keys(probe.model_fields[name].annotation) if keys else []
+    if known and keys[0] not in known:
+        given = fields.get(name)
+        value = given.get(keys[0]) if isinstance(given, Mapping) else None
+        hint = f"the keys are {', '.join(known)}" if value in known else one_of(keys[0], known)
+        if value in known:
+            hint = f"write it the other way round, as in {{{value!r}: {keys[0]!r}}}: {hint}"
+        return MethodError(f"unknown key {shortened(keys[0])}", where=where, hint=hint)
+    return MethodError(in_words(error), where=where, hint=f"help(penchant.{probe.__name__}) explains every parameter")
+
+
+def _keys(annotation: Any) -> list[str]:
+    """The keys that a mapping of this type may have, none where any may be."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return list(annotation.model_fields)
+    parts = get_args(annotation)
+    if get_origin(annotation) is dict:
+        return list(get_args(parts[0])) if get_origin(parts[0]) is Literal else []
+    return next((keys for keys in map(_keys, parts) if keys), []) if get_origin(annotation) is not Literal else []
 
 
 def explain(probe: type[BaseModel], own: Collection[str]) -> None:

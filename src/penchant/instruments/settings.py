@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
+from penchant.arguments import kind
 from penchant.errors import DataError, StudyError
 from penchant.files import join_names, split_names
 from penchant.records import Signature
@@ -36,21 +37,23 @@ CITED = Written(citation=True)
 @dataclass(frozen=True, slots=True)
 class Table:
     """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
-    `rows` makes rows of what is neither rows nor columns. It is kept in a file whose name ends in `suffix`, or in what
-    `file` makes of it."""
+    `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns. It is kept in
+    a file whose name ends in `suffix`, or in what `file` makes of it."""
 
     columns: tuple[str, ...] = ()
-    rows: Callable[[Any], Any] = lambda given: given
+    rows: Callable[[Any, Mapping[Any, str]], Any] = lambda given, columns: given
     suffix: str = ".jsonl"
     file: Callable[[Any], Path] | None = None
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a call with files in place of the tables that were given for them. Raises DataError."""
-    return {name: _taken(model, name, value) for name, value in fields.items()}
+    named = fields.get("columns")
+    columns = named if isinstance(named, Mapping) else {}
+    return {name: _taken(model, name, value, columns) for name, value in fields.items()}
 
 
-def _taken(model: type[BaseModel], name: str, value: Any) -> Any:
+def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, str]) -> Any:
     value = plain(value)
     if name not in model.model_fields or not _how(model, name).citation:
         return value
@@ -60,9 +63,21 @@ def _taken(model: type[BaseModel], name: str, value: Any) -> Any:
     if table is not None and isinstance(value, list) and not value:
         raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"name a file, or {ROWS}")
     if table is not None and is_table(value):
-        made = table.file(value) if table.file else file_of(table.rows(value), table.columns, suffix=table.suffix)
-        return str(made)
+        if table.file is not None:
+            return str(table.file(value))
+        return str(file_of(table.rows(value, columns), table.columns, suffix=table.suffix))
+    if table is not None and value is not None and not isinstance(value, str | list):
+        raise DataError(
+            f"{kind(value)} is no file and no table", where=f"{model.__name__}, {name}", hint=_instead(value)
+        )
     return [str(part) for part in value] if isinstance(value, list) else value
+
+
+def _instead(value: object) -> str:
+    """What to give in place of what is neither file nor table."""
+    if type(value).__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return f"name a file, or {ROWS}"
+    return "give the file or the table that was read, with columns=… where its columns have other names"
 
 
 _PLAIN = Written()
@@ -120,9 +135,9 @@ def _read(model: type[BaseModel], name: str, text: str) -> Any:
 
 def _scalar(text: str) -> object:
     """A number, or the text."""
-    for kind in (int, float):
+    for number in (int, float):
         try:
-            return kind(text)
+            return number(text)
         except ValueError:
             continue
     return text

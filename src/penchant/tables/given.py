@@ -11,7 +11,6 @@ import csv
 import hashlib
 import io
 import json
-import math
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
@@ -40,27 +39,68 @@ def texts(given: object, where: str = "texts") -> list[str]:
 
     Raises DataError naming the first that is no text.
     """
+    given = plain(given)
+    if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
+        given = _only_column(given, where)
     if isinstance(given, str):
         return [given]
-    if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
-        raise DataError(f"{kind(given)} has several columns", where=where, hint='give one of them, as in data["text"]')
     if not isinstance(given, Iterable) or isinstance(given, bytes):
         raise DataError(f"{kind(given)} is no text", where=where, hint="give a text or a list of texts")
     found = list(given)
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
-            raise DataError(f"{kind(text)} is no text", where=f"text {number}", hint="give texts only")
+            raise DataError(_no(text, "text"), where=f"text {number}", hint="give texts only")
     return found
+
+
+def _only_column(table: Any, where: str) -> Any:
+    """The column of a table that has but one. Raises DataError."""
+    names = list(table) if isinstance(table, Mapping) else list(table.columns)
+    if len(names) != 1:
+        told = f"{kind(table)} has {'several' if names else 'no'} columns"
+        hint = f"give one of them, as in data[{names[0]!r}]" if names else "give a text or a list of texts"
+        raise DataError(told, where=where, hint=hint)
+    return table[names[0]]
+
+
+def is_missing(value: object) -> bool:
+    """Whether a cell holds nothing: None, NaN, or what pandas lacks."""
+    return (
+        value is None or type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and value != value)
+    )
+
+
+def require_text(value: object, wanted: str, where: str) -> None:
+    """Raise DataError, which names the place, for a value that is missing or blank, or is no text."""
+    if not isinstance(value, str):
+        hint = "leave it out, or give a text" if is_missing(value) else f"give a text, as in {str(value)!r}"
+        raise DataError(_no(value, wanted), where=where, hint=hint)
+    if not value.strip():
+        raise DataError(f"the {wanted} is blank", where=where, hint="leave it out, or give a text")
+
+
+def _no(value: object, wanted: str) -> str:
+    """What is wrong with a value that is not what is wanted: that it is missing, or what it is instead."""
+    if not is_missing(value):
+        return f"{kind(value)} is no {wanted}"
+    return f"is missing ({'NaN' if isinstance(value, float) else str(value).strip('<>')})"
 
 
 def plain(given: Any) -> Any:
     """Several values as a list, from a tuple, an iterator, or an array or column of numpy, polars or pandas; a number
-    of numpy as one of Python; anything else as it is."""
+    of numpy as one of Python; a lazy frame of polars as a frame; anything else as it is. Raises DataError for a lazy
+    frame that cannot be read."""
+    if isinstance(given, pl.LazyFrame):
+        try:
+            return given.collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            told = str(error).partition("\n")[0]
+            raise DataError(f"the LazyFrame cannot be read: {told}", where="the data", hint=ROWS) from error
     if isinstance(given, np.generic):
         return given.item()
     if isinstance(given, tuple | Iterator | range | KeysView | ValuesView | pl.Series):
         return list(given)
-    if isinstance(given, np.ndarray) or (_is_of_pandas(given) and not hasattr(given, "columns")):
+    if isinstance(given, np.ndarray) or (_is_of_pandas(given) and hasattr(given, "tolist")):
         return given.tolist()
     return given
 
@@ -139,10 +179,18 @@ def rows(given: Any, columns: Sequence[str] = ()) -> list[dict[str, object]]:
     if isinstance(given, pl.DataFrame):
         return given.to_dicts()
     if _is_pandas_frame(given):
+        _refuse_repeated([str(name) for name in given.columns])
         return [{str(name): value for name, value in row.items()} for row in given.to_dict("records")]
     if isinstance(given, Mapping):
         return list(_of_columns(given))
     return [_row(row, number, columns) for number, row in enumerate(given, 1)]
+
+
+def _refuse_repeated(names: Sequence[str]) -> None:
+    for name in names:
+        if names.count(name) > 1:
+            told = f"two columns have the same name: {name}"
+            raise DataError(told, where="the data", hint="rename one of them, or leave it out")
 
 
 def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl") -> Path:
@@ -172,7 +220,7 @@ def _csv(table: Sequence[Mapping[str, object]]) -> str:
     names = dict.fromkeys(name for row in table for name in row)
     writer = csv.DictWriter(text, list(names), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(table)
+    writer.writerows({name: _cell(value) for name, value in row.items()} for row in table)
     return text.getvalue()
 
 
@@ -215,7 +263,7 @@ def _row(row: Any, number: int, columns: Sequence[str]) -> dict[str, object]:
 def _cell(value: Any) -> object:
     """A cell as JSON has it: what pandas lacks and NaN are null, numbers of numpy are numbers, dates are texts."""
     value = value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
-    if type(value).__name__ in ("NAType", "NaTType") or (isinstance(value, float) and math.isnan(value)):
+    if is_missing(value):
         return None
     return value.isoformat() if isinstance(value, date | time) else value
 

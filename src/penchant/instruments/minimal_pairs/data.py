@@ -12,18 +12,19 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from penchant.arguments import asked
-from penchant.errors import DataError, MethodError, one_of, place, together
+from penchant.errors import KEPT, DataError, MethodError, one_of, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
-from penchant.tables.given import path_of
+from penchant.tables.given import path_of, plain
 from penchant.tables.rows import Row, lacking, read_rows
 
 Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
 Direction = Literal["sent_more", "sent_less"]
 
-PAIR = ("good", "bad", "group")
+PAIR = ("good", "bad")
 """The columns of pairs that are given in Python without names."""
+_NO_COLUMNS: Mapping[str, str] = {}
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
 _OPEN = "~$"
@@ -113,6 +114,19 @@ class _PairTable:
         return self.code(row, column) if column in self.columns else default
 
 
+def pair_rows(given: Any, columns: Mapping[Any, str] = _NO_COLUMNS) -> Any:
+    """Pairs given in Python. Raises DataError for one of three parts without names: a group stands first in some
+    tables, and last in others."""
+    for number, row in enumerate(given if isinstance(given, list) else (), 1):
+        if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(PAIR):
+            raise DataError(
+                f"has {len(row)} parts without names, of which nothing says which sentence is good",
+                where=f"row {number}",
+                hint="give pairs of two, or name the parts: mappings, or a frame, with the columns good, bad and group",
+            )
+    return given
+
+
 Read = Callable[[_PairTable, Row, int], Item]
 
 
@@ -125,7 +139,7 @@ def read_pairs(
     bad: str = "bad",
     group: str = "group",
 ) -> PairSet:
-    """Read the pairs of one file, or of a table given in Python: pairs, rows, columns or a frame.
+    """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
     `acceptable` says which sentence of CrowS-Pairs counts as the good one. `good`, `bad` and `group` (the paradigm)
     name the columns of a plain table, which may also have `phenomenon` and `id`; naming any makes the file a plain
@@ -134,7 +148,7 @@ def read_pairs(
     if acceptable not in get_args(Direction):
         told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
         raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
-    file = path_of(path, PAIR)
+    file = path_of(pair_rows(plain(path)), PAIR)
     rows = read_rows(file)
     columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
     table = _PairTable(file, columns, _Names(acceptable, good, bad, group))
@@ -214,7 +228,10 @@ def _kind(table: _PairTable) -> Kind:
             return kind
     choices = "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in NEEDED.items())
     present = ", ".join(repr(column) for column in table.columns) or "none"
-    hint = f"needed are {choices}; columns: in a study, or --good and --bad, name others"
+    name = "columns: in a study, columns= in Python, or --good and --bad, name others"
+    if KEPT in str(table.path):
+        name = 'name yours with columns={"good": …, "bad": …} or, in read_pairs and audit, good=… and bad=…'
+    hint = f"needed are {choices}; {name}"
     raise DataError(f"the columns are {present}", file=table.path, hint=hint)
 
 

@@ -47,7 +47,7 @@ class FairPairs(PairProbe):
     name: ClassVar[str] = "fair-pairs"
 
     original: Annotated[Paths, CITED, PAIRS]
-    """Files or directories of the original pairs."""
+    """Files or directories of the original pairs, or pairs as `MinimalPairs` takes them."""
     fair: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs of equal token length, such as `penchant pairs` makes."""
     columns: Annotated[PairColumns, CITED] = PairColumns()

@@ -21,7 +21,7 @@ from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, 
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.minimal_pairs.data import PAIR, PairSet, read_many
+from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
@@ -33,7 +33,7 @@ from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
-PAIRS = Table(PAIR)
+PAIRS = Table(PAIR, pair_rows)
 """Pairs given in Python."""
 
 
@@ -160,7 +160,9 @@ class MinimalPairs(PairProbe):
     name: ClassVar[str] = "minimal-pairs"
 
     data: Annotated[Paths, CITED, PAIRS]
-    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns."""
+    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns. In
+    Python, also pairs of two sentences, the good one first; with a group they are mappings, or a frame, with the
+    columns good, bad and group."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
     """The columns of a plain table, where they are not called good, bad and group; naming any makes the files plain
     tables."""
