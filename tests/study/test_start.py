@@ -11,8 +11,8 @@ import pytest
 
 from penchant.instruments.registry import instruments
 
-LATE = ("scipy.stats", "altair", "vl_convert", "IPython")
-"""Large packages that are not needed before the first forward pass."""
+LATE = ("scipy.stats", "altair", "vl_convert", "IPython", "ray")
+"""Large packages that are not needed before the first forward pass, or at all."""
 MEASURED = """
 import sys
 from pathlib import Path
