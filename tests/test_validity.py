@@ -4,6 +4,7 @@ its level is said beside the number, and some of the data sets are drawn again."
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import polars as pl
@@ -105,6 +106,7 @@ def _plain(method: str) -> str:
         method = method.replace(noun, "units")
     method = method.replace("all # partitions", "# partitions").replace("# random partitions", "# partitions")
     method = method.replace("all # patterns", "# patterns").replace("# random patterns", "# patterns")
+    method = re.sub(r"; [^;]* is taken for agreeing$", "", method)  # which answer that is
     return method.replace("of units and samples", "of units").replace(", # samples", "").replace(" within # groups", "")
 
 

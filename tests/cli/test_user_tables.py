@@ -126,8 +126,8 @@ def test_a_study_names_columns(zoo: Zoo, survey_of_pairs: Path) -> None:
 
 
 def test_every_bad_cell_of_pairs(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
-    (tmp_path / "p.csv").write_text("good,bad,group\n,b,g\na, ,g\na,b,g\n,,\n")
+    (tmp_path / "p.csv").write_text("good,bad,group\n,b,g\na, ,g\na,b,g\na,b,\n,,\n")
     code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
     assert (code, out) == (2, "")
-    cells = [(2, "good"), (3, "bad"), (5, "group"), (5, "good"), (5, "bad")]
+    cells = [(2, "good"), (3, "bad"), (5, "group")]  # the last row is blank, as spreadsheets leave them
     assert err.splitlines() == [f"penchant: p.csv, line {n}, field '{name}': the field is blank" for n, name in cells]

@@ -97,7 +97,7 @@ def survey(folder: Path, described: str, *, labels: dict[int, str] = ENDS | MORE
 def refusal(folder: Path, described: str, **more: object) -> list[str]:
     with pytest.raises(DataError) as error:
         survey(folder, described, **more)  # type: ignore[arg-type]
-    return [line.replace(f"{folder}/", "") for line in (str(error.value), *getattr(error.value, "__notes__", ()))]
+    return [line.replace(f"{folder}/", "") for line in (error.value.alone(), *getattr(error.value, "__notes__", ()))]
 
 
 def test_a_scale_that_its_labels_contradict_is_refused(tmp_path: Path) -> None:

@@ -55,7 +55,7 @@ def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
         unequal = int(first["n"].sum())
         row = _row(result, name, "overall", ADJUSTED) if unequal else None
         if row is not None and measured([row]):
-            told.append(f"{model} {_SHARE.number(row, n=False)}, {unequal} pairs of unequal length")
+            told.append(f"{model} {_SHARE.number(row)}, {unequal} of them of unequal length")
     place = f"{name}, with" if several else "With"
     return f"{place} token length taken out of it: {'; '.join(told)}" if told else ""
 
