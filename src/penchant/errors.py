@@ -55,6 +55,11 @@ def without_folders(text: str) -> str:
     return _KEPT.sub("", text)
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of another package says, in a line: the first of its text, else its kind."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
 class PenchantError(Exception):
     """Base class of the errors that a caller can mend.
 

@@ -7,8 +7,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+import fsspec
 import polars as pl
 import pytest
+from fsspec import AbstractFileSystem
 
 import penchant as pc
 from penchant.cluster.shards import texts
@@ -130,8 +132,40 @@ def test_lines_are_read_as_they_are(ending: bytes) -> None:
     assert list(texts(rows, "jsonl", "t")) == [(1, "a"), (3, None), (4, None), (5, None)]
 
 
-def test_tables_with_commas_are_refused(penchant: Any, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text("text\nThe cat.\n", "utf-8")
-    code, _, err = penchant("score", "-m", "bundled:modern", tmp_path, "-o", tmp_path / "o")
-    assert code == 2
-    assert "add --on" in err
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["a.csv", "--on", "ray", "-o", "o"], "a.csv: is no text, JSON lines or Parquet"),
+        (["a.txt", "--on", "ray"], "name a directory for them with -o"),
+        (["--on", "ray", "-o", "o"], "--on reads files"),
+        (["-", "--on", "ray", "-o", "o"], "--on reads files"),
+        ([".", "--on", "ray", "-o", "o"], "o: lies in a directory that is read"),
+        (["a.txt", "--on", "ray", "-o", "o", "--on-error", "skip"], "unknown --on-error 'skip'"),
+        (["a.txt", "b.txt"], "one file is scored at a time"),
+        (["a.txt", "-o", "o"], "add --on, such as --on ray"),
+        (["a.txt", "--resume"], "add --on, such as --on ray"),
+        (["nowhere*.txt", "--on", "ray", "-o", "o"], "nowhere*.txt: there is no such file"),
+        (["broken://a.txt", "--on", "ray", "-o", "o"], "broken://a.txt: cannot be read: no credentials"),
+    ],
+)
+def test_what_cannot_be_a_stream_is_one_line(
+    penchant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: list[str], told: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fsspec.register_implementation("broken", Broken, clobber=True)
+    for name in ("a.csv", "a.txt", "b.txt"):
+        Path(name).write_text("The cat.\n", "utf-8")
+    code, out, err = penchant("score", "-m", "bundled:modern", *given)
+    assert (code, out) == (2, "")
+    assert told in err
+    assert err.count("\n") == 1
+    assert not Path("o").exists()
+
+
+class Broken(AbstractFileSystem):  # type: ignore[misc]
+    """A store with an error of its own, which is no OSError."""
+
+    protocol = "broken"
+
+    def isdir(self, path: str) -> bool:
+        raise LookupError("no credentials")

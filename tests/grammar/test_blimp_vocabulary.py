@@ -25,6 +25,7 @@ SMALL = r"""expression,category,category_2,sg,animate,pluralform,adjs,root,arg_1
 gardener,N,N,1,1,gardeners,kind;old,,,
 out-of-doors shed,N,N,1,0,out-of-doors sheds,,,,
 pruned,(S\NP)/NP,TV,,,,,cut back_(S\NP)/NP,animate=1^sg=1;root=cut back_(S\NP)/NP,expression=out-of-doors shed
+,,,,1,,,,,
 ,,,,,,,,,
 them,,proACC,,,,,,,present=1
 gardener,N,N,1,1,gardeners,kind;old,,,
@@ -69,7 +70,7 @@ def test_what_is_imported_can_be_read_and_drawn_from(tmp_path: Path) -> None:
     file, directory = tmp_path / "vocabulary.csv", tmp_path / "blimp"
     file.write_text(SMALL, "utf-8")
     told = import_blimp(file, directory)
-    assert (told.words, told.without_expression, told.repeated, told.added) == (4, (5,), (7,), ("present",))
+    assert (told.words, told.without_expression, told.repeated, told.added) == (4, (5,), (8,), ("present",))
     assert "licence" in (directory / "grammar.yaml").read_text("utf-8").splitlines()[0]
     read = with_paradigm(directory, PARADIGM)
     assert (read.name, read.language) == ("blimp-vocabulary", "en")

@@ -45,20 +45,15 @@ def stream(
     from penchant.cluster.joining import imported, joined
     from penchant.cluster.pool import Pool
     from penchant.cluster.sending import wanted
-    from penchant.cluster.stream import Recipe, Stream, check_on_error
+    from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
     from penchant.engine.methods import check_normalise, method_for
 
-    if out is None:
-        raise MethodError("--on writes a table for each file", hint="name a directory for them with -o")
-    if not names or "-" in names:
-        raise MethodError("--on reads files", hint="name files, directories, patterns or URLs")
+    out = _directory(out, names)
     check_on_error(on_error)
-    for name in names:
-        if out.resolve().is_relative_to(Path(name).resolve()):
-            raise MethodError("lies in a directory that is read", where=str(out), hint="name another with -o")
     imported()
     files = find_texts(names)
+    refuse_tables(files)
     model = load()
     method = method_for(asked.method, model)
     check_normalise(asked.normalise, method)
@@ -80,3 +75,15 @@ def stream(
     rejects = f" + {made.rejects:,} rejects" if made.rejects or on_error == "reject" else ""
     say(f"{made.inputs:,} inputs = {made.scores:,} scores{rejects}, in {made.shards:,} shards{before}")
     say(f"results: {out}")
+
+
+def _directory(out: Path | None, names: list[str]) -> Path:
+    """The directory that is written, which must lie outside of what is read."""
+    if out is None:
+        raise MethodError("--on writes a table for each file", hint="name a directory for them with -o")
+    if not names or "-" in names:
+        raise MethodError("--on reads files", hint="name files, directories, patterns or URLs")
+    for name in names:
+        if out.resolve().is_relative_to(Path(name).resolve()):
+            raise MethodError("lies in a directory that is read", where=str(out), hint="name another with -o")
+    return out

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from penchant.errors import ClusterError, MethodError, missing_package
+from penchant.errors import ClusterError, MethodError, first_line, missing_package
 
 LOOPBACK = "127.0.0.1"
 PATIENCE = 10.0
@@ -69,8 +69,7 @@ def joined(place: Place) -> Iterator[None]:
     except ImportError as error:
         raise MethodError(f"a package is missing: {error}", where=place.on, hint="pip install 'ray[client]'") from error
     except (ConnectionError, RuntimeError, ValueError, TimeoutError, AssertionError) as error:
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ClusterError(f"cannot be joined: {reason}", where=place.on, hint=_HINT) from error
+        raise ClusterError(f"cannot be joined: {first_line(error)}", where=place.on, hint=_HINT) from error
     try:
         yield
     finally:

@@ -11,7 +11,7 @@ from typing import Any
 from penchant.cluster.joining import Place, imported, nodes, room
 from penchant.cluster.sending import sent
 from penchant.cluster.worker import About, AbsentError, TooLargeError, Wanted, Worker, versions
-from penchant.errors import ClusterError
+from penchant.errors import ClusterError, first_line
 
 DEEP = 2
 """Jobs that a worker is given at once, so that the next is there when one is done."""
@@ -172,7 +172,7 @@ class Pool:
         except errors.RayTaskError as error:
             raise (error.cause if isinstance(error.cause, Exception) else error) from None
         except errors.RuntimeEnvSetupError as error:
-            raise ClusterError(f"a worker cannot be set up: {_first_line(error)}", where=self._place.on) from error
+            raise ClusterError(f"a worker cannot be set up: {first_line(error)}", where=self._place.on) from error
         except (errors.ObjectStoreFullError, errors.OutOfDiskError) as error:
             raise ClusterError(
                 "the cluster's object store is full",
@@ -180,7 +180,7 @@ class Pool:
                 hint="give Ray more object store memory, or ask with smaller --batch-tokens",
             ) from error
         except (errors.RayError, ConnectionError) as error:
-            raise LostError(_first_line(error)) from error
+            raise LostError(first_line(error)) from error
 
     def _replace(self, hand: _Hand, lost: LostError) -> None:
         """Start another worker for one that is no more, and queue what that had again. Raises ClusterError for a job
@@ -223,8 +223,3 @@ class Pool:
 
 class LostError(Exception):
     """A worker is no more."""
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

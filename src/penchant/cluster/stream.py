@@ -93,9 +93,6 @@ class Stream:
     def run(self, *, resume: bool) -> Summary:
         """Score the shards that are not finished. Raises StudyError where the directory holds something else, DataError
         and ClusterError; what is finished then stays, and is not done again with `resume`."""
-        for file in self.files:
-            if plain_ending(file.name) in _TABLES:
-                raise DataError("is no text, JSON lines or Parquet", where=file.place, hint="convert it to Parquet")
         self.out.mkdir(parents=True, exist_ok=True)
         with holding(self.out):
             done = self._begin(resume=resume)
@@ -214,6 +211,13 @@ def _counted(table: Path) -> Counted:
         inputs, rejects = int(says["inputs"]), int(says["rejects"])
         return Counted(says["sha256"], inputs, inputs - rejects, rejects)
     raise DataError("is no table of scores", where=str(table), hint="delete it; it is made again with --resume")
+
+
+def refuse_tables(files: Sequence[TextFile]) -> None:
+    """Raise DataError for a table whose lines would be taken for sentences."""
+    for file in files:
+        if plain_ending(file.name) in _TABLES:
+            raise DataError("is no text, JSON lines or Parquet", where=file.place, hint="convert it to Parquet")
 
 
 def check_on_error(how: str) -> str:

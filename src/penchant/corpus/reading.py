@@ -15,7 +15,7 @@ from typing import IO, Protocol, cast
 import polars as pl
 
 from penchant.corpus.text_files import Block, Layout, TextFile
-from penchant.errors import DataError, PenchantError, missing_package
+from penchant.errors import DataError, PenchantError, first_line, missing_package
 from penchant.files import sha256_file
 from penchant.reading import require_file
 
@@ -105,8 +105,7 @@ def remote(error: Exception, place: str) -> Exception:
     """A failure of a store behind a URL, each of which has errors of its own, as a DataError; others as they are."""
     if "://" not in place or isinstance(error, PenchantError):
         return error
-    reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-    return DataError(f"cannot be read: {reason}", where=place)
+    return DataError(f"cannot be read: {first_line(error)}", where=place)
 
 
 def stored_parts(place: str) -> Iterator[bytes]:

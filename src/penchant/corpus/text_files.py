@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from penchant.errors import DataError, MethodError, one_of
+from penchant.errors import DataError, MethodError, first_line, one_of
 
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]
@@ -128,8 +128,7 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
     except Exception as error:  # a store behind a URL has errors of its own
         if "://" not in name:
             raise
-        reason = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise DataError(f"cannot be read: {reason}", where=name) from error
+        raise DataError(f"cannot be read: {first_line(error)}", where=name) from error
 
 
 def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from penchant.arguments import asked, unknown_attribute
-from penchant.errors import ModelError, PenchantError, one_of
+from penchant.errors import ModelError, PenchantError, first_line, one_of
 from penchant.files import head
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
@@ -328,9 +328,8 @@ def _told(source: Source) -> Iterator[None]:
     except (PenchantError, MemoryError):
         raise
     except Exception as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
         hint = "look at its config.json and tokenizer_config.json"
-        raise ModelError(f"the model cannot be used: {lines[0]}", where=source.given, hint=hint) from error
+        raise ModelError(f"the model cannot be used: {first_line(error)}", where=source.given, hint=hint) from error
 
 
 @contextlib.contextmanager
