@@ -152,6 +152,35 @@ def test_compare_shows_what_report_does_and_writes_nothing(
     refused(penchant("compare", "a", "nowhere"), "no such directory")
 
 
+def test_two_methods_of_one_model_are_compared(
+    penchant: Callable[..., Answer], zoo: Zoo, study: Path, tmp_path: Path
+) -> None:
+    """Pair by pair, with what differs beside the model's name, or the label that a study gives it."""
+    given = yaml.safe_load(study.read_text("utf-8"))
+    for method in ("pll", "pll-word-l2r"):
+        (own,) = given["probes"]
+        probe = {"minimal-pairs": {**own["minimal-pairs"], "method": method}}
+        changed = {**given, "models": [str(zoo("bert"))], "names": {str(zoo("bert")): "Bert"}, "probes": [probe]}
+        (tmp_path / f"{method}.yaml").write_text(yaml.safe_dump(changed), "utf-8")
+        assert penchant("run", f"{method}.yaml", "-o", method)[0] == 0
+    read = pl.read_csv(
+        penchant("compare", "pll", "pll-word-l2r", "--format", "csv")[1].encode(), infer_schema_length=None
+    ).filter(normalise="none", scope="paradigm")
+    items = [pl.read_parquet(next((tmp_path / method).rglob("items.parquet"))) for method in ("pll", "pll-word-l2r")]
+    right = [frame.select("paradigm", right=pl.col("score_good") > pl.col("score_bad")) for frame in items]
+    for paradigm, value in read.select("group", "value").iter_rows():
+        shares = [frame.filter(paradigm=paradigm)["right"].mean() for frame in right]
+        assert value == pytest.approx(shares[0] - shares[1])  # type: ignore[operator]
+    assert not items[0]["score_good"].equals(items[1]["score_good"])
+    (named,) = read["comparison"].unique()
+    model = named.split(" (method:pll)")[0]
+    assert named == f"{model} (method:pll) − {model} (method:pll-word-l2r)"
+    code, table, _ = penchant("compare", "pll", "pll-word-l2r")
+    assert code == 0
+    assert "Bert (method:pll) − Bert (method:pll-word-l2r)" in table
+    refused(penchant("compare", "pll", "pll"), "both are of one model, asked the same")
+
+
 @pytest.mark.whole
 def test_embed_equals_reference(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
     import numpy as np

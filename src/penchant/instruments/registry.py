@@ -131,11 +131,26 @@ def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
     return replace(a, items=both[0]), replace(b, items=both[1])
 
 
+def told_apart(a: Result, b: Result) -> tuple[Result, Result]:
+    """Two results of one model, each called by the model's name and the settings in which the two differ, such as
+    "bert-base-cased (method:pll)". Raises StudyError where they differ in nothing."""
+    keys = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
+    if not keys:
+        raise StudyError("both are of one model, asked the same: there is no difference to measure")
+    named = []
+    for result in (a, b):
+        settings = ", ".join(f"{key}:{result.signature.get(key, 'none')}" for key in keys)
+        name = f"{result.signature['model']} ({settings})"
+        named.append(replace(result, signature=result.signature.with_(model=name)))
+    return named[0], named[1]
+
+
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
 
-    Items that were left out for one of the models are left out for both. How is each instrument's own matter: see
-    the `compare` module in its folder. The columns `detectable` (the smallest difference that would have been found
+    Items that were left out for one of the models are left out for both. Two results of one model are called by the
+    settings in which they differ, such as the method. How is each instrument's own matter: see the `compare` module in
+    its folder. The columns `detectable` (the smallest difference that would have been found
     four times of five), `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided
     tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the two are
     not comparable, naming the part of the signature that differs.
@@ -143,6 +158,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
         raise StudyError(f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}")
+    if a.signature["model"] == b.signature["model"]:
+        a, b = told_apart(a, b)
     if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":
         a, b = _read_by_both(a, b)
     compared = instrument(probe).compare(a, b)

@@ -11,7 +11,7 @@ import polars as pl
 
 from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
-from penchant.instruments.registry import compare, instruments, placed, unknown
+from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file
 from penchant.records import Estimate
@@ -76,6 +76,9 @@ class Outcome:
         for manifest in reversed(self.manifests):
             names = manifest.asked.study.get("names") or {}
             found |= {unit.model.name: names[unit.spec] for unit in manifest.units if unit.spec in names}
+        for name, label in list(found.items()):  # and of what was told apart: the name, and settings in brackets
+            cited = (result.signature["model"] for result in self.results.values())
+            found |= {told: label + told.removeprefix(name) for told in cited if told.startswith(f"{name} (")}
         return found
 
     def _renamed(self, comparison: pl.DataFrame, labels: Mapping[str, str]) -> pl.DataFrame:
@@ -182,11 +185,11 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
     """The results of two directories and the differences between their models, those of the first minus those of the
     second.
 
-    Raises StudyError when no two models of a probe that both hold can be compared: they must have the same data,
-    method, parameters and seed, and the error says in what they differ. Pairs of models that cannot be compared
-    while others can, probes that one directory lacks, and models that both hold (the first one's result is shown) are
-    noted. Within one study models scored by different methods are compared by accuracy too, because it was asked for;
-    here a difference of method is taken for a mistake.
+    Raises StudyError when no two results of a probe that both hold can be compared. Two models must have been asked
+    with the same data, method, parameters and seed, and the error says in what they differ; within one study models
+    scored by different methods are compared by accuracy too, because it was asked for. A model that both directories
+    hold is compared with itself: what was changed between the two, such as the method, is then named beside it. Pairs
+    of results that cannot be compared while others can, and probes that one directory lacks, are noted.
     """
     a, b = read_outcome(first, trust_edited=trust_edited), read_outcome(second, trust_edited=trust_edited)
     both = Outcome([*a.manifests, *b.manifests], [*a.edited, *b.edited])
@@ -206,36 +209,35 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
         both.notes += reasons
         both.comparisons[place] = pl.concat(tables)
         for result in (*ours[place], *theirs[place]):
-            key = place, result.signature["model"]
-            if key in both.results:
-                both.notes.append(f"{place}: {key[1]} is in both directories; the result in {first} is shown")
-            both.results.setdefault(key, result)
+            both.results.setdefault((place, result.signature["model"]), result)
     return both
 
 
 def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[list[pl.DataFrame], list[str]]:
-    """The differences of every model of one directory from every model of the other, and why some have none."""
-    tables: list[pl.DataFrame] = []
+    """The differences of every result of one directory from every one of the other, and why some have none. Two results
+    of one model that can be compared are told apart by name, in the two lists as well."""
+    tables: dict[tuple[int, int], pl.DataFrame] = {}
     reasons: list[str] = []
-    for left, right in product(ours, theirs):
+    pairs = list(product(range(len(ours)), range(len(theirs))))
+    of_one = [(i, j) for i, j in pairs if ours[i].signature["model"] == theirs[j].signature["model"]]
+    for i, j in of_one:
         try:
-            tables.append(_difference(left, right))
+            a, b = told_apart(ours[i], theirs[j])
+            tables[i, j] = compare(a, b)
+            ours[i], theirs[j] = a, b
         except StudyError as error:
-            reasons.append(f"{place}, {left.signature['model']} and {right.signature['model']}: {error}")
-    return tables, reasons
+            reasons.append(f"{place}, {ours[i].signature['model']}: {error}; of the two results the first is shown")
+    for i, j in pairs:
+        if (i, j) in of_one:
+            continue
+        try:
+            tables[i, j] = _between_models(ours[i], theirs[j])
+        except StudyError as error:
+            reasons.append(f"{place}, {ours[i].signature['model']} and {theirs[j].signature['model']}: {error}")
+    return [tables[pair] for pair in pairs if pair in tables], reasons
 
 
-def _of_one_model(a: Result, b: Result) -> str:
-    """Why two results of one model have no difference."""
-    keys = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
-    told = ", ".join(f"{key} ({a.signature.get(key, 'none')} and {b.signature.get(key, 'none')})" for key in keys)
-    differ = f"; these two differ in {told}" if keys else ""
-    return f"differences are between models that were asked the same, and both are of one model{differ}"
-
-
-def _difference(a: Result, b: Result) -> pl.DataFrame:
-    if a.signature["model"] == b.signature["model"]:
-        raise StudyError(_of_one_model(a, b))
+def _between_models(a: Result, b: Result) -> pl.DataFrame:
     if a.signature["probe"] == b.signature["probe"]:  # else `compare` says so
         require_comparable(a, b, free=FREE, items=[])
     return compare(a, b)
