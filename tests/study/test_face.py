@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -17,20 +18,13 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import penchant
+from given_data import ANSWERS, COLUMNS, LISTS, PAIRS, STATEMENTS
 from penchant.tables.given import file_of, rows, texts
 from penchant.tables.rows import read_rows
 
 pc: Any = penchant  # calls that a type checker would refuse
-pd = pytest.importorskip("pandas")
+
 Zoo = Callable[[str], Path]
-PAIRS = [("The cats sleep.", "The cats sleeps."), ("She sings.", "She sing."), ("The dog runs.", "The dog run.")]
-COLUMNS = {"good": [good for good, _ in PAIRS], "bad": [bad for _, bad in PAIRS]}
-LISTS = {
-    "X": ["rose", "lily", "tulip"],
-    "Y": ["ant", "flea", "wasp"],
-    "A": ["love", "peace", "joy"],
-    "B": ["pain", "hate", "war"],
-}
 NAMES = ["category", "set", "word"]
 
 
@@ -169,13 +163,6 @@ def test_what_pandas_lacks_is_missing() -> None:
     assert [row.values for row in read_rows(file_of(frame))] == [{"n": 1.0, "t": "x"}, {"n": None, "t": None}]
 
 
-STATEMENTS = {
-    "id": ["eq1", "eq2"],
-    "text": ["the rich should pay higher taxes", "everybody should fend for themselves"],
-    "value": ["equity", "equity"],
-    "reversed": ["no", "yes"],
-}
-ANSWERS = {"eq1": [1, 2, 5, 4] * 10, "eq2": [3, 3, None, 1] * 10, "sex": ["F", "M"] * 20}
 SETS = {"like": "political-values-en"}
 
 

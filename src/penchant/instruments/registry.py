@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
 import polars as pl
 
@@ -25,6 +26,7 @@ from penchant.tables.places import SET_FILE, bundled
 
 GROUP = "penchant.instruments"
 _OURS = "penchant"
+AnyOne = TypeVar("AnyOne", bound=Result)
 
 
 def instruments() -> Mapping[str, Instrument]:
@@ -131,7 +133,7 @@ def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
     return replace(a, items=both[0]), replace(b, items=both[1])
 
 
-def told_apart(a: Result, b: Result) -> tuple[Result, Result]:
+def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
     """Two results of one model, each called by the model's name and the settings in which the two differ, such as
     "bert-base-cased (method:pll)". Raises StudyError where they differ in nothing."""
     keys = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]

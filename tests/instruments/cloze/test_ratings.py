@@ -567,6 +567,26 @@ def test_agreement_that_cannot_be_told(penchant: Program, tmp_path: Path) -> Non
     assert "all ratings are equal" in err
 
 
+def test_a_rater_who_turned_the_scale_round_is_noticed(penchant: Program, tmp_path: Path) -> None:
+    for rater, sign in (("anna", 1), ("ben", -1)):
+        rated = "".join(f"s{i},dog,{rater},{sign * rating}\n" for i, rating in enumerate((-1, -0.5, 0.5, 1)))
+        (tmp_path / f"{rater}.csv").write_text("sentence,word,rater,rating\n" + rated)
+    code, _, err = penchant("ratings", "agreement", "anna.csv", "ben.csv")
+    assert code == 0
+    assert "alpha is below 0: raters agree less than by chance; did one of them turn the scale round?" in err
+
+
+def test_a_sheet_opens_in_a_spreadsheet(penchant: Program, first: Path, tmp_path: Path) -> None:
+    """Excel takes a file for Unicode by its byte-order mark only; what is printed has none, for other programs."""
+    assert penchant("ratings", "export", first, "-o", "sheet.csv")[0] == 0
+    printed = penchant("ratings", "export", first)[1]
+    assert (tmp_path / "sheet.csv").read_text("utf-8") == "\ufeff" + printed
+    refused(
+        penchant("ratings", "export", first, "-o", "sheet.xlsx"), "sheet.xlsx: is no CSV file", "end its name in .csv"
+    )
+    assert not (tmp_path / "sheet.xlsx").exists()
+
+
 def test_usage(penchant: Program) -> None:
     refused(penchant("ratings", "import", "first", "--into", "r.csv"), "--help")
     refused(penchant("ratings", "import", "first", "anna.csv"), "--into", "--help")
