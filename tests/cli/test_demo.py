@@ -122,6 +122,7 @@ def test_demo_from_the_command_line(penchant: Callable[..., tuple[int, str, str]
     assert "results: penchant-demo-2" in err
 
 
+@pytest.mark.slow
 def test_a_real_causal_model_takes_the_same_study(tmp_path: Path) -> None:
     """SmolLM2 chooses among the words that people rated, in a few of the demo's sentences."""
     source = bundled("early-modern-60")

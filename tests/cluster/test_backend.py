@@ -18,7 +18,6 @@ from penchant.cluster.sending import wanted
 from penchant.engine.scorer import Scorer, language_model, numbered
 from penchant.models.load import LanguageModel, load
 
-pytestmark = pytest.mark.whole
 WORDS = ("cat", "dog", "king", "man", "house", "tree", "child", "boy")
 TEXTS = [f"The {one} and the {two} of the old {three}." for one in WORDS for two in WORDS for three in WORDS[:3]]
 
@@ -34,7 +33,8 @@ def pool(machines: Any, model: LanguageModel, spec: str, **kept: Any) -> Iterato
             workers.close()
 
 
-@pytest.mark.parametrize("kind", [pytest.param("gpt2", marks=pytest.mark.slow), "bert"])
+@pytest.mark.slow  # studies on a cluster, which lose a worker too, are among the others
+@pytest.mark.parametrize("kind", ["gpt2", "bert"])
 def test_scores_are_those_of_one_machine_whatever_dies(machines: Any, zoo: Any, kind: str) -> None:
     spec = str(zoo(kind))
     model = language_model(load(spec))

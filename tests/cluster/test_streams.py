@@ -75,7 +75,7 @@ def test_what_cannot_be_scored_stops_or_is_listed(
 ) -> None:
     bad = shards / "e.txt"
     bad.write_bytes(b"The cat.\n\nThe \xff dog.\nThe king.\n" + b"the " * 400 + b"\n")
-    base = ("score", "-m", zoo("gpt2"), shards, "--on", machines.address, "-o")
+    base = ("score", "-m", zoo("gpt2"), shards, "--on", machines.address, "--workers", "1", "-o")
     code, _, err = penchant(*base, tmp_path / "stop")
     assert code == 2
     assert f"{bad}, line 2: the text has no tokens" in err

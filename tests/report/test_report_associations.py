@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
@@ -170,8 +170,9 @@ def section(place: str) -> str:
 
 def lines(reader: Reader, place: str, table: str) -> list[list[str]]:
     """The cells of a table, as they are shown, folded or not; without the buttons that copy."""
-    found = reader.page.locator(f"#{section(place)}-{table} tbody tr").all()
-    return [[cell.text_content() or "" for cell in line.locator("td:not(.screen)").all()] for line in found]
+    found = reader.page.locator(f"#{section(place)}-{table} tbody tr")
+    cells = "rows => rows.map(row => [...row.querySelectorAll('td:not(.screen)')].map(cell => cell.textContent))"
+    return cast(list[list[str]], found.evaluate_all(cells))  # at once: asking cell by cell takes half a minute
 
 
 # The page -----------------------------------------------------------------------------------------------------------
@@ -327,8 +328,9 @@ def test_text_is_shown_literally(finished: Path, reading: Reading) -> None:
 
 
 def item_rows(reader: Reader, part: str) -> list[list[str]]:
-    found = reader.page.locator(f"#{part} tbody tr").all()
-    return [line.locator("> td").all_inner_texts() for line in found]
+    found = reader.page.locator(f"#{part} tbody tr")
+    cells = "rows => rows.map(row => [...row.querySelectorAll(':scope > td')].map(cell => cell.innerText))"
+    return cast(list[list[str]], found.evaluate_all(cells))
 
 
 def test_stimuli_are_those_of_the_results(finished: Path, outcome: Outcome, reading: Reading) -> None:

@@ -168,21 +168,22 @@ SETS = {"like": "political-values-en"}
 
 def test_value_statements_and_a_survey_in_any_form(lm: Any, tmp_path: Path) -> None:
     """They are what the same tables are in files."""
+    once = pc.Run(cache=tmp_path / "cache.sqlite", base=[tmp_path])
     pl.DataFrame(STATEMENTS).write_csv(tmp_path / "statements.csv")
     pl.DataFrame(ANSWERS).write_csv(tmp_path / "answers.csv")
     (tmp_path / "set.yaml").write_text("like: political-values-en\n", "utf-8")
     groups = "groups: {column: sex, levels: {feminine: F, masculine: M}}\n"
     (tmp_path / "survey.yaml").write_text(f"file: answers.csv\n{groups}", "utf-8")
-    named = pc.Values(tmp_path, survey=tmp_path / "survey.yaml", resamples=100).run(lm)
-    forms: list[Callable[[Any], Any]] = [dict, pl.DataFrame, pd.DataFrame, lambda table: pl.DataFrame(table).to_dicts()]
+    named = pc.Values(tmp_path, survey=tmp_path / "survey.yaml", resamples=100).run(lm, once)
+    forms: list[Callable[[Any], Any]] = [pd.DataFrame, lambda table: pl.DataFrame(table).to_dicts()]
     for form in forms:
         survey = {"file": form(ANSWERS), "groups": {"column": "sex", "levels": {"feminine": "F", "masculine": "M"}}}
-        given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm)
+        given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm, once)
         assert_frame_equal(given.items, named.items)
         assert_frame_equal(given.summary.drop("signature"), named.summary.drop("signature"))
         assert given.signature["data"].startswith("given#") and given.signature["survey"].startswith("given#")
-    alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run(lm)
-    of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm)
+    alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run(lm, once)
+    of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm, once)
     assert_frame_equal(alone.summary.drop("signature"), of_file.summary.drop("signature"))
 
 
