@@ -25,7 +25,7 @@ FLOORS = (
     ("engine",),
     ("report",),
     ("corpus", "grammar"),
-    ("cluster",),
+    ("cluster", "rating"),
     ("instruments",),
     ("study",),
     ("cli",),

@@ -198,7 +198,8 @@ class Reader:
 
     def rows(self, column: int) -> list[str]:
         """The text of a column of the table of items, as it is shown."""
-        return self.page.locator(f".items tbody tr > td:nth-child({column + 1})").all_inner_texts()
+        cells: list[str] = self.page.locator(f".items tbody tr > td:nth-child({column + 1})").all_inner_texts()
+        return cells
 
     def number_of_items(self) -> int:
         return int(self.page.locator(".items [role=status]").inner_text().split()[0].replace(",", ""))

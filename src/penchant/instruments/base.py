@@ -29,6 +29,7 @@ from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
 from penchant.limits import COUNT, RESAMPLES, SEED
 from penchant.models.load import LanguageModel, load
+from penchant.rating.tasks import Task, Wishes
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Overview, Section
@@ -279,7 +280,8 @@ class Instrument:
     and then by file; `formats` the kinds of data it reads, by name, in words. Paths are relative to the folder of the
     probe: `template`, a folder or some files that `penchant init` copies; `references`, a BibTeX file of what its prose
     cites; `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
-    that comes before theirs.
+    that comes before theirs. `judge` makes what people can be asked about a target into a task; None where that is not
+    its own.
     """
 
     probe: type[Probe[Any]]
@@ -291,6 +293,7 @@ class Instrument:
     references: str | None = None
     sets: str = "sets"
     overview: Overview | None = None
+    judge: Callable[[str, Wishes], Task | None] | None = None
 
     @property
     def name(self) -> str:

@@ -1,5 +1,5 @@
 """Tables of stimuli as rows of named values: CSV, TSV, JSON lines, a JSON array of objects, Parquet, an Excel workbook
-(or one sheet of it, as FILE.xlsx#Sheet), SPSS and Stata.
+(or one sheet of it, as FILE.xlsx#Sheet), SPSS and Stata, and the database of judgements that `penchant rate` keeps.
 
 The format is detected from the content. Text is UTF-8, with or without a byte-order mark, and values are kept as they
 are. Cells are separated by commas, semicolons or tabs, whichever the header has; quotes follow RFC 4180, and Excel's
@@ -22,6 +22,7 @@ from penchant.errors import DataError, in_words, together
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
+from penchant.tables.judgements import is_judgements, judgement_rows, refuse_open
 from penchant.tables.places import suggestion
 from penchant.tables.row import Row
 from penchant.tables.spreadsheets import unguarded
@@ -142,7 +143,7 @@ def columns(path: str | Path) -> list[str] | None:
 
 def is_binary(start: bytes) -> bool:
     """Whether a file whose first 16 bytes are these is a table but no text."""
-    return start.startswith((_PARQUET, MAGIC, OLD_MAGIC)) or is_survey_file(start)
+    return start.startswith((_PARQUET, MAGIC, OLD_MAGIC)) or is_survey_file(start) or is_judgements(start)
 
 
 def _bytes(file: Path) -> bytes:
@@ -150,6 +151,8 @@ def _bytes(file: Path) -> bytes:
     with opened(file) as stream:
         start = stream.read(_LONGEST_MAGIC)
         stream.seek(0)
+        if is_judgements(start):
+            refuse_open(file)
         data = stream.read() if is_binary(start) else b"".join(line for _, line in lines(stream, file))
     if not data:
         raise DataError("the file is empty", file=file)
@@ -172,6 +175,8 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
         return _parquet(data, file)
     if data.startswith(OLD_MAGIC):
         raise refuse_old(file)
+    if is_judgements(data):
+        return judgement_rows(data, file)
     if is_survey_file(data[:_LONGEST_MAGIC]):
         return survey_rows(data, file)[0]
     if data.startswith(MAGIC):

@@ -1,7 +1,7 @@
 """The entry point of cloze valence."""
 
 from penchant.instruments.base import Instrument
-from penchant.instruments.cloze import charts, prose, section
+from penchant.instruments.cloze import charts, judging, prose, section
 from penchant.instruments.cloze.compare import compare
 from penchant.instruments.cloze.data import SCHEMAS
 from penchant.instruments.cloze.finding import finding
@@ -28,4 +28,5 @@ CLOZE = Instrument(
         "cloze test set": "a directory with set.yaml, or a table: id, text, expected, group (penchant schema cloze)"
     },
     references="references.bib",
+    judge=judging.task,
 )

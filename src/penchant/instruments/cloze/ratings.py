@@ -31,6 +31,7 @@ from penchant.tables.rows import columns, read_models
 from penchant.tables.spreadsheets import for_spreadsheets
 
 ESTIMATES = ("lexicon", "set lexicon", "corpora")
+RATED = ("ratings", "set ratings")
 COLUMNS = ("sentence", "word", "rater", "rating")
 TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
@@ -51,16 +52,17 @@ def cloze_results(directory: str | Path) -> list[Result]:
     return results
 
 
-def unrated(results: Sequence[Result], *, estimated: bool = False) -> pl.DataFrame:
+def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:
     """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words.
 
     The columns are sentence, text, word, filled, probability (the highest that any model gives, to four digits), scale
     (which end is which), rater and rating (both empty). Which models predict a word is left out on purpose, so that no
     rater judges the model.
 
-    With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence.
+    With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence; with `rated`,
+    those as well that people rated.
     """
-    kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ())}
+    kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
     low, _, high = results[0].signature.get("scale", "").partition(" < ")
     scale = f"{low} is -1, {high} is 1; 0 is neither" if high else ""
     best: dict[tuple[str, str], dict[str, Any]] = {}

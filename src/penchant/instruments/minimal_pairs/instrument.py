@@ -2,7 +2,7 @@
 
 from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.base import Instrument
-from penchant.instruments.minimal_pairs import charts, fair_prose, fair_section, prose, section
+from penchant.instruments.minimal_pairs import charts, fair_prose, fair_section, judging, prose, section
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.fair import FairPairs
 from penchant.instruments.minimal_pairs.finding import fair_finding, finding
@@ -31,6 +31,7 @@ MINIMAL_PAIRS = Instrument(
         "plain table": "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
     },
     references="references.bib",
+    judge=judging.task,
 )
 FAIR_PAIRS = Instrument(
     probe=FairPairs,

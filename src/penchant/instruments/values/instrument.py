@@ -1,7 +1,7 @@
 """The entry point of value statements."""
 
 from penchant.instruments.base import Instrument
-from penchant.instruments.values import charts, prose, section
+from penchant.instruments.values import charts, judging, prose, section
 from penchant.instruments.values.compare import compare
 from penchant.instruments.values.data import SCHEMAS
 from penchant.instruments.values.finding import finding
@@ -30,4 +30,5 @@ VALUES = Instrument(
         "survey.yaml": "people's answers to value statements (penchant schema values)",
     },
     references="references.bib",
+    judge=judging.task,
 )

@@ -1,0 +1,53 @@
+"""Minimal pairs as a task for raters: a choice between the two sentences, or each sentence on a scale of seven."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from penchant.errors import MethodError, one_of
+from penchant.instruments.minimal_pairs.data import read_many
+from penchant.rating.tasks import Point, Question, Task, Wishes
+from penchant.tables.places import SET_FILE
+
+CHOICE, SENTENCES = "choice", "sentences"
+_POINTS = 7
+_CHOOSE = """Each page shows two sentences. Choose the one that **sounds better** to you – as you would say it or hear
+it said, not as a grammar book would have it. There are no right answers; do not think long."""
+_RATE = """Each page shows a sentence. Say how **natural** it sounds to you, from 1 (nobody would say that) to 7
+(perfectly natural) – not whether it is true or likely. There are no right answers; do not think long."""
+
+
+def task(target: str, wishes: Wishes) -> Task | None:
+    """The pairs of a table, or of the tables in a directory; None for another target. Raises DataError, MethodError."""
+    path = Path(target)
+    if not path.exists() or path.suffix.lower() in (".yaml", ".yml"):
+        return None
+    if path.is_dir() and any((path / name).exists() for name in (SET_FILE, "manifest.json", "signature.txt")):
+        return None
+    way = wishes.task or CHOICE
+    if way not in (CHOICE, SENTENCES):
+        raise MethodError(f"unknown task '{way}'", where="--task", hint=one_of(way, (CHOICE, SENTENCES)))
+    questions = []
+    for pairs in read_many([path]):
+        for item in pairs.items:
+            good, bad = item.texts["good"], item.texts["bad"]
+            key = {"dataset": item.labels["dataset"], "pair": item.id, "good": good, "bad": bad}
+            if way == CHOICE:
+                questions.append(Question(key, good, other=bad))
+            else:
+                questions += [Question({**key, "side": side}, item.texts[side]) for side in ("good", "bad")]
+    if way == CHOICE:
+        asked = wishes.question or "Which sentence sounds better?"
+        return Task(
+            "Which sentence sounds better?", "choice", asked, tuple(questions), value="choice", instructions=_CHOOSE
+        )
+    ends = {1: "nobody would say that", _POINTS: "perfectly natural"}
+    return Task(
+        "How natural are these sentences?",
+        "scale",
+        wishes.question or "How natural does this sentence sound?",
+        tuple(questions),
+        tuple(Point(float(n), ends.get(n, "")) for n in range(1, _POINTS + 1)),
+        layout="sides",
+        instructions=_RATE,
+    )

@@ -1,0 +1,85 @@
+"""The pages that raters and the owner see, as HTML. Every text from outside is shown as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from penchant.errors import missing_package, visible
+from penchant.rating.store import Progress, Showing
+from penchant.rating.tasks import FIRST, SECOND, Question, Task
+
+ASSETS = Path(__file__).parent / "assets"
+REASONS = ("I do not understand it", "It is no sentence of this language", "I cannot decide", "Another reason")
+"""Why somebody may skip an item."""
+_RIGHT_TO_LEFT = ("ar", "arc", "ckb", "dv", "fa", "he", "nqo", "ps", "sd", "syr", "ug", "ur", "yi")
+
+
+def page(name: str, /, **context: Any) -> str:
+    """A page of that name."""
+    return _environment().get_template(f"{name}.html").render(context)
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
+    environment.filters["visible"] = visible
+    return environment
+
+
+def direction(language: str) -> str:
+    """The direction of a language's script for HTML, as far as it is known."""
+    return "rtl" if language.partition("-")[0].lower() in _RIGHT_TO_LEFT else "auto"
+
+
+def instructions(task: Task) -> str:
+    """The owner's instructions as HTML. Markdown's own HTML is shown as text, and no link or image leads anywhere that
+    the page may not go. Raises MethodError where the package for it is missing."""
+    try:
+        from markdown_it import MarkdownIt
+    except ImportError as error:
+        raise missing_package("markdown_it", "rate", error) from error
+    return str(MarkdownIt("js-default", {"html": False}).disable("image").render(visible(task.instructions)))
+
+
+def parts(question: Question) -> tuple[str, str, str]:
+    """The text before the word that is judged, the word, and the text after it."""
+    start, end = question.span or (0, 0)
+    return question.text[:start], question.text[start:end], question.text[end:]
+
+
+def sides(question: Question, turned: bool) -> list[tuple[int, str]]:
+    """The two texts of a choice as they are shown, each with the number of its answer."""
+    both = [(0, question.text), (1, question.other)]
+    return both[::-1] if turned else both
+
+
+def shown(task: Task, showing: Showing, progress: Progress) -> Mapping[str, Any]:
+    """What the page of an item is made of."""
+    chosen = task.answers.index(showing.value) if showing.value in task.answers else None
+    return {
+        "task": task,
+        "question": showing.question,
+        "parts": parts(showing.question),
+        "sides": sides(showing.question, showing.turned),
+        "chosen": chosen,
+        "comment": showing.comment,
+        "progress": progress,
+        "reasons": REASONS,
+        "direction": direction(task.language),
+    }
+
+
+def told(task: Task, question: Question, value: float | str) -> str:
+    """An answer in words, as a rater reads it."""
+    if task.kind == "choice":
+        return {FIRST: question.text, SECOND: question.other}.get(str(value), str(value))
+    label = next((point.label for point in task.points if point.value == value), "")
+    number = f"{value:g}" if isinstance(value, float | int) else str(value)
+    return f"{number} ({label})" if label else number

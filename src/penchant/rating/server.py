@@ -1,0 +1,342 @@
+"""The server of the rating page: plain forms over HTTP, for raters with a link and for the owner.
+
+Links carry a token of 128 bits, which a cookie then carries, so that it is in no address that a browser keeps or passes
+on. What changes anything carries a signature that only this page for this rater can have. Nothing is logged.
+"""
+
+from __future__ import annotations
+
+import hmac
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from penchant.rating import summary
+from penchant.rating.pages import ASSETS, REASONS, instructions, page, shown, told
+from penchant.rating.store import JOIN, OWNER, Rater, Showing, Store
+
+BODY = 16 * 1024
+"""The most bytes of a form."""
+COMMENT = 2_000
+"""The most characters of a comment that are kept."""
+_FORM = "application/x-www-form-urlencoded"
+_HEADERS = {
+    "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+    "referrer-policy": "same-origin",
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
+_ASSETS = {"rate.css": "text/css", "rate.js": "text/javascript"}
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+class Headers:
+    """Middleware: the headers that every answer carries."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def secured(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] += [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+            await send(message)
+
+        await self.app(scope, receive, secured)
+
+
+class Site:
+    """The pages of one database. `base` is the path of the public address, such as "/rate", or "" ."""
+
+    def __init__(self, store: Store, base: str = "", *, secure: bool = False) -> None:
+        self.store = store
+        self.base = base
+        self.secure = secure
+
+    def app(self, hosts: list[str]) -> Starlette:
+        """The application, which answers to these names of hosts alone."""
+        get = [
+            ("/", self.nowhere),
+            ("/enter/{token}", self.enter),
+            ("/r/{n:int}/", self.start),
+            ("/r/{n:int}/item", self.item),
+            ("/r/{n:int}/feedback/{position:int}", self.feedback),
+            ("/r/{n:int}/break", self.rest),
+            ("/r/{n:int}/done", self.done),
+            ("/owner/", self.owner),
+            ("/owner/alpha.svg", self.alpha),
+            ("/owner/export/{name}", self.export),
+            ("/static/{name}", self.static),
+        ]
+        post = [
+            ("/join/{token}", self.join),
+            ("/r/{n:int}/item", self.answer),
+            ("/r/{n:int}/undo", self.undo),
+            ("/owner/decide", self.decide),
+        ]
+        routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
+        routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
+        middleware = [Middleware(Headers), Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
+        return Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: self._refused})
+
+    # Everybody --------------------------------------------------------------------------------------------------------
+
+    async def _refused(self, request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        text = error.detail if isinstance(error, HTTPException) else "Something went wrong."
+        return self._page("message", status, title="This did not work", text=text)
+
+    async def nowhere(self, request: Request) -> Response:
+        """The page of nobody."""
+        return self._page("message", title="Ratings", text="Open the link that you were given.")
+
+    async def static(self, request: Request) -> Response:
+        """A style sheet or a script."""
+        name = request.path_params["name"]
+        if name not in _ASSETS:
+            raise HTTPException(404, "There is no such page.")
+        return Response((ASSETS / name).read_bytes(), media_type=_ASSETS[name])
+
+    async def enter(self, request: Request) -> Response:
+        """The link of a rater or of the owner: keep its token in a cookie. The link to join shows how."""
+        token = request.path_params["token"]
+        if self.store.is_token(OWNER, token):
+            return self._with_cookie("owner", token, "/owner/")
+        if self.store.slots and self.store.is_token(JOIN, token):
+            sign = self.store.signed("join", token)
+            return self._page("join", title=self.store.task.title, token=token, sign=sign)
+        rater = self.store.rater_of(token)
+        if rater is None:
+            raise HTTPException(404, "This link is not known. Is it complete?")
+        return self._with_cookie(f"rater{rater.n}", token, f"/r/{rater.n}/")
+
+    async def join(self, request: Request) -> Response:
+        """One more rater."""
+        token = request.path_params["token"]
+        form = await _form(request)
+        if not self.store.is_token(JOIN, token) or not _same(self.store.signed("join", token), form.get("sign", "")):
+            raise HTTPException(403, "This form is not known. Open the link again.")
+        rater = self.store.join()
+        if rater is None:
+            raise HTTPException(409, "All places are taken. Thank you for your interest.")
+        return self._with_cookie(f"rater{rater.n}", rater.token, f"/r/{rater.n}/")
+
+    # Raters -----------------------------------------------------------------------------------------------------------
+
+    async def start(self, request: Request) -> Response:
+        """What is to be done, and where the rater is."""
+        rater = self._rater(request)
+        told = instructions(self.store.task)
+        progress = self.store.progress(rater)
+        link = f"{self._address(request)}/enter/{rater.token}" if self.store.slots else ""
+        return self._page(
+            "start", task=self.store.task, title=self.store.task.title, told=told, progress=progress, link=link
+        )
+
+    async def item(self, request: Request) -> Response:
+        """The first item that was not answered."""
+        rater = self._rater(request)
+        progress = self.store.progress(rater)
+        if progress.following is None:
+            return RedirectResponse("done", 303)
+        showing = self.store.showing(rater, progress.following)
+        assert showing is not None
+        now = str(time.time_ns() // 1_000_000)
+        form = {"position": str(showing.position), "revision": str(showing.revision), "shown": now}
+        form["sign"] = self._item_sign(rater, form)
+        undo = self.store.signed("undo", rater.n, rater.token)
+        context = shown(self.store.task, showing, progress)
+        return self._page("item", title=self.store.task.title, form=form, undo=undo, **context)
+
+    def _item_sign(self, rater: Rater, form: dict[str, str]) -> str:
+        fields = (form.get(name, "") for name in ("position", "revision", "shown"))
+        return self.store.signed("item", rater.n, rater.token, *fields)
+
+    async def answer(self, request: Request) -> Response:
+        """Keep an answer; it is on the disk before the next page is shown."""
+        rater = self._rater(request)
+        form = await _form(request)
+        if not _same(self._item_sign(rater, form), form.get("sign", "")):
+            raise HTTPException(403, "This form is not known. Open your link again.")
+        showing = self.store.showing(rater, int(form["position"]))
+        if showing is None:
+            raise HTTPException(404, "There is no such item.")
+        answers = self.store.task.answers
+        reason, number = form.get("reason", ""), form.get("value", "")
+        value = answers[int(number)] if number.isascii() and number.isdigit() and int(number) < len(answers) else None
+        if value is None and reason not in REASONS:
+            raise HTTPException(400, "Choose an answer, or a reason to skip the item. Go back to do so.")
+        if showing.revision == int(form["revision"]):
+            self.store.answer(
+                rater,
+                showing,
+                value,
+                skipped=reason if value is None else "",
+                comment=form.get("comment", "").strip()[:COMMENT],
+                seconds=round((time.time_ns() // 1_000_000 - int(form["shown"])) / 1000, 3),
+            )
+        return RedirectResponse(self._after(rater, showing, value), 303)
+
+    def _after(self, rater: Rater, showing: Showing, value: float | str | None) -> str:
+        """Where a rater goes after an answer."""
+        if showing.question.kind == "practice" and showing.question.right is not None and value is not None:
+            return f"feedback/{showing.position}"
+        progress = self.store.progress(rater)
+        pause = self.store.task.breaks
+        return "break" if pause and progress.following and progress.done % pause == 0 else "item"
+
+    async def undo(self, request: Request) -> Response:
+        """Take the last answer back."""
+        rater = self._rater(request)
+        form = await _form(request)
+        if not _same(self.store.signed("undo", rater.n, rater.token), form.get("sign", "")):
+            raise HTTPException(403, "This form is not known. Open your link again.")
+        self.store.undo(rater)
+        return RedirectResponse("item", 303)
+
+    async def feedback(self, request: Request) -> Response:
+        """What the owner says of an answer to a practice item."""
+        rater = self._rater(request)
+        showing = self.store.showing(rater, request.path_params["position"])
+        if showing is None or showing.question.kind != "practice" or showing.value is None:
+            return RedirectResponse("../item", 303)
+        question, task = showing.question, self.store.task
+        assert question.right is not None
+        return self._page(
+            "feedback",
+            title=task.title,
+            right=showing.value == question.right,
+            said=told(task, question, showing.value),
+            meant=told(task, question, question.right),
+            why=question.why,
+        )
+
+    async def rest(self, request: Request) -> Response:
+        """A break."""
+        progress = self.store.progress(self._rater(request))
+        return self._page("break", title=self.store.task.title, progress=progress)
+
+    async def done(self, request: Request) -> Response:
+        """Thanks, with a code that the owner knows, too."""
+        rater = self._rater(request)
+        if self.store.progress(rater).following is not None:
+            return RedirectResponse("item", 303)
+        undo = self.store.signed("undo", rater.n, rater.token)
+        return self._page("done", title=self.store.task.title, code=summary.code(self.store, rater), undo=undo)
+
+    # The owner --------------------------------------------------------------------------------------------------------
+
+    async def owner(self, request: Request) -> Response:
+        """How far everybody is, and how well they agree."""
+        self._require_owner(request)
+        found = await run_in_threadpool(summary.summarise, self.store.path, self.store.task)
+        codes = {rater.name: summary.code(self.store, rater) for rater in self.store.raters()}
+        sign = self.store.signed("decide", self.store.token(OWNER))
+        return self._page(
+            "owner", title=self.store.task.title, task=self.store.task, found=found, codes=codes, sign=sign
+        )
+
+    async def alpha(self, request: Request) -> Response:
+        """Agreement as it grows, drawn."""
+        self._require_owner(request)
+        drawn = await run_in_threadpool(summary.growth_svg, self.store.path, self.store.task)
+        return Response(drawn, media_type="image/svg+xml")
+
+    async def export(self, request: Request) -> Response:
+        """A table as CSV."""
+        self._require_owner(request)
+        name = request.path_params["name"]
+        if name not in summary.EXPORTS:
+            raise HTTPException(404, "There is no such table.")
+        text = await run_in_threadpool(summary.EXPORTS[name], self.store.path, self.store.task)
+        kept = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(text.encode("utf-8-sig"), media_type="text/csv; charset=utf-8", headers=kept)
+
+    async def decide(self, request: Request) -> Response:
+        """Keep what the owner decides on a disputed item."""
+        self._require_owner(request)
+        form = await _form(request)
+        if not _same(self.store.signed("decide", self.store.token(OWNER)), form.get("sign", "")):
+            raise HTTPException(403, "This form is not known. Open your link again.")
+        item, number, known = (form.get(name, "") for name in ("item", "value", "known"))
+        answers, items = self.store.task.answers, self.store.task.items
+        if not all(text.isascii() and text.isdigit() for text in (item, number, known)):
+            raise HTTPException(400, "Choose an answer. Go back to do so.")
+        if int(item) >= len(items) or int(number) >= len(answers):
+            raise HTTPException(404, "There is no such item.")
+        comment = form.get("comment", "").strip()[:COMMENT]
+        if not self.store.decide(int(item), answers[int(number)], comment, int(known)):
+            raise HTTPException(409, "Somebody decided on this item since the page was opened. Go back and look again.")
+        return RedirectResponse("./#disputed", 303)
+
+    # Who asks ---------------------------------------------------------------------------------------------------------
+
+    def _rater(self, request: Request) -> Rater:
+        n = request.path_params["n"]
+        rater = self.store.rater(n, request.cookies.get(f"rater{n}", "")) if n < 2**31 else None
+        if rater is None:
+            raise HTTPException(403, "Open the link that you were given; cookies must be allowed.")
+        return rater
+
+    def _require_owner(self, request: Request) -> None:
+        if not self.store.is_token(OWNER, request.cookies.get("owner", "")):
+            raise HTTPException(403, "Open the owner's link; cookies must be allowed.")
+
+    def _with_cookie(self, name: str, token: str, path: str) -> Response:
+        answer = RedirectResponse(self.base + path, 303)
+        answer.set_cookie(
+            name,
+            token,
+            path=self.base + path,
+            max_age=90 * 24 * 3600,
+            httponly=True,
+            samesite="lax",
+            secure=self.secure,
+        )
+        return answer
+
+    def _address(self, request: Request) -> str:
+        return f"{'https' if self.secure else request.url.scheme}://{request.headers.get('host', '')}{self.base}"
+
+    def _page(self, name: str, status: int = 200, **context: Any) -> Response:
+        return HTMLResponse(page(name, base=self.base, **context), status)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form. Raises HTTPException for what is none, comes from another site, or is too large."""
+    origin = request.headers.get("origin", "")
+    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise HTTPException(403, "This form comes from another site.")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        raise HTTPException(415, "This is no form.")
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > BODY:
+                raise HTTPException(413, "This is too long. Shorten the comment.")
+    except ClientDisconnect as error:
+        raise HTTPException(400, "This did not arrive.") from error
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict"))
+    except ValueError as error:
+        raise HTTPException(400, "This is no form.") from error
+
+
+def _same(known: str, given: str) -> bool:
+    return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))

@@ -1,0 +1,102 @@
+"""Serving a database of judgements until it is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from penchant.errors import MethodError, missing_package
+from penchant.rating.store import JOIN, OWNER, Store
+
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+_STOPPING = 3
+"""Seconds that answers under way are waited for when the server is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the page is found: the address of this machine that it listens at, and the public one before it, if any."""
+
+    host: str
+    port: int
+    public: str = ""
+
+    @property
+    def url(self) -> str:
+        """What links begin with."""
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return self.public.rstrip("/") or f"http://{host}:{self.port}"
+
+    @property
+    def base(self) -> str:
+        """The path of the public address."""
+        return urlsplit(self.public).path.rstrip("/")
+
+    def hosts(self) -> list[str]:
+        """The names that the page answers to. One that listens everywhere cannot know its own."""
+        if self.host in ("0.0.0.0", "::") and not self.public:
+            return ["*"]
+        public = urlsplit(self.public).hostname
+        return [*dict.fromkeys((self.host, *LOOPBACK, *((public,) if public else ())))]
+
+
+def check_public(public: str) -> None:
+    """Raise MethodError for a public address that is no URL."""
+    split = urlsplit(public)
+    if public and (split.scheme not in ("http", "https") or not split.hostname or split.query or split.fragment):
+        raise MethodError(
+            f"'{public}' is no address of a page", where="--public", hint="such as https://example.org/rate"
+        )
+
+
+def links(store: Store, address: Address) -> list[tuple[str, str]]:
+    """One link a rater, one to join where raters may, and one for the owner; each with whom it is for."""
+    found = [(rater.name, f"{address.url}/enter/{rater.token}") for rater in store.raters()]
+    if store.slots:
+        found.append((f"anybody, {store.slots} in all", f"{address.url}/enter/{store.token(JOIN)}"))
+    return [*found, ("owner", f"{address.url}/enter/{store.token(OWNER)}")]
+
+
+@contextlib.contextmanager
+def listening(host: str, port: int) -> Iterator[socket.socket]:
+    """A socket that listens. Raises MethodError where it cannot."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, port))
+        except OSError as error:
+            busy = error.errno == errno.EADDRINUSE
+            hint = "name another with --port, or 0 for any that is free" if busy else "see --host and --port"
+            reason = "is in use" if busy else f"cannot be listened at: {error.strerror or error}"
+            raise MethodError(f"port {port} of {host} {reason}", hint=hint) from error
+        yield bound
+
+
+def serve(store: Store, bound: socket.socket, address: Address) -> None:
+    """Serve until interrupted. Raises MethodError where the packages for it are missing."""
+    try:
+        import uvicorn
+
+        from penchant.rating.server import Site
+    except ImportError as error:
+        package = (error.name or "starlette").partition(".")[0]
+        raise missing_package(package, "rate", error) from error
+    app = Site(store, address.base, secure=address.public.startswith("https:")).app(address.hosts())
+    config = uvicorn.Config(
+        app,
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        lifespan="off",
+        ws="none",
+        limit_concurrency=1_000,
+        timeout_graceful_shutdown=_STOPPING,
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[bound])

@@ -1,0 +1,367 @@
+"""The database of judgements: what is asked, of whom, in which order, and everything that was said, in order.
+
+Answers are a journal: none is ever changed, taking back is an entry of its own, and an entry is on the disk before the
+page says that it was saved. One process at a time holds a database.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import os
+import secrets
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from penchant.errors import DataError, OutputError, StudyError, first_line
+from penchant.files import holding
+from penchant.rating.plan import plan
+from penchant.rating.tasks import Question, Task, task_of
+from penchant.tables.judgements import APPLICATION, CURRENT, MAGIC, VERSION
+
+OWNER = "owner"
+JOIN = "join"
+_BITS = 128
+_SCHEMA = f"""
+    PRAGMA application_id = {APPLICATION};
+    CREATE TABLE task (version INTEGER, sha256 TEXT, task TEXT, secret TEXT, slots INTEGER);
+    CREATE TABLE tokens (name TEXT PRIMARY KEY, token TEXT UNIQUE);
+    CREATE TABLE raters (n INTEGER PRIMARY KEY, name TEXT UNIQUE, token TEXT UNIQUE);
+    CREATE TABLE items (n INTEGER PRIMARY KEY, kind TEXT, key TEXT, question TEXT);
+    CREATE TABLE places (
+        rater INTEGER, position INTEGER, item INTEGER, repeated INTEGER, turned INTEGER,
+        PRIMARY KEY (rater, position)
+    ) WITHOUT ROWID;
+    CREATE TABLE answers (
+        n INTEGER PRIMARY KEY, rater INTEGER, position INTEGER,
+        value, skipped TEXT, comment TEXT, seconds REAL, at TEXT,
+        undone INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX answered ON answers (rater, position);
+    CREATE TABLE decisions (n INTEGER PRIMARY KEY, item INTEGER, value, comment TEXT, at TEXT);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Rater:
+    """Somebody who judges."""
+
+    n: int
+    name: str
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """What a rater sees at a place of the own list. `revision` counts what was said there before, taken back or not;
+    `value`, `skipped` and `comment` are what stands, None and "" where nothing does."""
+
+    position: int
+    question: Question
+    turned: bool
+    revision: int
+    value: float | str | None = None
+    skipped: str = ""
+    comment: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a rater is: items done of all, and the place of the first that is not, None at the end."""
+
+    done: int
+    of: int
+    following: int | None
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is a database of SQLite."""
+    with path.open("rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+class Store:
+    """An open database of judgements; a context manager, which holds it against other processes."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, held: contextlib.ExitStack) -> None:
+        self.path = path
+        self._db = connection
+        self._held = held
+        self.task = self._task()
+        (self._secret, self.slots) = self._one("SELECT secret, slots FROM task")
+
+    # Opening ----------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def open(cls, path: str | Path, task: Task | None = None, *, raters: Sequence[str] = (), slots: int = 0) -> Self:
+        """Open the database at a path, or make it for a task. Raters that it lacks are added; `slots` more may join.
+
+        Raises OutputError for a file of another kind and for a database that another process holds, StudyError where
+        the task of the database is another one.
+        """
+        file = Path(path)
+        held = contextlib.ExitStack()
+        try:
+            cls._hold(file, held)
+            new = not file.exists() or not file.stat().st_size
+            if new and task is None:
+                raise StudyError("no such database", where=str(file), hint="penchant rate TARGET -o FILE makes one")
+            if not new and not is_database(file):
+                raise OutputError("is there already, and is no database of judgements", where=str(file))
+            connection = _connected(file)
+            held.callback(connection.close)
+            if new:
+                assert task is not None
+                _make(connection, task)
+                file.chmod(0o600)  # it holds the links
+            elif connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+                raise OutputError("is a database, but none of judgements", where=str(file))
+            store = cls(file, connection, held)
+            if task is not None:
+                store._continue(task, raters, slots)
+        except sqlite3.Error as error:
+            held.close()
+            raise DataError(f"cannot be used as a database of judgements: {first_line(error)}", file=file) from error
+        except BaseException:
+            held.close()
+            raise
+        return store
+
+    @staticmethod
+    def _hold(file: Path, held: contextlib.ExitStack) -> None:
+        lock = Path(f"{file}.lock")
+        try:
+            lock.touch()
+            held.enter_context(holding(lock))
+        except BlockingIOError as error:
+            told = "another process serves it"
+            raise OutputError(told, where=str(file), hint="stop that one, or name another file") from error
+        except OSError as error:
+            raise OutputError(f"cannot be written: {error.strerror or error}", where=str(file)) from error
+
+    def _continue(self, task: Task, raters: Sequence[str], slots: int) -> None:
+        (known,) = self._one("SELECT sha256 FROM task")
+        if known != task.sha256:
+            told = "holds judgements of other items, or was made with another seed, share of repeats or scale"
+            raise StudyError(told, where=str(self.path), hint="ask as before, or name another file with -o")
+        with self._change():
+            self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
+            for name in raters:
+                if self._one_or_none("SELECT 1 FROM raters WHERE name = ?", name) is None:
+                    self._add(name)
+        self.task = self._task()
+        (self.slots,) = self._one("SELECT slots FROM task")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Bring all changes into the one file, and let go of it."""
+        with contextlib.suppress(sqlite3.Error):
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self._held.close()
+        with contextlib.suppress(OSError):
+            Path(f"{self.path}.lock").unlink()
+
+    # Who --------------------------------------------------------------------------------------------------------------
+
+    def raters(self) -> list[Rater]:
+        """All raters, in the order in which they were added."""
+        return [Rater(*row) for row in self._db.execute("SELECT n, name, token FROM raters ORDER BY n")]
+
+    def token(self, name: str) -> str:
+        """The token of the owner's link, or of that to join."""
+        (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
+        return str(token)
+
+    def is_token(self, name: str, given: str) -> bool:
+        """Whether a token is that of the owner, or that to join; in constant time."""
+        return _same(self.token(name), given)
+
+    def rater(self, n: int, token: str) -> Rater | None:
+        """The rater of that number and token, compared in constant time."""
+        row = self._one_or_none("SELECT n, name, token FROM raters WHERE n = ?", n)
+        known = Rater(*row) if row is not None else Rater(0, "", "-" * 22)
+        return known if _same(known.token, token) and row is not None else None
+
+    def rater_of(self, token: str) -> Rater | None:
+        """The rater whose link has that token; in a time that tells nothing of it."""
+        found = [rater for rater in self.raters() if _same(rater.token, token)]
+        return found[0] if found else None
+
+    def join(self) -> Rater | None:
+        """One more rater, None where all slots are taken."""
+        with self._change():
+            (taken,) = self._one("SELECT COUNT(*) FROM raters WHERE name GLOB 'rater [0-9]*'")
+            return None if taken >= self.slots else self._add(f"rater {taken + 1}")
+
+    def _add(self, name: str) -> Rater:
+        (n,) = self._one("SELECT COALESCE(MAX(n), 0) + 1 FROM raters")
+        rater = Rater(int(n), name, _token())
+        self._db.execute("INSERT INTO raters VALUES (?, ?, ?)", (rater.n, rater.name, rater.token))
+        rows = [(rater.n, position, *place) for position, place in enumerate(plan(self.task, rater.n), 1)]
+        self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
+        return rater
+
+    def signed(self, *parts: object) -> str:
+        """What only this database can have signed so."""
+        message = _json([str(part) for part in parts]).encode()
+        return hmac.new(str(self._secret).encode(), message, "sha256").hexdigest()
+
+    # What is shown ----------------------------------------------------------------------------------------------------
+
+    def progress(self, rater: Rater) -> Progress:
+        """How far a rater is."""
+        (of,) = self._one("SELECT COUNT(*) FROM places WHERE rater = ?", rater.n)
+        done = {position for (position,) in self._db.execute(_DONE, (rater.n, rater.n))}
+        following = next((position for position in range(1, of + 1) if position not in done), None)
+        return Progress(len(done), of, following)
+
+    def showing(self, rater: Rater, position: int) -> Showing | None:
+        """What stands at a place of a rater's list; None where there is no such place."""
+        row = self._one_or_none(
+            "SELECT items.question, places.turned FROM places JOIN items ON items.n = places.item "
+            "WHERE rater = ? AND position = ?",
+            rater.n,
+            position,
+        )
+        if row is None:
+            return None
+        said = self._db.execute(
+            "SELECT value, skipped, comment, undone FROM answers WHERE rater = ? AND position = ? ORDER BY n",
+            (rater.n, position),
+        ).fetchall()
+        value, skipped, comment, undone = said[-1] if said else (None, "", "", 1)
+        kept = said[-2] if len(said) > 1 and undone else None  # what was taken back is shown once more
+        if kept is not None:
+            value, skipped, comment = kept[:3]
+        return Showing(position, _question(row[0]), bool(row[1]), len(said), value, skipped or "", comment or "")
+
+    # What is said -----------------------------------------------------------------------------------------------------
+
+    def answer(
+        self,
+        rater: Rater,
+        shown: Showing,
+        value: float | str | None,
+        *,
+        skipped: str = "",
+        comment: str = "",
+        seconds: float | None = None,
+    ) -> bool:
+        """Keep what a rater says of what was shown. False, and nothing is kept, where something was said since."""
+        with self._change():
+            place = (rater.n, shown.position)
+            (said,) = self._one("SELECT COUNT(*) FROM answers WHERE rater = ? AND position = ?", *place)
+            if said != shown.revision:
+                return False
+            row = (*place, value, skipped or None, comment or None, seconds, _now())
+            columns = "rater, position, value, skipped, comment, seconds, at"
+            self._db.execute(f"INSERT INTO answers ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+        return True
+
+    def undo(self, rater: Rater) -> bool:
+        """Take back the last thing that a rater said and that stands. False where there is none."""
+        with self._change():
+            last = self._one_or_none(_LAST, rater.n)
+            if last is None:
+                return False
+            row = (rater.n, last[0], _now())
+            self._db.execute("INSERT INTO answers (rater, position, at, undone) VALUES (?, ?, ?, 1)", row)
+        return True
+
+    def decide(self, item: int, value: float | str, comment: str, known: int) -> bool:
+        """Keep what the owner decides on a disputed item. False where something was decided since `known`."""
+        with self._change():
+            if self._one("SELECT COUNT(*) FROM decisions WHERE item = ?", item) != (known,):
+                return False
+            row = (item, value, comment or None, _now())
+            self._db.execute("INSERT INTO decisions (item, value, comment, at) VALUES (?, ?, ?, ?)", row)
+        return True
+
+    # The database -----------------------------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def _change(self) -> Iterator[None]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _one(self, query: str, *values: object) -> tuple[Any, ...]:
+        row: tuple[Any, ...] = self._db.execute(query, values).fetchone()
+        return row
+
+    def _one_or_none(self, query: str, *values: object) -> tuple[Any, ...] | None:
+        row: tuple[Any, ...] | None = self._db.execute(query, values).fetchone()
+        return row
+
+    def _task(self) -> Task:
+        (described,) = self._one("SELECT task FROM task")
+        items = [_question(text) for (text,) in self._db.execute("SELECT question FROM items ORDER BY n")]
+        return task_of(json.loads(described), tuple(items))
+
+
+_DONE = """
+    SELECT position FROM answers JOIN (
+        SELECT MAX(n) AS n FROM answers WHERE rater = ? GROUP BY position
+    ) USING (n) WHERE rater = ? AND NOT undone
+"""
+
+_LAST = f"SELECT position FROM ({CURRENT}) WHERE rater = ? ORDER BY n DESC LIMIT 1"
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    """A connection whose commits are on the disk when they return. The file is made, readable by its owner alone."""
+    if not file.exists():
+        os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
+    connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = FULL")
+    return connection
+
+
+def _make(connection: sqlite3.Connection, task: Task) -> None:
+    connection.executescript(f"BEGIN; {_SCHEMA}")
+    row = (VERSION, task.sha256, _json(task.described()), secrets.token_hex(32), 0)
+    connection.execute("INSERT INTO task VALUES (?, ?, ?, ?, ?)", row)
+    connection.executemany("INSERT INTO tokens VALUES (?, ?)", [(name, _token()) for name in (OWNER, JOIN)])
+    connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", _item_rows(task.items))
+    connection.execute("COMMIT")
+
+
+def _item_rows(items: Iterable[Question]) -> Iterator[tuple[int, str, str, str]]:
+    for n, question in enumerate(items):
+        yield n, question.kind, _json(dict(question.key)), _json(asdict(question))
+
+
+def _question(text: str) -> Question:
+    known = json.loads(text)
+    return Question(**{**known, "span": tuple(known["span"]) if known["span"] else None})
+
+
+def _token() -> str:
+    return secrets.token_urlsafe(_BITS // 8)
+
+
+def _same(known: str, given: str) -> bool:
+    return hmac.compare_digest(known.encode(), given.encode("utf-8", "replace"))
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

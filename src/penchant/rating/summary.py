@@ -1,0 +1,266 @@
+"""What the owner sees: progress, agreement as it grows, disputed items, and tables to take away.
+
+Everything is read from the database by a connection of its own, so that raters need not wait.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+import polars as pl
+
+from penchant.errors import visible
+from penchant.rating.pages import told
+from penchant.rating.store import Rater, Store
+from penchant.rating.tasks import Question, Task
+from penchant.records import Estimate
+from penchant.report.figures import Figure
+from penchant.stats.agreement import Scale, krippendorff_alpha
+from penchant.tables.judgements import CURRENT, judgement_rows
+from penchant.tables.spreadsheets import for_spreadsheets
+
+STEPS = 10
+"""The points at which agreement is measured as it grows."""
+MOST = 100
+"""The most disputed items that are shown."""
+RESAMPLES = 1_000
+_SAID = f"""
+    SELECT raters.name, places.item, said.value, places.repeated, said.seconds, said.skipped, said.comment, said.n
+    FROM ({CURRENT}) AS said
+    JOIN places ON places.rater = said.rater AND places.position = said.position
+    JOIN raters ON raters.n = said.rater
+    ORDER BY said.n
+"""
+_OF = """
+    SELECT raters.name, COUNT(*) FROM places JOIN raters ON raters.n = places.rater GROUP BY raters.n ORDER BY raters.n
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One thing that somebody said and that stands; `value` is None where the item was skipped."""
+
+    rater: str
+    item: int
+    value: float | str | None
+    repeated: bool
+    seconds: float | None
+    skipped: str
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaterFacts:
+    """How far a rater is, and how steady. `repeats` are the items shown twice and answered both times, `same` those
+    that got one answer, `apart` the mean distance of the two answers (NaN for choices); `missed` of `attention` items
+    were answered otherwise than declared. `seconds` is the median time an item, NaN before there is one."""
+
+    name: str
+    done: int
+    of: int
+    skipped: int
+    seconds: float
+    repeats: int
+    same: int
+    apart: float
+    attention: int
+    missed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Disputed:
+    """An item on which raters differ, with everybody's answer, and what the owner decided, if anything."""
+
+    item: int
+    question: Question
+    answers: tuple[tuple[str, str, str], ...]
+    decision: str
+    decided: int
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All that the owner's page shows."""
+
+    raters: tuple[RaterFacts, ...]
+    agreement: Estimate
+    growth: tuple[tuple[int, Estimate], ...]
+    disputed: tuple[Disputed, ...]
+    more: int
+    comments: tuple[tuple[str, Question, str], ...]
+
+
+def summarise(path: Path, task: Task) -> Summary:
+    """What was said until now."""
+    said, of, decisions = _read(path)
+    disputed = _disputed(task, said, decisions)
+    return Summary(
+        tuple(_facts(task, name, number, [each for each in said if each.rater == name]) for name, number in of),
+        alpha(task, said),
+        tuple(growth(task, said)),
+        tuple(disputed[:MOST]),
+        max(0, len(disputed) - MOST),
+        tuple((each.rater, task.items[each.item], each.comment) for each in reversed(said) if each.comment),
+    )
+
+
+def code(store: Store, rater: Rater) -> str:
+    """What a rater is shown at the end, by which the owner knows that it was reached."""
+    return store.signed("done", rater.n, rater.token)[:8].upper()
+
+
+def _read(path: Path) -> tuple[list[Said], list[tuple[str, int]], Mapping[int, list[tuple[object, str]]]]:
+    decisions: dict[int, list[tuple[object, str]]] = {}
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        said = [
+            Said(rater, item, value, bool(repeated), seconds, skipped or "", comment or "")
+            for rater, item, value, repeated, seconds, skipped, comment, _ in database.execute(_SAID)
+        ]
+        of = list(database.execute(_OF))
+        for item, value, comment in database.execute("SELECT item, value, comment FROM decisions ORDER BY n"):
+            decisions.setdefault(item, []).append((value, comment or ""))
+    return said, of, decisions
+
+
+def _counted(task: Task, said: Sequence[Said]) -> list[Said]:
+    """The judgements: answers to the first showing of an item."""
+    return [
+        each for each in said if task.items[each.item].kind == "item" and not each.repeated and each.value is not None
+    ]
+
+
+def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
+    first = {each.item: each.value for each in _counted(task, said)}
+    again = [(first[each.item], each.value) for each in said if each.repeated and each.item in first]
+    both = [(a, b) for a, b in again if b is not None]
+    apart = [abs(float(a) - float(b)) for a, b in both if a is not None and b is not None and task.kind == "scale"]
+    watched = [each for each in said if task.items[each.item].kind == "attention"]
+    times = [each.seconds for each in said if each.seconds is not None]
+    return RaterFacts(
+        name=name,
+        done=len(said),
+        of=of,
+        skipped=sum(each.value is None for each in said),
+        seconds=median(times) if times else float("nan"),
+        repeats=len(both),
+        same=sum(a == b for a, b in both),
+        apart=float(np.mean(apart)) if apart else float("nan"),
+        attention=len(watched),
+        missed=sum(each.value != task.items[each.item].right for each in watched),
+    )
+
+
+def alpha(task: Task, said: Sequence[Said]) -> Estimate:
+    """Krippendorff's α of the judgements: ordinal on a scale, nominal for choices; as `penchant ratings agreement`."""
+    rows: dict[int, np.ndarray] = {}
+    for each in sorted(_counted(task, said), key=lambda each: each.item):
+        row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
+        row[task.answers.index(each.value)] += 1
+    counts = np.array(list(rows.values())).reshape(-1, len(task.answers))
+    domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
+    kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
+    return krippendorff_alpha(counts, domain=domain, scale=kind, seed=0, resamples=RESAMPLES)
+
+
+def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:
+    """Agreement after each tenth of what was said until now, with the number of judgements."""
+    counted = _counted(task, said)
+    ends = sorted({len(counted) * step // STEPS for step in range(1, STEPS + 1)} - {0})
+    return [(end, alpha(task, counted[:end])) for end in ends]
+
+
+def growth_svg(path: Path, task: Task) -> str:
+    """Agreement as it grows, drawn."""
+    from penchant.report.drawing import alt
+
+    grown = growth(task, _read(path)[0])
+    rows = [{"judgements": n, "alpha": e.value, "low": e.low, "high": e.high} for n, e in grown]
+    known = [row for row in rows if row["alpha"] == row["alpha"]]
+    base = alt.Chart(pl.DataFrame(known, schema=dict.fromkeys(("judgements", "alpha", "low", "high"), pl.Float64)))
+    across = alt.X("judgements:Q", title="judgements", scale=alt.Scale(zero=True))
+    scale = alt.Scale(domain=[min([0.0, *(row["low"] for row in known if row["low"] == row["low"])]), 1])
+    chart = alt.layer(
+        base.mark_area(opacity=0.25, color="#0072B2").encode(
+            across, alt.Y("low:Q", title="α", scale=scale), alt.Y2("high:Q")
+        ),
+        base.mark_line(point=True, color="#0072B2").encode(across, alt.Y("alpha:Q", title="α", scale=scale)),
+    ).properties(width=360, height=160, background="white")
+    text = "Krippendorff's alpha after each tenth of the judgements, with its interval."
+    return Figure("alpha", "Agreement as it grows", text, chart).svg()
+
+
+def _disputed(
+    task: Task, said: Sequence[Said], decisions: Mapping[int, Sequence[tuple[object, str]]]
+) -> list[Disputed]:
+    by_item: dict[int, list[Said]] = {}
+    for each in said:
+        if task.items[each.item].kind == "item" and not each.repeated:
+            by_item.setdefault(each.item, []).append(each)
+    found = []
+    for item, every in by_item.items():
+        places = [task.answers.index(each.value) for each in every if each.value is not None]
+        if not places or max(places) == min(places) or (task.kind == "scale" and max(places) - min(places) < 2):
+            continue
+        question = task.items[item]
+        answers = tuple(
+            (
+                each.rater,
+                told(task, question, each.value) if each.value is not None else f"skipped: {each.skipped}",
+                each.comment,
+            )
+            for each in sorted(every, key=lambda each: each.rater)
+        )
+        decided = decisions.get(item, [])
+        decision = told(task, question, decided[-1][0]) if decided else ""  # type: ignore[arg-type]
+        spread = (max(places) - min(places), float(np.var(places)))
+        found.append((spread, Disputed(item, question, answers, decision, len(decided))))
+    return [each for _, each in sorted(found, key=lambda pair: (pair[0], -pair[1].item), reverse=True)]
+
+
+# Tables ---------------------------------------------------------------------------------------------------------------
+
+
+def judgements_csv(path: Path, task: Task) -> str:
+    """What was said, in the form that the instrument reads."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as database:
+        data = database.serialize()
+    rows = [row.values for row in judgement_rows(data, path)]
+    return for_spreadsheets(pl.DataFrame(rows, infer_schema_length=None, strict=False)).write_csv() if rows else ""
+
+
+def decisions_csv(path: Path, task: Task) -> str:
+    """What the owner decided, one row an item."""
+    decisions = _read(path)[2]
+    rows = [
+        {**task.items[item].key, task.value: str(decided[-1][0]), "comment": decided[-1][1]}
+        for item, decided in sorted(decisions.items())
+    ]
+    return for_spreadsheets(pl.DataFrame(rows)).write_csv() if rows else ""
+
+
+def comments_csv(path: Path, task: Task) -> str:
+    """What raters wrote, and why they skipped items."""
+    rows = [
+        {
+            **task.items[each.item].key,
+            "rater": each.rater,
+            "skipped": each.skipped,
+            "comment": visible(each.comment),
+        }
+        for each in _read(path)[0]
+        if each.comment or each.skipped
+    ]
+    return for_spreadsheets(pl.DataFrame(rows)).write_csv() if rows else ""
+
+
+EXPORTS: Mapping[str, Callable[[Path, Task], str]] = {
+    "judgements.csv": judgements_csv,
+    "decisions.csv": decisions_csv,
+    "comments.csv": comments_csv,
+}

@@ -1,0 +1,104 @@
+"""Tables that the owner gives: texts on a declared scale, practice items, and items that show attention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+from penchant.errors import DataError, MethodError
+from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task
+from penchant.tables.places import suggestion
+from penchant.tables.rows import Row, read_rows
+
+_MOST = 9
+"""The most points of a scale, which have a key each."""
+
+
+def scale_points(text: str) -> tuple[Point, ...]:
+    """A scale as it is declared: "1-7", or its points separated by commas, each a number with a name if it has one, as
+    in "1=bad,2,3=good", or names alone, "no,perhaps,yes", which are numbered. Raises MethodError."""
+    first, dash, last = text.partition("-")
+    if dash and first.strip().isdigit() and last.strip().isdigit():
+        points = [Point(float(n)) for n in range(int(first), int(last) + 1)][: _MOST + 1]
+    else:
+        points = list(_named(text))
+    if not 2 <= len(points) <= _MOST or any(b.value <= a.value for a, b in pairwise(points)):
+        told = f"'{text}' is no scale of 2 to {_MOST} points that ascend"
+        raise MethodError(told, where="--scale", hint='such as 1-7, "1=bad,2,3=good" or "no,perhaps,yes"')
+    return tuple(points)
+
+
+def _named(text: str) -> Iterator[Point]:
+    parts = [part.strip() for part in text.split(",")]
+    numbered = any(_number(part.partition("=")[0]) is not None for part in parts)
+    for n, part in enumerate(parts, 1):
+        number, _, label = part.partition("=")
+        value = _number(number)
+        if numbered and value is None:
+            raise MethodError(f"'{part}' has no number", where="--scale", hint='as in "1=bad,2,3=good"')
+        yield Point(value, label.strip()) if value is not None else Point(float(n), part)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.strip().replace("−", "-"))
+    except ValueError:
+        return None
+
+
+def texts_task(path: Path, column: str, scale: str, question: str) -> Task:
+    """A task of the texts in a column of a table; the other columns come back with the judgements. Raises DataError or
+    MethodError."""
+    rows = read_rows(path)
+    points = scale_points(scale or "1-5")
+    reserved = {"rater", "rating"} & set(rows[0].values)
+    if reserved:
+        told = f"the table of judgements has a column '{min(reserved)}' of its own"
+        raise DataError(told, file=path, hint="give the column another name")
+    items = []
+    for row in rows:
+        text = _cell(row, column, path)
+        key = {name: "" if cell is None else str(cell) for name, cell in row.values.items()}
+        items.append(Question(key=key, text=text))
+    return Task(path.stem, "scale", question or "How do you rate this?", tuple(items), points)
+
+
+def declared(path: Path, task: Task, kind: ItemKind) -> Iterator[Question]:
+    """Practice or attention items of a task: the columns `text`, `right` and, if wanted, `word` (a part of the text to
+    be marked) and `why`; for choices `good`, `bad` and `why`. Raises DataError."""
+    for row in read_rows(path):
+        why = str(row.values.get("why") or "")
+        if task.kind == "choice":
+            good, bad = (_cell(row, name, path) for name in ("good", "bad"))
+            yield Question({}, good, other=bad, kind=kind, right=FIRST, why=why)
+            continue
+        text = _cell(row, "text", path)
+        given = row.number(row.values.get("right"))
+        right = None if given in (None, "") else _number(str(given))
+        if right not in task.answers and (kind == "attention" or given not in (None, "")):
+            known = ", ".join(f"{answer:g}" for answer in task.answers if isinstance(answer, float))
+            told = f"'{'' if given is None else given}' is no point of the scale"
+            raise DataError(told, file=path, line=row.line, field="right", hint=f"it has {known}")
+        question = Question({}, text, kind=kind, right=right, why=why)
+        yield _marked(question, str(row.values.get("word") or ""), row, path)
+
+
+def _marked(question: Question, word: str, row: Row, path: Path) -> Question:
+    if not word:
+        return question
+    start = question.text.find(word)
+    if start < 0:
+        raise DataError(f"the text has no '{word}'", file=path, line=row.line, field="word")
+    return replace(question, span=(start, start + len(word)))
+
+
+def _cell(row: Row, column: str, path: Path) -> str:
+    if column not in row.values:
+        told = f"there is no column '{column}'"
+        raise DataError(told, file=path, hint=suggestion(column, list(row.values)))
+    cell = row.values[column]
+    if cell is None or not str(cell).strip():
+        raise DataError("the text is blank", file=path, line=row.line, field=column)
+    return str(cell)

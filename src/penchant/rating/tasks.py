@@ -1,0 +1,92 @@
+"""What people are asked to judge: items on a scale, or choices between two sentences."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["scale", "choice"]
+Layout = Literal["long", "sides", "wide"]
+ItemKind = Literal["item", "practice", "attention"]
+FIRST, SECOND = "good", "bad"
+"""What choosing the first and the second text of an item is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A point of a scale: its number, and its name where it has one."""
+
+    value: float
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One item. `key` are the cells by which its judgements are known again; `text` is what is shown, `span` the place
+    in it of the word that is judged. A choice has an `other` text, and `text` is the first, called "good". `right` is
+    the answer that the owner declares for practice and attention items, `why` the reason that is shown for it."""
+
+    key: Mapping[str, str]
+    text: str
+    span: tuple[int, int] | None = None
+    other: str = ""
+    kind: ItemKind = "item"
+    right: float | str | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What is asked of every rater. `question` stands above each item, `points` are those of the scale (none for a
+    choice), `layout` is the form of the table of judgements (see `penchant.tables.judgements`), whose values are in a
+    column named `value`. `language` is a BCP 47 tag, "und" where unknown. `instructions` are Markdown."""
+
+    title: str
+    kind: Kind
+    question: str
+    items: tuple[Question, ...]
+    points: tuple[Point, ...] = ()
+    layout: Layout = "long"
+    value: str = "rating"
+    language: str = "und"
+    instructions: str = ""
+    breaks: int = 50
+    repeat: float = 0.05
+    seed: int = 0
+
+    @property
+    def answers(self) -> tuple[float | str, ...]:
+        """What can be answered, in order."""
+        return (FIRST, SECOND) if self.kind == "choice" else tuple(point.value for point in self.points)
+
+    def described(self) -> dict[str, Any]:
+        """Everything but the items, for JSON."""
+        return {name: value for name, value in asdict(self).items() if name != "items"}
+
+    @property
+    def sha256(self) -> str:
+        """A hash of all that is asked, by which a task is known again; what raters are told may change."""
+        asked = {name: value for name, value in asdict(self).items() if name not in ("instructions", "title", "breaks")}
+        return hashlib.sha256(json.dumps(asked, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+
+
+def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
+    """The task whose description was kept."""
+    points = tuple(Point(**point) for point in described["points"])
+    return Task(**{**described, "points": points}, items=items)
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How the owner wants a target judged. `task` chooses among an instrument's ways, such as `choice` or `sentences`;
+    `everything` asks for words that are rated already, too."""
+
+    task: str = ""
+    everything: bool = False
+    column: str = ""
+    scale: str = ""
+    question: str = ""
+    more: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,117 @@
+"""The database of judgements that `penchant rate` keeps, read as a table: what its raters said, in the form that an
+instrument reads.
+
+Only a rater's answer to the first showing of an item counts; practice, attention and repeated items are left out, and
+so is what was skipped or taken back. The database is read from its bytes, so it is never changed, and nothing that it
+may define itself is run: its tables are asked for with the queries below.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from penchant.errors import DataError, first_line
+from penchant.tables.row import Row
+
+MAGIC = b"SQLite format 3\0"
+APPLICATION = 0x70636A64
+"""What marks a database of SQLite as one of judgements."""
+VERSION = 1
+_WAL, _ROLLBACK = b"\2\2", b"\1\1"
+"""Bytes 18 and 19 of a database whose changes are written beside it first, and of one that holds them all."""
+_STEPS = 200_000_000
+"""The most steps of SQLite's machine that reading may take."""
+_CHUNK = 10_000
+
+CURRENT = """
+    SELECT answers.* FROM answers
+    JOIN (SELECT MAX(n) AS n FROM answers GROUP BY rater, position) USING (n) WHERE NOT answers.undone
+"""
+"""The answers that stand: of every rater and position the last, unless it was taken back."""
+_SAID = f"""
+    SELECT raters.name, items.n, items.key, said.value
+    FROM ({CURRENT}) AS said
+    JOIN places ON places.rater = said.rater AND places.position = said.position
+    JOIN items ON items.n = places.item
+    JOIN raters ON raters.n = said.rater
+    WHERE items.kind = 'item' AND NOT places.repeated AND said.value IS NOT NULL
+    ORDER BY items.n, raters.n
+"""
+
+
+def is_judgements(start: bytes) -> bool:
+    """Whether a file that begins so is a database."""
+    return start.startswith(MAGIC)
+
+
+def refuse_open(file: Path) -> None:
+    """Raise DataError for a database whose last answers stand beside it."""
+    beside = Path(f"{file}-wal")
+    if beside.exists() and beside.stat().st_size:
+        told = "has answers that are not in the file yet: penchant rate runs, or did not end"
+        raise DataError(told, file=file, hint="stop it; if it was killed, start it once more and stop it")
+
+
+def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
+    """What raters said. The layout of the task decides what a row is: a judgement (`long`), a rater's ratings of both
+    sentences of a pair (`sides`), or all answers of a rater (`wide`). Raises DataError."""
+    try:
+        with closing(sqlite3.connect(":memory:")) as database:
+            database.deserialize(data[:18] + _ROLLBACK + data[20:])
+            database.execute("PRAGMA trusted_schema = OFF")
+            database.set_progress_handler(lambda: 1, _STEPS)
+            task = _task(database, file)
+            said = database.execute(_SAID).fetchall()
+        rows = list(_laid_out(task, [(rater, item, _key(key), value) for rater, item, key, value in said]))
+    except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError) as error:
+        raise DataError(f"cannot be read as a database of judgements: {first_line(error)}", file=file) from error
+    return (Row(number, values) for number, values in enumerate(rows, 1))
+
+
+def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
+    """What was asked. Raises DataError for a database of something else."""
+    (application,) = database.execute("PRAGMA application_id").fetchone()
+    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if application != APPLICATION or not {"task", "items", "raters", "places", "answers"} <= tables:
+        raise DataError("is a database, but none of judgements", file=file, hint="penchant rate makes one")
+    version, task = database.execute("SELECT version, task FROM task").fetchone()
+    if version != VERSION:
+        raise DataError(f"is of version {version}; this version of penchant reads {VERSION}", file=file)
+    found = json.loads(task)
+    if not isinstance(found, dict):
+        raise DataError("is a database of judgements whose task is damaged", file=file)
+    return found
+
+
+def _key(text: str) -> dict[str, Any]:
+    key = json.loads(text)
+    return key if isinstance(key, dict) else {}
+
+
+Said = tuple[str, int, dict[str, Any], float | str]
+
+
+def _laid_out(task: dict[str, Any], said: list[Said]) -> Iterator[dict[str, object]]:
+    layout, value_name = task["layout"], str(task["value"])
+    if layout == "wide":
+        by_rater: dict[str, dict[str, object]] = {}
+        for rater, _, key, value in said:
+            by_rater.setdefault(rater, {"rater": rater})[str(key["id"])] = value
+        names = list(dict.fromkeys(name for row in by_rater.values() for name in row))
+        yield from ({name: row.get(name) for name in names} for row in by_rater.values())
+    elif layout == "sides":
+        pairs: dict[tuple[str, str], dict[str, object]] = {}
+        for rater, _, key, value in said:
+            side = str(key["side"])
+            rest = {name: cell for name, cell in key.items() if name != "side"}
+            row = pairs.setdefault((json.dumps(rest, sort_keys=True), rater), {**rest, "rater": rater})
+            row[f"{value_name}_{side}"] = value
+        sides = (f"{value_name}_good", f"{value_name}_bad")
+        yield from ({**row, **{name: row.get(name) for name in sides}} for row in pairs.values())
+    else:
+        yield from ({**key, "rater": rater, value_name: value} for rater, _, key, value in said)
