@@ -2,7 +2,8 @@
 
     python bench/cluster.py stream [SENTENCES]   64 shards on an S3-compatible server, two workers, driver killed twice
     python bench/cluster.py overhead             two workers of one thread against one process of two
-    python bench/cluster.py extract FILE…        a corpus searched by one process and by two machines
+    python bench/cluster.py extract FOLDER       a corpus, as bench/corpus.py --keep FOLDER made it, searched by one
+                                                 process and by two machines
 
 Everything listens on 127.0.0.1. Needs ray; `stream` also moto[server], s3fs and psutil.
 """
@@ -202,15 +203,16 @@ def overhead(sentences: int) -> None:
             print(f"{model.name}: {told}")
 
 
-def extract(texts: list[str]) -> None:
+def extract(folder: Path) -> None:
     """The same table by one process and by two machines, byte for byte."""
+    texts, stimuli = sorted(map(str, (folder / "text").glob("*.txt"))), str(folder / "set.yaml")
     with tempfile.TemporaryDirectory() as home, cluster() as address:
         times = {}
         for name, options in (("one process", ["--workers", "1"]), ("two machines", ["--on", address])):
             out = Path(home) / f"{name.replace(' ', '-')}.parquet"
             began = time.perf_counter()
             subprocess.run(
-                [*PROGRAM, "corpus", "extract", *texts, "--data", "associations-en", "-o", str(out), *options],
+                [*PROGRAM, "corpus", "extract", *texts, "--data", stimuli, "-o", str(out), *options],
                 check=True,
                 stdout=subprocess.DEVNULL,
             )
@@ -226,7 +228,7 @@ if __name__ == "__main__":
     parser.add_argument("given", nargs="*")
     asked = parser.parse_args()
     if asked.what == "extract":
-        extract(asked.given)
+        extract(Path(asked.given[0]))
     else:
         number = int(asked.given[0]) if asked.given else {"stream": 1_000_000, "overhead": 4_000}[asked.what]
         {"stream": stream, "overhead": overhead}[asked.what](number)
