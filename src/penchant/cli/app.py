@@ -18,7 +18,7 @@ import typer.main
 from typer.core import TyperOption
 
 from penchant._version import __version__
-from penchant.cli import checking, corpus, export, pairs, ratings, report, scoring, study, vectors
+from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, vectors
 from penchant.cli.console import ReaderGoneError, say, to_stdout, write
 from penchant.errors import OutputError, PenchantError
 
@@ -61,6 +61,7 @@ _COMMANDS = (
     ("embed", scoring.embed),
     ("check", checking.check),
     ("audit", checking.audit),
+    ("rate", rate.rate),
     ("init", study.init),
     ("list", study.list_),
     ("schema", study.schema),

@@ -46,7 +46,7 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 class Headers:
-    """Middleware: the headers that every answer carries."""
+    """An application whose answers all carry the headers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -68,7 +68,7 @@ class Site:
         self.base = base
         self.secure = secure
 
-    def app(self, hosts: list[str]) -> Starlette:
+    def app(self, hosts: list[str]) -> ASGIApp:
         """The application, which answers to these names of hosts alone."""
         get = [
             ("/", self.nowhere),
@@ -82,6 +82,7 @@ class Site:
             ("/owner/alpha.svg", self.alpha),
             ("/owner/export/{name}", self.export),
             ("/static/{name}", self.static),
+            ("/favicon.ico", self.icon),
         ]
         post = [
             ("/join/{token}", self.join),
@@ -91,8 +92,9 @@ class Site:
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
-        middleware = [Middleware(Headers), Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
-        return Starlette(routes=routes, middleware=middleware, exception_handlers={HTTPException: self._refused})
+        middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
+        handlers: Any = {HTTPException: self._refused, Exception: self._refused}
+        return Headers(Starlette(routes=routes, middleware=middleware, exception_handlers=handlers))
 
     # Everybody --------------------------------------------------------------------------------------------------------
 
@@ -111,6 +113,10 @@ class Site:
         if name not in _ASSETS:
             raise HTTPException(404, "There is no such page.")
         return Response((ASSETS / name).read_bytes(), media_type=_ASSETS[name])
+
+    async def icon(self, request: Request) -> Response:
+        """None, which browsers ask for all the same."""
+        return Response(status_code=204)
 
     async def enter(self, request: Request) -> Response:
         """The link of a rater or of the owner: keep its token in a cookie. The link to join shows how."""
@@ -288,7 +294,7 @@ class Site:
 
     def _rater(self, request: Request) -> Rater:
         n = request.path_params["n"]
-        rater = self.store.rater(n, request.cookies.get(f"rater{n}", "")) if n < 2**31 else None
+        rater = self.store.rater(n, request.cookies.get(f"rater{n}", ""))
         if rater is None:
             raise HTTPException(403, "Open the link that you were given; cookies must be allowed.")
         return rater

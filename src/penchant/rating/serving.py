@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import signal
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from penchant.errors import MethodError, missing_package
 from penchant.rating.store import JOIN, OWNER, Store
+
+if TYPE_CHECKING:
+    import uvicorn
+    from starlette.types import ASGIApp
 
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 _STOPPING = 3
@@ -87,7 +93,17 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
         package = (error.name or "starlette").partition(".")[0]
         raise missing_package(package, "rate", error) from error
     app = Site(store, address.base, secure=address.public.startswith("https:")).app(address.hosts())
-    config = uvicorn.Config(
+    server = uvicorn.Server(settings(app))
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # the server passes on what stopped it: end in order
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[bound])
+
+
+def settings(app: ASGIApp) -> uvicorn.Config:
+    """How the application is served: nothing is logged, and nobody is told by what."""
+    import uvicorn
+
+    return uvicorn.Config(
         app,
         log_config=None,
         access_log=False,
@@ -98,5 +114,3 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
         limit_concurrency=1_000,
         timeout_graceful_shutdown=_STOPPING,
     )
-    with contextlib.suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run(sockets=[bound])

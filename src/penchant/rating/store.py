@@ -27,6 +27,7 @@ from penchant.tables.judgements import APPLICATION, CURRENT, MAGIC, VERSION
 OWNER = "owner"
 JOIN = "join"
 _BITS = 128
+_NUMBERS = 2**31
 _SCHEMA = f"""
     PRAGMA application_id = {APPLICATION};
     CREATE TABLE task (version INTEGER, sha256 TEXT, task TEXT, secret TEXT, slots INTEGER);
@@ -188,7 +189,7 @@ class Store:
 
     def rater(self, n: int, token: str) -> Rater | None:
         """The rater of that number and token, compared in constant time."""
-        row = self._one_or_none("SELECT n, name, token FROM raters WHERE n = ?", n)
+        row = self._one_or_none("SELECT n, name, token FROM raters WHERE n = ?", min(n, _NUMBERS))
         known = Rater(*row) if row is not None else Rater(0, "", "-" * 22)
         return known if _same(known.token, token) and row is not None else None
 
@@ -227,6 +228,8 @@ class Store:
 
     def showing(self, rater: Rater, position: int) -> Showing | None:
         """What stands at a place of a rater's list; None where there is no such place."""
+        if not 0 < position < _NUMBERS:
+            return None
         row = self._one_or_none(
             "SELECT items.question, places.turned FROM places JOIN items ON items.n = places.item "
             "WHERE rater = ? AND position = ?",

@@ -95,6 +95,11 @@ class Summary:
     more: int
     comments: tuple[tuple[str, Question, str], ...]
 
+    @property
+    def drawn(self) -> bool:
+        """Whether there is agreement to draw."""
+        return sum(not np.isnan(estimate.value) for _, estimate in self.growth) > 1
+
 
 def summarise(path: Path, task: Task) -> Summary:
     """What was said until now."""
@@ -162,7 +167,7 @@ def alpha(task: Task, said: Sequence[Said]) -> Estimate:
     for each in sorted(_counted(task, said), key=lambda each: each.item):
         row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
         row[task.answers.index(each.value)] += 1
-    counts = np.array(list(rows.values())).reshape(-1, len(task.answers))
+    counts = np.array(list(rows.values()), dtype=np.int64).reshape(-1, len(task.answers))
     domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
     kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
     return krippendorff_alpha(counts, domain=domain, scale=kind, seed=0, resamples=RESAMPLES)

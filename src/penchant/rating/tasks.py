@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 Kind = Literal["scale", "choice"]
@@ -89,4 +89,3 @@ class Wishes:
     column: str = ""
     scale: str = ""
     question: str = ""
-    more: dict[str, Any] = field(default_factory=dict)

@@ -1,0 +1,117 @@
+"""`penchant rate`: a page on which people judge what an instrument or a table asks, and a database of what they say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from penchant.cli.console import say, to_stdout, write
+from penchant.limits import SEED
+
+if TYPE_CHECKING:
+    from penchant.rating.asking import Judge
+    from penchant.rating.tasks import Task
+
+PORT = 8377
+"""Where the page is served unless another port is named."""
+
+
+def rate(
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="What is judged: a result directory of cloze, a table of minimal pairs, a set of value statements, or "
+            "a table with --column.",
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.sqlite", help="The database of what is said.")],
+    raters: Annotated[str, typer.Option(metavar="NAMES", help="Who judges, separated by commas: a link each.")] = "",
+    open_: Annotated[
+        int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link by which N people can join.")
+    ] = 0,
+    host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any that is free.")] = PORT,
+    public: Annotated[
+        str, typer.Option(metavar="URL", help="The address that a proxy shows to the world, for the links.")
+    ] = "",
+    task: Annotated[str, typer.Option(help="For pairs: choice (default), or sentences, each from 1 to 7.")] = "",
+    all_: Annotated[bool, typer.Option("--all", help="For cloze: words that are rated already, too.")] = False,
+    column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
+    scale: Annotated[
+        str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
+    ] = "",
+    question: Annotated[str, typer.Option(help="What stands above every item.")] = "",
+    instructions: Annotated[Path | None, typer.Option(metavar="FILE.md", help="What raters read first.")] = None,
+    practice: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Items to begin with: text, right, word, why; or good, bad.")
+    ] = None,
+    attention: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Items that show who reads: the same columns.")
+    ] = None,
+    repeat: Annotated[str, typer.Option(help="The share of items that is shown twice.")] = "5%",
+    breaks: Annotated[int, typer.Option(min=0, metavar="N", help="A break after every N items; 0 for none.")] = 50,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order.")] = 0,
+    html: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="Write a page for each rater instead, which needs no server.")
+    ] = None,
+    returned: Annotated[
+        list[Path] | None, typer.Option(metavar="FILE", help="Take in the answers that such a page saved. Repeatable.")
+    ] = None,
+) -> None:
+    """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
+    from penchant.rating.asking import Given, share, task_of_target
+    from penchant.rating.tasks import Wishes
+
+    wishes = Wishes(task, all_, column, scale, question)
+    given = Given(instructions, practice, attention, share(repeat), breaks, seed)
+    asked = task_of_target(target, wishes, given, _judges())
+    names = [name.strip() for name in raters.split(",") if name.strip()]
+    if html is not None or returned:
+        _without_server(asked, out, names, open_, html, returned or [])
+    else:
+        _serve(asked, out, names, open_, host, port, public)
+
+
+def _judges() -> list[Judge]:
+    from penchant.instruments.registry import instruments
+
+    return [each.judge for each in instruments().values() if each.judge is not None]
+
+
+def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
+    from penchant.rating.serving import LOOPBACK, Address, check_public, links, listening, serve
+    from penchant.rating.store import Store
+
+    check_public(public)
+    with Store.open(out, asked, raters=names, slots=slots) as store, listening(host, port) as bound:
+        address = Address(host, bound.getsockname()[1], public)
+        found = links(store, address)
+        if len(found) == 1:
+            say("note: nobody is asked yet: --raters anna,ben or --open N makes links")
+        with to_stdout():
+            for name, link in found:
+                write(f"{name}\t{link}")
+        say(f"{len(asked.items)} items; what is said is in {out}. Stop with Ctrl-C; the same command goes on.")
+        if host not in LOOPBACK:
+            say("note: others can reach this page, and it does not encrypt: put a proxy with https before it")
+        serve(store, bound, address)
+    say(f"stopped; what was said is in {out}")
+
+
+def _without_server(
+    asked: Task, out: Path, names: list[str], slots: int, html: Path | None, returned: list[Path]
+) -> None:
+    from penchant.rating.onepage import take_in, write_pages
+    from penchant.rating.store import Store
+
+    with Store.open(out, asked, raters=names, slots=slots) as store:
+        for file in returned:
+            taken = take_in(store, file)
+            say(f"{file}: {taken.new} answers of {taken.rater} taken in, {taken.known} known before")
+        if html is not None:
+            for page in write_pages(store, html):
+                with to_stdout():
+                    write(str(page))
+            say("send each rater the page; --returned takes in the file that it saves")

@@ -1,0 +1,88 @@
+"""From a target to a task: what instruments, or a table, ask of people, with what the owner adds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from penchant.errors import DataError, MethodError
+from penchant.rating.tables import declared, texts_task
+from penchant.rating.tasks import Task, Wishes
+
+Judge = Callable[[str, Wishes], Task | None]
+_LONGEST = 100_000
+"""The most bytes of instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the owner adds to a task."""
+
+    instructions: Path | None = None
+    practice: Path | None = None
+    attention: Path | None = None
+    repeat: float = 0.05
+    breaks: int = 50
+    seed: int = 0
+
+
+def share(text: str) -> float:
+    """A share between 0 and 1, as 5% or 0.05. Raises MethodError."""
+    number, percent, rest = text.strip().partition("%")
+    try:
+        value = float(number) / (100 if percent else 1)
+    except ValueError:
+        value = -1.0
+    if rest or not 0 <= value <= 1:
+        raise MethodError(f"'{text}' is no share", where="--repeat", hint="such as 5% or 0.05")
+    return value
+
+
+def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> Task:
+    """The task of a target: of its texts where a column is named, else what the first instrument makes of it that knows
+    it. Raises DataError, MethodError or StudyError."""
+    if wishes.column:
+        task = texts_task(Path(target), wishes.column, wishes.scale, wishes.question)
+    elif wishes.scale:
+        raise MethodError("--scale is for a table of texts", hint="name their column with --column")
+    else:
+        found = (judge(target, wishes) for judge in judges)
+        known = next((task for task in found if task is not None), None)
+        if known is None:
+            raise MethodError(
+                "is nothing that people can judge",
+                where=target,
+                hint="name a result directory of cloze, a table of pairs, a set of value statements, or a table with "
+                "--column",
+            )
+        task = known
+    if not task.items:
+        raise DataError("holds nothing to judge", file=target)
+    added = [
+        *(declared(given.practice, task, "practice") if given.practice else ()),
+        *(declared(given.attention, task, "attention") if given.attention else ()),
+    ]
+    told = _text(given.instructions) if given.instructions else task.instructions
+    return replace(
+        task,
+        items=(*task.items, *added),
+        instructions=told,
+        repeat=given.repeat,
+        breaks=given.breaks,
+        seed=given.seed,
+    )
+
+
+def _text(path: Path) -> str:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LONGEST + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+    except UnicodeDecodeError as error:
+        raise DataError("is not UTF-8", file=path) from error
+    if len(data) > _LONGEST:
+        raise DataError(f"is longer than {_LONGEST} bytes", file=path)
+    return text

@@ -1,0 +1,171 @@
+"""A page for each rater that needs no server: it keeps answers in the browser and saves them as a file.
+
+The file is a table in the form that the instrument reads, so that it can be named wherever the database can; its first
+row also carries everything that was said, which `take_in` brings into the database.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from penchant.errors import DataError, OutputError, visible
+from penchant.files import distinct, write_text
+from penchant.rating.pages import ASSETS, REASONS, direction, instructions, page, parts
+from penchant.rating.server import COMMENT
+from penchant.rating.store import Rater, Store
+from penchant.rating.tasks import Question, Task
+
+JOURNAL = "penchant journal"
+"""The cell of the first row that holds everything that was said."""
+_LARGEST = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Whose answers were taken in, and how many were new, or known before."""
+
+    rater: str
+    new: int
+    known: int
+
+
+def write_pages(store: Store, folder: str | Path) -> list[Path]:
+    """Write a page for each rater into a folder. Raises OutputError, also where there are no raters."""
+    raters = store.raters()
+    if not raters:
+        raise OutputError("nobody is asked yet", where=str(folder), hint="name people with --raters anna,ben")
+    place = Path(folder)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise OutputError(f"cannot be made: {error.strerror or error}", where=str(place)) from error
+    style, script = ((ASSETS / name).read_text("utf-8") for name in ("rate.css", "onepage.js"))
+    written: list[Path] = []
+    for rater in raters:
+        name = distinct(rater.name, [path.stem for path in written])
+        html = page(
+            "onepage",
+            title=store.task.title,
+            style=style,
+            script=script,
+            policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; "
+            "form-action 'none'; img-src data:",
+            told=instructions(store.task),
+            data=_embedded(_given(store, rater)),
+        )
+        write_text(html, place / f"{name}.html")
+        written.append(place / f"{name}.html")
+    return written
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _embedded(value: object) -> str:
+    """JSON that can stand in a script element."""
+    return json.dumps(value, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", "\\u2028")
+
+
+def _given(store: Store, rater: Rater) -> dict[str, Any]:
+    """What a page shows and saves: the task, and the items in the rater's order."""
+    task = store.task
+    places = [store.showing(rater, position) for position in range(1, store.progress(rater).of + 1)]
+    first: set[int] = set()
+    items = []
+    for showing in places:
+        assert showing is not None
+        question = showing.question
+        number = task.items.index(question)
+        items.append(_item(task, question, turned=showing.turned, repeated=number in first))
+        first.add(number)
+    return {
+        "rater": rater.name,
+        "n": rater.n,
+        "task": task.sha256,
+        "sign": store.signed("page", rater.n, rater.token),
+        "kind": task.kind,
+        "layout": task.layout,
+        "value": task.value,
+        "question": visible(task.question),
+        "language": task.language,
+        "direction": direction(task.language),
+        "breaks": task.breaks,
+        "answers": list(task.answers),
+        "labels": [visible(point.label) for point in task.points],
+        "reasons": list(REASONS),
+        "items": items,
+    }
+
+
+def _item(task: Task, question: Question, *, turned: bool, repeated: bool) -> dict[str, Any]:
+    right = task.answers.index(question.right) if question.right is not None else None
+    practice = question.kind == "practice"
+    return {
+        "key": dict(question.key),
+        "parts": [visible(part) for part in parts(question)],
+        "other": visible(question.other),
+        "turned": turned,
+        "counts": question.kind == "item" and not repeated,
+        "practice": practice,
+        "right": right if practice else None,
+        "why": visible(question.why) if practice else "",
+    }
+
+
+def take_in(store: Store, file: str | Path) -> Taken:
+    """Bring what a page saved into the database. Raises DataError for a file that no page of this database saved."""
+    path = Path(file)
+    journal = _journal(path)
+    rater = next((each for each in store.raters() if each.n == journal.get("n")), None)
+    if rater is None or journal.get("sign") != store.signed("page", rater.n, rater.token):
+        raise DataError("was saved by a page of another database", file=path)
+    if journal.get("task") != store.task.sha256:
+        raise DataError("was saved by a page of another task", file=path)
+    answers = journal.get("said")
+    new = known = 0
+    checked = [_checked(store.task, entry, path) for entry in (answers if isinstance(answers, list) else [])]
+    for position, value, skipped, comment, seconds in checked:
+        showing = store.showing(rater, position)
+        if showing is None:
+            raise DataError(f"there is no place {position} in the list of {rater.name}", file=path)
+        if showing.revision and (showing.value, showing.skipped) == (value, skipped):
+            known += 1
+            continue
+        store.answer(rater, showing, value, skipped=skipped, comment=comment, seconds=seconds)
+        new += 1
+    return Taken(rater.name, new, known)
+
+
+def _journal(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST)
+        rows = json.loads(data)
+        journal = rows[0][JOURNAL]
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+    except (ValueError, RecursionError, LookupError, TypeError) as error:
+        raise DataError("is no file that a rater's page saved", file=path) from error
+    if not isinstance(journal, dict):
+        raise DataError("is no file that a rater's page saved", file=path)
+    return journal
+
+
+def _checked(task: Task, entry: object, path: Path) -> tuple[int, float | str | None, str, str, float | None]:
+    """One thing that was said, as the database keeps it. Raises DataError."""
+    if not isinstance(entry, Mapping):
+        raise DataError("is damaged", file=path)
+    position, number, seconds = entry.get("position"), entry.get("answer"), entry.get("seconds")
+    skipped, comment = str(entry.get("skipped") or ""), str(entry.get("comment") or "")[:COMMENT]
+    whole = isinstance(number, int) and not isinstance(number, bool) and 0 <= number < len(task.answers)
+    if not isinstance(position, int) or not (whole or (number is None and skipped in REASONS)):
+        raise DataError(f"holds an answer that the page cannot give: {number!r}", file=path)
+    time = float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e7 else None
+    return position, task.answers[number] if isinstance(number, int) else None, "" if whole else skipped, comment, time

@@ -1,0 +1,133 @@
+"""A rating page that is served in this process, and a client that knows no more of it than HTTP and forms."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from html import unescape
+from urllib.parse import urlencode, urljoin, urlsplit
+
+import uvicorn
+
+from penchant.rating.server import Site
+from penchant.rating.serving import Address, listening, settings
+from penchant.rating.store import Store
+from penchant.rating.tasks import Point, Question, Task
+
+LOOPBACK = "127.0.0.1"
+FORM = "application/x-www-form-urlencoded"
+
+
+def scale_task(n: int = 12, **changes: object) -> Task:
+    """Words to be rated from −1 to 1."""
+    items = tuple(
+        Question({"sentence": f"s{i}", "text": "A [MASK].", "word": f"w{i}"}, f"A w{i}.", (2, 3 + len(str(i))))
+        for i in range(n)
+    )
+    points = tuple(Point(value) for value in (-1.0, -0.5, 0.0, 0.5, 1.0))
+    return Task(**{"title": "Words", "kind": "scale", "question": "How?", "items": items, "points": points, **changes})  # type: ignore[arg-type]
+
+
+def choice_task(n: int = 6, **changes: object) -> Task:
+    """Pairs to choose from."""
+    items = tuple(
+        Question({"dataset": "d", "pair": str(i), "good": f"G{i}", "bad": f"B{i}"}, f"G{i}", other=f"B{i}")
+        for i in range(n)
+    )
+    return Task(
+        **{"title": "Pairs", "kind": "choice", "question": "Which?", "items": items, "value": "choice", **changes}  # type: ignore[arg-type]
+    )
+
+
+@contextmanager
+def serving(store: Store, public: str = "") -> Iterator[Address]:
+    """The page of a store, at a free port of the loopback."""
+    with listening(LOOPBACK, 0) as bound:
+        address = Address(LOOPBACK, bound.getsockname()[1], public)
+        app = Site(store, address.base, secure=public.startswith("https")).app(address.hosts())
+        server = uvicorn.Server(settings(app))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        yield address
+        server.should_exit = True
+        thread.join(10)
+
+
+@dataclass
+class Answered:
+    """What the server said."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    def fields(self, form: str = "answer") -> dict[str, str]:
+        """The hidden fields of a form, by its id or its action."""
+        found = re.search(rf'<form[^>]*(?:id|action)="(?:[^"]*/)?{form}"[^>]*>(.*?)</form>', self.text, re.DOTALL)
+        assert found, self.text
+        hidden = re.findall(r'<input type="hidden" name="([^"]*)" value="([^"]*)">', found[1])
+        return {name: unescape(value) for name, value in hidden}
+
+
+@dataclass
+class Client:
+    """A browser without scripts, which keeps cookies by their path."""
+
+    address: Address
+    cookies: dict[tuple[str, str], str] = field(default_factory=dict)
+    here: str = "/"
+
+    def ask(
+        self, method: str, path: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Answered:
+        connection = http.client.HTTPConnection(self.address.host, self.address.port, timeout=30)
+        path = urljoin(self.here, path)
+        kept = [f"{name}={value}" for (name, under), value in self.cookies.items() if path.startswith(under)]
+        sent = {"Cookie": "; ".join(kept)} if kept else {}
+        connection.request(method, path, body, {**sent, **(headers or {})})
+        response = connection.getresponse()
+        text = response.read().decode()
+        told = {name.lower(): value for name, value in response.getheaders()}
+        connection.close()
+        self.here = path
+        if "set-cookie" in told:
+            name, value = told["set-cookie"].partition(";")[0].split("=", 1)
+            under = re.search(r"Path=([^;]*)", told["set-cookie"])
+            assert under
+            self.cookies[name, under[1]] = value
+        return Answered(response.status, told, text)
+
+    def get(self, path: str) -> Answered:
+        """What stands there, after all redirections."""
+        answered = self.ask("GET", path)
+        while answered.status == 303:
+            answered = self.ask("GET", answered.headers["location"])
+        return answered
+
+    def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Answered:
+        """What is said to a form, without following it."""
+        return self.ask("POST", path, urlencode(fields).encode(), {"Content-Type": FORM, **headers})
+
+    def enter(self, link: str) -> Answered:
+        """Open a link."""
+        return self.get(urlsplit(link).path)
+
+    def item(self) -> Answered:
+        """The item to be answered."""
+        return self.get(f"/r/{self.number}/item")
+
+    @property
+    def number(self) -> int:
+        (name,) = [name for name, _ in self.cookies if name.startswith("rater")]
+        return int(name.removeprefix("rater"))
+
+    def answer(self, value: int, **fields: str) -> Answered:
+        """Answer the item that is shown."""
+        return self.post(f"/r/{self.number}/item", {**self.item().fields(), "value": str(value), **fields})
