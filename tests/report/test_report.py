@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 import shutil
 import unicodedata
@@ -22,7 +21,8 @@ from markupsafe import escape
 
 import penchant as pc
 from answers import Answer, refused
-from paths import ROOT, SHARED
+from browsers import AXE, CHROMIUM, FLAGS, violations
+from paths import SHARED
 from penchant import MinimalPairs, Result, Signature, load
 from penchant.report.page import page, write_report
 from penchant.report.pieces import readable
@@ -36,17 +36,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Program = Callable[..., Answer]
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-AXE = Path(os.environ.get("PENCHANT_AXE", ROOT / "node_modules/axe-core/axe.min.js"))
-FLAGS = (
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
 HOSTILE = "<img src=x onerror=stung=1>"
 SCRIPT = "</script><script>stung=1</script>"
 ARABIC = "ذهبت البنات إلى المدرسة."
@@ -450,28 +439,6 @@ def test_no_serious_accessibility_violation(
     reader.page.locator(".items .open").first.click()
     reader.page.locator(".inspector table").first.wait_for()
     assert violations(reader.page) == []
-
-
-def violations(page: Page) -> list[tuple[str, ...]]:
-    """What axe-core calls serious or critical, with all details open, on a wide and on a narrow screen; the many
-    marks of charts only once."""
-    page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
-    page.evaluate(AXE.read_text("utf-8"))
-    serious: list[tuple[str, ...]] = []
-    for width, height in ((1280, 800), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
-        left_out = [] if width > 1000 else [[".chart"]]
-        found = page.evaluate(
-            "(exclude) => axe.run({exclude}, {resultTypes: ['violations']})", left_out
-        )  # passes keep one node each
-        assert len(found["passes"]) > 10
-        serious += [
-            (str(width), violation["id"], node["html"], node["failureSummary"])
-            for violation in found["violations"]
-            if violation["impact"] in ("serious", "critical")
-            for node in violation["nodes"]
-        ]
-    return serious
 
 
 @pytest.mark.whole

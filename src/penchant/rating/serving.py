@@ -75,6 +75,7 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
+            bound.listen(2048)  # before links are shown: who is quicker than the server waits
         except OSError as error:
             busy = error.errno == errno.EADDRINUSE
             hint = "name another with --port, or 0 for any that is free" if busy else "see --host and --port"

@@ -34,7 +34,7 @@ CURRENT = """
 """
 """The answers that stand: of every rater and position the last, unless it was taken back."""
 _SAID = f"""
-    SELECT raters.name, items.n, items.key, said.value
+    SELECT raters.name, raters.n, items.key, said.value
     FROM ({CURRENT}) AS said
     JOIN places ON places.rater = said.rater AND places.position = said.position
     JOIN items ON items.n = places.item
@@ -67,7 +67,7 @@ def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
             database.set_progress_handler(lambda: 1, _STEPS)
             task = _task(database, file)
             said = database.execute(_SAID).fetchall()
-        rows = list(_laid_out(task, [(rater, item, _key(key), value) for rater, item, key, value in said]))
+        rows = list(_laid_out(task, [(rater, number, _key(key), value) for rater, number, key, value in said]))
     except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError) as error:
         raise DataError(f"cannot be read as a database of judgements: {first_line(error)}", file=file) from error
     return (Row(number, values) for number, values in enumerate(rows, 1))
@@ -99,11 +99,11 @@ Said = tuple[str, int, dict[str, Any], float | str]
 def _laid_out(task: dict[str, Any], said: list[Said]) -> Iterator[dict[str, object]]:
     layout, value_name = task["layout"], str(task["value"])
     if layout == "wide":
-        by_rater: dict[str, dict[str, object]] = {}
-        for rater, _, key, value in said:
-            by_rater.setdefault(rater, {"rater": rater})[str(key["id"])] = value
-        names = list(dict.fromkeys(name for row in by_rater.values() for name in row))
-        yield from ({name: row.get(name) for name in names} for row in by_rater.values())
+        by_rater: dict[int, dict[str, object]] = {}
+        for rater, number, key, value in said:
+            by_rater.setdefault(number, {"rater": rater})[str(key["id"])] = value
+        names = ["rater", *dict.fromkeys(str(key["id"]) for _, _, key, _ in said)]
+        yield from ({name: row.get(name) for name in names} for _, row in sorted(by_rater.items()))
     elif layout == "sides":
         pairs: dict[tuple[str, str], dict[str, object]] = {}
         for rater, _, key, value in said:
