@@ -94,7 +94,7 @@ def opened(browser: Browser, link: str, **how: Any) -> Page:
 
 
 def word_of(page: Page) -> str:
-    return page.locator(".sentence mark").inner_text()
+    return str(page.locator(".sentence mark").inner_text())
 
 
 def moved(page: Page, act: Callable[[], object]) -> None:
@@ -216,15 +216,15 @@ def test_pages_are_accessible_and_fit(serve: Callable[..., Served], browser: Bro
     )
     for scheme in ("light", "dark"):
         link = served.links["anna" if scheme == "light" else "ben"]
-        page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()  # type: ignore[arg-type]
+        page = browser.new_context(color_scheme=scheme, bypass_csp=True).new_page()
         troubles: list[str] = []
-        page.on("pageerror", lambda error, troubles=troubles: troubles.append(str(error)))  # type: ignore[misc]
-        seen = set()
+        page.on("pageerror", lambda error, troubles=troubles: troubles.append(str(error)))
+        seen: set[str] = set()
 
         def look(page: Page = page, seen: set[str] = seen) -> None:
             seen.add(page.url.rpartition("/")[2])
             assert violations(page) == [], page.url
-            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]  # type: ignore[index]
+            assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
         page.goto(link)
         look()

@@ -21,9 +21,10 @@ import test_report
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markupsafe import escape
-from test_report import AXE, CUT, HOSTILE, SCRIPT, SMALL, Reader, violations
+from test_report import CUT, HOSTILE, SCRIPT, SMALL, Reader
 
 import penchant as pc
+from browsers import AXE, violations
 from penchant.instruments.associations import across as measures
 from penchant.instruments.associations import prose
 from penchant.instruments.associations import section as associations
