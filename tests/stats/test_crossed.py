@@ -221,14 +221,14 @@ def test_coverage_of_correlations(raters: int, kind: str) -> None:
             share = held(interval, float(truth), sets)
             print(f"{kind}, {raters} raters, {items} items, {'ρ' if ranks else 'r'}: {share:.3f} of {sets}")  # noqa: T201
             few = raters < FEW_RATERS or items < FEW_ITEMS
-            low, high = numbers((ROUGH if few else WIDE).format(of=""))[:2]
+            low, high = numbers((ROUGH if few else WIDE).format(of="", enough=""))[:2]
             assert low - 2.5 <= 100 * share <= high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("raters", [3, 4, 5, 9])
 def test_coverage_of_the_ceiling(raters: int) -> None:
-    low, high = numbers(WIDE)[:2]
+    low, high = numbers((WIDE if raters >= FEW_RATERS else ROUGH).format(of="", enough=""))[:2]
 
     def choices(rng: np.random.Generator, items: int, noise: float, lean: float) -> Array:
         worth = rng.normal(size=items) + lean

@@ -32,10 +32,10 @@ FEWEST = 3
 """The fewest items that have a correlation, and the fewest raters of an item that have a ceiling."""
 FEW_RATERS = 5
 FEW_ITEMS = 30
-WIDE = "the interval errs on the wide side: 94 to 100 of 100 hold the truth"
+WIDE = "the interval errs on the wide side: 93 to 100 of 100 hold the truth"
 """What is said beside an interval (simulated in the slow tests)."""
-ROUGH = f"the interval is rough: from {{of}} 90 to 100 of 100 hold the truth; {FEW_RATERS} and {FEW_ITEMS} would do"
-"""What is said beside the interval of a correlation from fewer raters or items."""
+ROUGH = "the interval is rough: from {of} 88 to 100 of 100 hold the truth; {enough} would do"
+"""What is said beside one from fewer raters or items."""
 _SAME = 1e-12
 """Numbers that differ by less than this share of the largest are the same but for rounding."""
 
@@ -140,7 +140,7 @@ def _few(raters: int, items: int, noun: str) -> str:
         return WIDE
     few = (f"{raters} raters" if raters < FEW_RATERS else "", f"{items} {noun}" if items < FEW_ITEMS else "")
     of = " and ".join(filter(None, few))
-    return ROUGH.format(of=of)
+    return ROUGH.format(of=of, enough=f"{FEW_RATERS} and {FEW_ITEMS}")
 
 
 def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, ranks: bool) -> Array:
@@ -244,7 +244,9 @@ def ceiling(
     low, high = scipy.special.expit(scipy.special.logit(value) + np.array([-half, half]))
     counted = f"{parts[0][1] + 1} {noun} and {len(table)} raters"
     how = f"Satterthwaite t interval over {counted} (jackknife), {df:.1f} df, logit scale"
-    return Estimate("ceiling", value, n, float(low), float(high), level, how=how, note=WIDE)
+    few = len(table) < FEW_RATERS
+    note = ROUGH.format(of=f"{len(table)} raters", enough=FEW_RATERS) if few else WIDE
+    return Estimate("ceiling", value, n, float(low), float(high), level, how=how, note=note)
 
 
 def _against_others(judged: Array, others: int) -> Array:
