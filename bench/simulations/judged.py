@@ -63,8 +63,9 @@ def _within(rng: np.random.Generator, pairs: int, raters: int, kind: str, ranks:
     """The correlations within paradigms, with all raters and without each."""
     model, table = judged(rng, pairs * _PARADIGMS, raters, kind)
     parts = np.arange(pairs * _PARADIGMS).reshape(_PARADIGMS, pairs)
-    found = np.array([left_out(model[part], table[:, part], ranks=ranks) for part in parts])
-    return found[~np.isnan(found[:, 0])]  # where all choose the same sentence there is none
+    found: Array = np.array([left_out(model[part], table[:, part], ranks=ranks) for part in parts])
+    known: Array = found[~np.isnan(found[:, 0])]  # where all choose the same sentence there is none
+    return known
 
 
 def _mean_of_correlations(pairs: int, raters: int, kind: str, rng: np.random.Generator, seed: int) -> Iterator[Trial]:

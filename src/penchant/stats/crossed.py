@@ -244,8 +244,9 @@ def ceiling(
     low, high = scipy.special.expit(scipy.special.logit(value) + np.array([-half, half]))
     counted = f"{parts[0][1] + 1} {noun} and {len(table)} raters"
     how = f"Satterthwaite t interval over {counted} (jackknife), {df:.1f} df, logit scale"
-    few = len(table) < FEW_RATERS
-    note = ROUGH.format(of=f"{len(table)} raters", enough=FEW_RATERS) if few else WIDE
+    note = WIDE
+    if len(table) < FEW_RATERS:
+        note = ROUGH.format(of=f"{len(table)} raters", enough=FEW_RATERS)
     return Estimate("ceiling", value, n, float(low), float(high), level, how=how, note=note)
 
 
