@@ -58,6 +58,17 @@ _WORDS = (
     ),
     ("ratings moved", r"ratings moved", "the result if some ratings had been half a point higher or lower"),
     ("raters sampled", r"raters sampled", "the interval if other people had rated the words"),
+    (
+        "Δmodel, Δhuman",
+        r"Δmodel",
+        "how much higher a model scores the acceptable sentence of a pair than the other, and how far people prefer it",
+    ),
+    ("ceiling", r"\bceiling\b", "how often a rater agrees with the majority of the other raters"),
+    (
+        "Krippendorff's α",
+        r"Krippendorff",
+        "how far raters agree beyond chance: 1 where they all do, 0 where chance would bring as much",
+    ),
     ("Cronbach's α", r"Cronbach", "how much answers to several statements go together, up to 1"),
     (
         "representativeness",

@@ -66,13 +66,14 @@ def read_models(
     guarded: bool = False,
     columns: Mapping[Any, str] = _AS_NAMED,
     naming: str = "",
+    noted: list[DataError] | None = None,
 ) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
     An empty cell of CSV or TSV counts as missing; where cells are `guarded` against spreadsheets, they are taken as
     what they stand for. `columns` names those of fields that are called otherwise in the table; `naming` is how a user
     says so, with FIELD for the field. Raises DataError naming file, line and field, with every other bad cell in its
-    notes.
+    notes; where there is a list for what is `noted`, bad cells are added to it instead, and their rows left out.
     """
     file = Path(path)
     data = _bytes(file)
@@ -99,7 +100,9 @@ def read_models(
                     absent |= {field} - set(header)
                 shown = columns.get(field or "", field)
                 errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))
-    if errors:
+    if noted is not None:
+        noted += errors
+    elif errors:
         raise together(errors)
     return models
 

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE
 from penchant.records import Result
 from penchant.report.drawing import alt
@@ -94,7 +95,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
         if any(_steps(summary) > 1 for _, summary in summaries):
             shown.append(_length_figure(name, suffix, summaries))
         shown.append(_token_figure(name, suffix, summaries))
-    return shown
+    return [*shown, *human_section.figures(results)]
 
 
 def _accuracy_figure(name: str, suffix: str, summaries: Summaries) -> Figure:

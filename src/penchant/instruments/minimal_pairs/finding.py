@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
@@ -26,7 +27,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
     found = [text for name in names[:MOST] for text in _of(name, results, comparison, several=len(names) > 1)]
     more = f"{len(names) - MOST} more data sets are in the tables" if len(names) > MOST else ""
-    return sentences(*found, more if found else "")
+    return sentences(*found, more if found else "", *human_section.finding(results))
 
 
 def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *, several: bool) -> Iterator[str]:

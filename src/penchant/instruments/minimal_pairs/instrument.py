@@ -6,6 +6,7 @@ from penchant.instruments.minimal_pairs import charts, fair_prose, fair_section,
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.fair import FairPairs
 from penchant.instruments.minimal_pairs.finding import fair_finding, finding
+from penchant.instruments.minimal_pairs.human import JudgementRow
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.report.sections import Section
 
@@ -30,6 +31,7 @@ MINIMAL_PAIRS = Instrument(
         "COMPS": "JSON lines: prefix_acceptable, prefix_unacceptable, property_phrase",
         "plain table": "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
     },
+    schemas={"judgements": {"judgements": JudgementRow}},
     references="references.bib",
     judge=judging.task,
 )

@@ -19,10 +19,12 @@ from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
-from penchant.files import join_names
+from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
 from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
+from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -87,8 +89,9 @@ class PairProbe(Probe):
         return listed(self.normalise)
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
-        """The signature with the normalisation of the estimate."""
-        return signature.with_(normalise=estimate.by["normalise"])
+        """The signature with the normalisation of the estimate; one about people alone has none."""
+        how = estimate.by["normalise"]
+        return signature.with_(normalise=how) if how else signature
 
     def pairs_in(
         self, data: str | Sequence[str], base: Sequence[Path], columns: PairColumns | None = None
@@ -166,40 +169,66 @@ class MinimalPairs(PairProbe):
     columns: Annotated[PairColumns, CITED] = PairColumns()
     """The columns of a plain table, where they are not called good, bad and group; naming any makes the files plain
     tables."""
+    human: Annotated[Paths | None, CITED, Table(COLUMNS)] = None
+    """Tables of people's judgements of the pairs: columns pair (its id) and rater, and either choice (good or bad) or
+    rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its suffix)
+    where files have pairs of the same id; good and bad, if there, must be unchanged. An empty cell is no judgement. The
+    model is then held against the majority of the raters and correlated with them. Default: none."""
+
+    _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
     def pair_sets(self, base: Sequence[Path] = (Path(),)) -> list[PairSet]:
         """The pairs, checked and cached. Raises DataError naming file, line and field."""
         return self.pairs_in(self.data, base, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files the pairs are read from."""
-        return [pairs.path for pairs in self.pair_sets(base)]
+        """The files that the pairs and the judgements of them are read from."""
+        return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base)]
+
+    def _tables(self, base: Sequence[Path]) -> list[Path]:
+        return [self.find(name, base) for name in listed(self.human)]
+
+    def judgements(self, base: Sequence[Path] = (Path(),)) -> Judgements | None:
+        """What people judged of the pairs, checked and cached; None where no table is named. Raises DataError naming
+        file, line and field."""
+        files = tuple(self._tables(base))
+        if files and files not in self._judged:
+            self._judged[files] = read_judgements(files, self.pair_sets(base))
+        return self._judged[files] if files else None
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
-        """Both sentences of every pair, with their places."""
+        """Both sentences of every pair, with their places. What people judged of them is checked, too."""
+        self.judgements(base)
         return list(sentences(self.asked(self.pair_sets(base))))
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
-        return {"data": cite(pair_sets), **cited_columns(dict(self.columns)), **self.how(model, pair_sets)}
+        human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
+        return {"data": cite(pair_sets), **cited_columns(dict(self.columns)), **human, **self.how(model, pair_sets)}
 
     def measure(self, session: Session) -> Measured:
-        """Score every pair."""
+        """Score every pair, and put beside it what people judged of it."""
+        judged = self.judgements(session.base)
         pair_sets = self.asked(self.pair_sets(session.base))
         session.expect(sum(len(pairs.items) for pairs in pair_sets), inputs=2)
         cautions = tuple(caution for pairs in pair_sets for caution in pairs.cautions)
         items, left_out = self.scored(session, pair_sets)
-        return Measured(items, (*cautions, *left_out))
+        cautions = (*cautions, *left_out)
+        return (
+            Measured(items, cautions) if judged is None else Measured(judged.on(items), (*cautions, *judged.cautions))
+        )
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Accuracies, splits, gaps and length adjustment, by normalisation and data set."""
-        return pair_estimates(measured.items, self)
+        """Accuracies, splits, gaps and length adjustment, by normalisation and data set; then what people say."""
+        yield from pair_estimates(measured.items, self)
+        yield from human_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about unequal token lengths, ties, small paradigms, and lines that do not fit."""
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
+        yield from human_cautions(measured.items)
 
 
 def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,7 @@ from typing import TypeAlias, TypeVar
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
@@ -20,6 +21,8 @@ from penchant.instruments.minimal_pairs.estimates import (
     credits,
     deltas,
 )
+from penchant.instruments.minimal_pairs.human import SHARE
+from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.records import Result, Signature
 from penchant.report.items import Column, ItemTable, Strip
@@ -46,7 +49,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         if groups > 1:
             table = _accuracies(results, scope, f"by-{scope}", f"Accuracy in percent by {scope}", (scope,))
             shown.append(replace(table, detail=scope == "phenomenon" or groups > _MANY))
-    return [*shown, *line_fits(results), _by_difference(results)]
+    return [*shown, *human_section.tables(results), *line_fits(results), _by_difference(results)]
 
 
 def _groups(result: Result, scope: str) -> int:
@@ -95,7 +98,7 @@ def _bias(results: Sequence[Result]) -> Table:
     """The gaps in accuracy where lengths are unequal, and the log-odds per token."""
     rows: dict[Key, Row] = {}
     for result in results:
-        overall = result.summary.filter(pl.col("scope") == "overall")
+        overall = result.summary.filter((pl.col("scope") == "overall") & pl.col("measure").is_in([GAP, SLOPE]))
         for (data, how), part in overall.group_by(["dataset", "normalise"], maintain_order=True):
             estimates = {(row["measure"], row["split"]): row for row in part.iter_rows(named=True)}
             longer, shorter = estimates[GAP, "A>U"], estimates[GAP, "A<U"]
@@ -237,6 +240,7 @@ def items(results: Sequence[Result]) -> ItemTable:
         *(Column(name, "label", first[name]) for name in ("dataset", "phenomenon", "paradigm") if _varies(first[name])),
         Column(sides[0], "text", first["good"]),
         Column(sides[1], "text", first["bad"]),
+        *_judgements(first),
     ]
     strips = []
     remarks = {}
@@ -265,6 +269,18 @@ def items(results: Sequence[Result]) -> ItemTable:
     unit = "log-probability of each token, natural logarithm"
     sums = all(result.signature["method"] not in ("aul", "aula") for result in results)
     return ItemTable("pairs", tuple(columns), tuple(strips), remarks, unit, parallel=True, sums=sums)
+
+
+def _judgements(items: pl.DataFrame) -> list[Column]:
+    """How many people judged each pair, and what they judged; nothing where nobody did."""
+    kind = kind_of(items)
+    if kind is None:
+        return []
+    title = "raters for it" if kind == "choices" else "Δhuman"
+    return [
+        Column("raters", "number", items["human_n"]),
+        Column(title, "number", items[SHARE], digits=2, signed=kind == "ratings"),
+    ]
 
 
 def _signed(value: float) -> str:

@@ -1,0 +1,215 @@
+"""People's judgements of pairs, read from tables and checked against the pairs they are about.
+
+One row a judgement: the `pair` by its id, the `rater`, and either a `choice` (good or bad) or two ratings
+(`rating_good` and `rating_bad`, higher is better). A judgement becomes one number: +1 or −1 for a choice, the
+difference of the two ratings otherwise; above 0 the rater prefers the good sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import polars as pl
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+
+from penchant.errors import DataError, nearest, place, together
+from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.records import Item
+from penchant.tables.documents import Text, as_text
+from penchant.tables.rows import read_models
+
+Kind = Literal["choices", "ratings"]
+COLUMNS = ("pair", "rater", "choice")
+"""The columns of judgements that are given in Python without names."""
+SHARE, RATERS = "human_good", "human_raters"
+JUDGED: Mapping[Kind, str] = {"choices": "human_choices", "ratings": "human_differences"}
+"""The column of the items that holds the judgements, by their kind."""
+_SHOWN = 3
+
+
+def _choice(value: object) -> str | None:
+    """Which sentence was chosen; None where nobody chose."""
+    text = value.strip().casefold() if isinstance(value, str) else value
+    if text not in ("good", "bad", ""):
+        raise ValueError(f"a choice is good or bad, got {value!r}")
+    return str(text) or None
+
+
+class JudgementRow(BaseModel):
+    """A row of a table of judgements; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
+    pair: Text
+    """The id of the pair: its `id` in a plain table, or the number of its row where there is no such column; in BLiMP
+    the paradigm and the pairID, such as `inchoative-12`."""
+    rater: Text
+    """A name for the person who judges, who judges a pair once."""
+    dataset: Text | None = None
+    """The name of the pairs' file without its suffix; needed only where files have pairs of the same id."""
+    good: Text | None = None
+    """The good sentence, if the table has it; must be unchanged."""
+    bad: Text | None = None
+    """The bad sentence, if the table has it; must be unchanged."""
+    choice: Annotated[
+        str | None, BeforeValidator(_choice), WithJsonSchema({"anyOf": [{"enum": ["good", "bad"]}, {"type": "null"}]})
+    ] = None
+    """The sentence that the rater prefers: `good` or `bad`. An empty cell is no judgement."""
+    rating_good: float | None = None
+    """How good the rater finds the good sentence, on any scale; higher is better. An empty cell is no judgement."""
+    rating_bad: float | None = None
+    """The same of the bad sentence."""
+
+
+PairKey = tuple[str, str]
+"""A pair by the name of its file and its id."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgements:
+    """What people judged: for each pair the number of a rater and the judgement; `raters` have their names."""
+
+    kind: Kind
+    of: Mapping[PairKey, Sequence[tuple[int, float]]]
+    raters: tuple[str, ...]
+    cautions: tuple[str, ...] = ()
+
+    def on(self, items: pl.DataFrame) -> pl.DataFrame:
+        """The scored pairs with their judgements: how many there are, their mean (of choices the share of good ones),
+        and each, with its rater."""
+        judged = [self.of.get(key, ()) for key in items.select("file", "id").iter_rows()]
+        means = [sum(value for _, value in each) / len(each) if each else None for each in judged]
+        if self.kind == "choices":
+            means = [None if mean is None else (mean + 1) / 2 for mean in means]
+        columns = {
+            "human_n": pl.Series([len(each) for each in judged], dtype=pl.Int32),
+            SHARE: pl.Series(means, dtype=pl.Float64),
+            RATERS: pl.Series([[rater for rater, _ in each] for each in judged], dtype=pl.List(pl.Int32)),
+            JUDGED[self.kind]: pl.Series([[v for _, v in each] for each in judged], dtype=pl.List(pl.Float64)),
+        }
+        return items.with_columns(**columns)
+
+
+def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -> Judgements:
+    """Read the judgements in some files. Raises DataError naming file, line and field, with every other mistake in its
+    notes: a pair that does not exist or whose sentences were changed, a pair that a rater judges twice, a bad cell,
+    tables of choices and of ratings together, or none that holds a judgement."""
+    reading = _Reading(_Pairs.of(pair_sets))
+    files = [Path(path) for path in paths]
+    for file in files:
+        for line, row in read_models(file, JudgementRow, guarded=True, noted=reading.errors):
+            reading.take(row, file, line)
+    reading.require_one_kind(files)
+    if reading.errors:
+        raise together(reading.errors)
+    names = sorted({rater for judged in reading.values.values() for rater in judged})
+    numbers = {name: number for number, name in enumerate(names)}  # a rater's name stays in the file of judgements
+    of = {
+        key: sorted((numbers[name], value) for name, value in judged.items()) for key, judged in reading.values.items()
+    }
+    (kind,) = reading.kinds
+    return Judgements(kind, of, tuple(names), tuple(reading.cautions()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Pairs:
+    """The pairs by id, each in the files that have one of that id."""
+
+    files: frozenset[str]
+    by_id: Mapping[str, Mapping[str, Item]]
+
+    @classmethod
+    def of(cls, pair_sets: Sequence[PairSet]) -> _Pairs:
+        by_id: dict[str, dict[str, Item]] = {}
+        for pairs in pair_sets:
+            for item in pairs.items:
+                by_id.setdefault(as_text(item.id), {})[as_text(pairs.name)] = item
+        return cls(frozenset(as_text(pairs.name) for pairs in pair_sets), by_id)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """Tables being read: judgements by pair and rater, the place of each, and the place where either kind begins."""
+
+    pairs: _Pairs
+    errors: list[DataError] = field(default_factory=list)
+    values: dict[PairKey, dict[str, float]] = field(default_factory=dict)
+    places: dict[tuple[PairKey, str], str] = field(default_factory=dict)
+    kinds: dict[Kind, tuple[Path, int]] = field(default_factory=dict)
+    rows: int = 0
+    halves: int = 0
+
+    def take(self, row: JudgementRow, file: Path, line: int) -> None:
+        """Check a row, and keep its judgement if it holds one."""
+        self.rows += 1
+        item = self._item(row, file, line)
+        if item is None:
+            return
+        for role, text in (("good", row.good), ("bad", row.bad)):
+            if text is not None and text != as_text(item.texts[role]):
+                told = f"this is not the {role} sentence of pair {row.pair}"
+                self._refuse(told, file, line, role, f"judge the pairs as they are written ({item.place})")
+        value = self._value(row, file, line)
+        if value is None:
+            return
+        key = item.labels["dataset"], item.id
+        first = self.places.setdefault((key, row.rater), place(file, line))
+        if row.rater in self.values.setdefault(key, {}):
+            self._refuse(
+                f"{row.rater} judges pair {row.pair} a second time", file, line, "pair", f"the first is in {first}"
+            )
+        self.values[key].setdefault(row.rater, value)
+
+    def _refuse(self, message: str, file: Path, line: int, column: str, hint: str) -> None:
+        self.errors.append(DataError(message, file=file, line=line, field=column, hint=hint))
+
+    def _item(self, row: JudgementRow, file: Path, line: int) -> Item | None:
+        """The pair of a row, or None and an error."""
+        if row.dataset is not None and row.dataset not in self.pairs.files:
+            known = nearest(row.dataset, self.pairs.files) or sorted(self.pairs.files)
+            hint = f"name the pairs' file without its suffix, such as {known[0]}"
+            self._refuse(f"there is no file of pairs called '{row.dataset}'", file, line, "dataset", hint)
+            return None
+        found = self.pairs.by_id.get(row.pair, {})
+        held = [name for name in found if row.dataset in (None, name)]
+        if not held:
+            of = f" in {row.dataset}" if row.dataset else ""
+            near = nearest(row.pair, self.pairs.by_id) or list(self.pairs.by_id)[:_SHOWN]
+            hint = f"pairs have ids such as {', '.join(near)}"
+            self._refuse(f"there is no pair '{row.pair}'{of}", file, line, "pair", hint)
+            return None
+        if len(held) > 1:
+            hint = "say which in a column dataset: the name of the pairs' file without its suffix"
+            self._refuse(f"{' and '.join(held[:_SHOWN])} have a pair '{row.pair}'", file, line, "pair", hint)
+            return None
+        return found[held[0]]
+
+    def _value(self, row: JudgementRow, file: Path, line: int) -> float | None:
+        """The judgement of a row as a number, None where there is none."""
+        if row.choice is not None:
+            self.kinds.setdefault("choices", (file, line))
+        if row.rating_good is not None and row.rating_bad is not None:
+            self.kinds.setdefault("ratings", (file, line))
+            return row.rating_good - row.rating_bad
+        self.halves += row.rating_good is not None or row.rating_bad is not None
+        return {"good": 1.0, "bad": -1.0, None: None}[row.choice]
+
+    def require_one_kind(self, files: Sequence[Path]) -> None:
+        """Note an error where there are choices and ratings, or neither in any of the files."""
+        if len(self.kinds) > 1:
+            (_, first), (kind, (file, line)) = self.kinds.items()
+            told = f"there are {kind} here and {'ratings' if kind == 'choices' else 'choices'} in {place(*first)}"
+            hint = "a study has judgements of one kind: choice, or rating_good and rating_bad"
+            self.errors.append(DataError(told, file=file, line=line, hint=hint))
+        if not self.kinds and not self.errors:
+            hint = "fill the column choice with good or bad, or the columns rating_good and rating_bad with numbers"
+            self.errors.append(DataError("holds no judgement", where=", ".join(map(str, files)), hint=hint))
+
+    def cautions(self) -> Iterable[str]:
+        """What must be said of rows without a judgement."""
+        empty = self.rows - sum(map(len, self.values.values()))
+        if empty:
+            half = f", {self.halves} of them with one of the two ratings" if self.halves else ""
+            yield f"judgements: {empty} of {self.rows} rows are empty{half} and left out"

@@ -1,0 +1,182 @@
+"""Estimates from scored pairs that people judged: what people prefer, how far a model agrees with them, and how far
+they agree with each other.
+
+Everything here is computed from the table of items alone, so it can be repeated without a model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
+from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
+from penchant.records import Estimate
+from penchant.stats.agreement import interval_alpha, krippendorff_alpha
+from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
+from penchant.stats.inputs import joined
+from penchant.stats.raters import mean_over_raters
+
+if TYPE_CHECKING:
+    from penchant.instruments.minimal_pairs.probe import PairProbe
+
+Array = NDArray[np.float64]
+HUMAN_ACCURACY = "human accuracy (majority of raters)"
+AGAINST_MAJORITY = "accuracy against the majority of raters"
+CEILING = "human ceiling (rater against the majority of the others)"
+CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
+"""The correlations within a paradigm, by whether ranks are correlated."""
+MEAN = "mean {} over {}"
+ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings": "Krippendorff's alpha (interval)"}
+
+
+def kind_of(items: pl.DataFrame) -> Kind | None:
+    """The kind of the judgements that the items have; None where there are none."""
+    return next((kind for kind, column in JUDGED.items() if column in items.columns), None)
+
+
+def judgements(items: pl.DataFrame) -> Array:
+    """The judgements of some items, (raters, items), NaN where a rater judged nothing."""
+    kind = kind_of(items)
+    columns = items[RATERS].to_list(), items[JUDGED[kind or "choices"]].to_list()
+    rows = {rater: row for row, rater in enumerate(sorted({rater for raters in columns[0] for rater in raters}))}
+    table = np.full((len(rows), len(items)), np.nan)
+    for place, (raters, values) in enumerate(zip(*columns, strict=True)):
+        for rater, value in zip(raters, values, strict=True):
+            table[rows[rater], place] = value
+    return table
+
+
+def mean_judgements(judged: Array) -> Array:
+    """Δhuman of every item: the mean over its raters; of choices the share of good ones minus that of bad ones."""
+    means: Array = np.nanmean(judged, axis=0)
+    return means
+
+
+def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
+    """All estimates from pairs that somebody judged, by data set, overall and by paradigm; nothing without judgements.
+
+    Those that are about people alone have no normalisation.
+    """
+    kind = kind_of(items)
+    if kind is None:
+        return
+    # In the order of their ids, so that the order of files changes no number that is drawn.
+    ordered = items.sort("file", "id", maintain_order=True)
+    for name in items["dataset"].unique(maintain_order=True).to_list():
+        part = ordered.filter(pl.col("dataset") == name)
+        paradigms = items.filter(pl.col("dataset") == name)["paradigm"].unique(maintain_order=True).to_list()
+        for scope, group in (("overall", ALL), *(("paradigm", paradigm) for paradigm in paradigms)):
+            inside = part if scope == "overall" else part.filter(pl.col("paradigm") == group)
+            heard = inside.filter(pl.col("human_n") > 0)
+            if not len(heard):
+                continue
+            lost = len(inside) - len(heard)
+            here = _Judged(heard, kind, probe, f"{lost} of {len(inside)} pairs nobody judged: left out" if lost else "")
+            for estimate in here.estimates():
+                by = {"dataset": name, "scope": scope, "group": group, "split": ALL, **estimate.by}
+                yield replace(estimate, by=by)
+
+
+def human_cautions(items: pl.DataFrame) -> Iterator[str]:
+    """A caution for each data set with pairs that nobody judged."""
+    if kind_of(items) is None:
+        return
+    for name in items["dataset"].unique(maintain_order=True).to_list():
+        part = items.filter(pl.col("dataset") == name)
+        lost = int((part["human_n"] == 0).sum())
+        if lost:
+            yield f"{name}: {lost} of {len(part)} pairs nobody judged; they are left out of what is said of people"
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """The pairs of a group that somebody judged; `lost` says how many others there are."""
+
+    items: pl.DataFrame
+    kind: Kind
+    probe: PairProbe
+    lost: str
+
+    def estimates(self) -> Iterator[Estimate]:
+        """All estimates of the group."""
+        judged = judgements(self.items)
+        votes = majority(judged)
+        raters = str(len(judged))
+        tied = int((votes == 0).sum())
+        told = joined(f"tied majorities: {tied}, which count one half" if tied else "", self.lost)
+        everything = np.ones(len(votes), dtype=bool)
+        about_people = (
+            _noted(self._share((votes + 1) / 2, everything), HUMAN_ACCURACY, told),
+            _noted(self._ceiling(judged), CEILING, self.lost),
+            _noted(self._alpha(judged), ALPHAS[self.kind], self.lost),
+        )
+        for estimate in about_people:
+            yield replace(estimate, by={"normalise": "", "raters": raters})
+        for how in self.probe.normalisations():
+            for estimate in self._of_model(deltas(self.items, how), judged, votes):
+                yield replace(estimate, by={"normalise": how, "raters": raters})
+
+    def _of_model(self, delta: Array, judged: Array, votes: Array) -> Iterator[Estimate]:
+        untied = votes != 0
+        left, ties = int((~untied).sum()), int((delta[untied] == 0).sum())
+        told = joined(
+            f"tied majorities: {left}, left out" if left else "",
+            f"ties of the model: {ties}, which count one half" if ties else "",
+            self.lost,
+        )
+        yield _noted(self._share((np.sign(delta) * votes + 1) / 2, untied), AGAINST_MAJORITY, told)
+        for ranks, measure in CORRELATIONS.items():
+            found = self._correlation(delta, judged, ranks=ranks, measure=measure)
+            yield replace(found, note=joined(self.lost, found.note))
+
+    def _groups(self) -> tuple[list[str], str]:
+        return clusters(self.items)
+
+    def _share(self, credit: Array, chosen: NDArray[np.bool_]) -> Estimate:
+        labels, noun = self._groups()
+        kept = [label for label, inside in zip(labels, chosen, strict=True) if inside]
+        return mean_credit(credit[chosen], kept, noun, self.probe.level)
+
+    def _ceiling(self, judged: Array) -> Estimate:
+        labels, noun = self._groups()
+        several = len(set(labels)) > 1
+        return ceiling(
+            judged, clusters=labels if several else None, level=self.probe.level, noun=noun if several else "pairs"
+        )
+
+    def _alpha(self, judged: Array) -> Estimate:
+        given = [column[~np.isnan(column)] for column in judged.T]
+        settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
+        if self.kind == "ratings":
+            return interval_alpha(given, level=self.probe.level, **settings)
+        counts = np.array([[np.sum(unit < 0), np.sum(unit > 0)] for unit in given], dtype=np.int64)
+        return krippendorff_alpha(counts, domain=[-1, 1], scale="nominal", level=self.probe.level, **settings)
+
+    def _correlation(self, delta: Array, judged: Array, *, ranks: bool, measure: str) -> Estimate:
+        """The correlation within a group of one paradigm, or the mean over several."""
+        labels, noun = self._groups()
+        if len(set(labels)) == 1:
+            settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
+            found = correlation(delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", **settings)
+            return replace(found, measure=measure)
+        groups = np.array(labels)
+        inside = {label: groups == label for label in dict.fromkeys(labels)}
+        within = np.array([left_out(delta[chosen], judged[:, chosen], ranks=ranks) for chosen in inside.values()])
+        known = ~np.isnan(within[:, 0])
+        lost = int((~known).sum())
+        note = f"{lost} of {len(within)} {noun} have no correlation: left out" if lost else ""
+        whole, without = within[known, 0], within[known, 1:].T
+        found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1))
+        n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
+        return replace(found, measure=MEAN.format(measure, noun), n=n, note=joined(found.note, note))
+
+
+def _noted(estimate: Estimate, measure: str, told: str) -> Estimate:
+    """The estimate under the name of its measure, with what is told of its raters and pairs before its own note."""
+    return replace(estimate, measure=measure, note=joined(told, estimate.note))

@@ -1,0 +1,289 @@
+"""What people judged of the pairs in a report: tables, a figure, the finding and how it was made. Rendering only: every
+number comes from a result. All are empty where nobody judged."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.minimal_pairs.estimates import deltas
+from penchant.instruments.minimal_pairs.human_estimates import (
+    AGAINST_MAJORITY,
+    ALPHAS,
+    CEILING,
+    CORRELATIONS,
+    HUMAN_ACCURACY,
+    judgements,
+    kind_of,
+    mean_judgements,
+)
+from penchant.records import Result
+from penchant.report.drawing import alt
+from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.finding import MOST, Shown, levels, measured, sentences
+from penchant.report.tables import Number, Row, Table, estimate, models
+
+_PANELS = 12
+"""The most paradigms of a data set that are drawn."""
+_MANY = 10
+"""Number of paradigms above which their table is a detail."""
+_BESIDE = 2
+_SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
+_DELTA = {
+    "choices": "the share of raters who chose the acceptable sentence minus the share who chose the other",
+    "ratings": "the mean over raters of the rating of the acceptable sentence minus that of the other",
+}
+
+
+def _judged(results: Sequence[Result]) -> Sequence[Result]:
+    """The results that have judgements: all of a study or none."""
+    return [result for result in results if kind_of(result.items)]
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def tables(results: Sequence[Result]) -> list[Table]:
+    """The models against the raters, then the raters alone; each overall, and by paradigm where there are several."""
+    results = _judged(results)
+    shown = []
+    for scope in ("overall", "paradigm") if results else ():
+        if scope == "paradigm" and not any(_several(result.summary) for result in results):
+            continue
+        rows = [(result, _rows(result.summary, scope)) for result in results]
+        shown += [_of_models(rows, scope), _of_raters(rows[0][1], scope)]
+    return [table for table in shown if table.rows]
+
+
+def _several(summary: pl.DataFrame) -> bool:
+    return int(_rows(summary, "paradigm")["group"].n_unique()) > 1
+
+
+def _rows(summary: pl.DataFrame, scope: str) -> pl.DataFrame:
+    """The estimates about judgements, which name their raters; none where nobody judged a pair that was scored."""
+    if "raters" not in summary.columns:
+        return summary.clear()
+    return summary.filter((pl.col("scope") == scope) & pl.col("raters").is_not_null())
+
+
+def _named(scope: str) -> tuple[str, str, tuple[str, ...]]:
+    """What the name and the title of a table end in, and its column of groups."""
+    return ("-by-paradigm", " by paradigm", ("paradigm",)) if scope == "paradigm" else ("", "", ())
+
+
+def _cells(part: pl.DataFrame, names: Sequence[str], form: str, scale: float = 1) -> list[Number]:
+    """The numbers of the measures whose names contain these, each with its interval."""
+    found = []
+    for name in names:
+        row = part.filter(pl.col("measure").str.contains(name, literal=True))
+        found.append(estimate(row.row(0, named=True), form, scale=scale) if len(row) else Number())
+    return found
+
+
+def _of_models(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) -> Table:
+    """One row per data set, group, score and model: accuracy against the majority, its ceiling, and correlations."""
+    suffix, title, group = _named(scope)
+    rows: dict[tuple[str, ...], list[Row]] = {}
+    keys = ["dataset", "group", "normalise"]
+    for result, frame in results:
+        people = dict(frame.group_by(keys[:2], maintain_order=True))
+        for key, part in frame.filter(pl.col("normalise") != "").group_by(keys, maintain_order=True):
+            data, paradigm, how = map(str, key)
+            chosen = part.filter(pl.col("measure") == AGAINST_MAJORITY).row(0, named=True)
+            cells = (
+                *((data, paradigm) if group else (data,)),
+                how,
+                result.signature["model"],
+                int(chosen["n"]),
+                estimate(chosen, ".1f", scale=100),
+                *_cells(people[data, paradigm], [CEILING], ".1f", 100),
+                *_cells(part, list(CORRELATIONS.values()), "+.2f"),
+            )
+            rows.setdefault((data, paradigm, how), []).append(Row(cells, chosen["signature"]))
+    columns = ("data", *group, "score", "model", "pairs", "accuracy", "ceiling", "Pearson's r", "Spearman's ρ")
+    kind = kind_of(results[0][0].items) or "choices"
+    over = "" if group else " Over several paradigms, the mean of the correlations within them."
+    note = (
+        "Accuracy in percent against the sentence that most raters prefer; pairs with a tied majority are left out, a "
+        "tie of the model counts one half. Ceiling: each rater against the majority of the others, averaged over "
+        f"raters. Correlations of Δmodel, the score of the acceptable sentence minus that of the other, and Δhuman: "
+        f"{_DELTA[kind]}.{over} Pairs that nobody judged are left out."
+    )
+    ordered = tuple(row for several in rows.values() for row in several)
+    heading = f"Model and human judgements{title}"
+    detail = bool(group) and len({key[:2] for key in rows}) > _MANY
+    return Table(f"human{suffix}", heading, columns, ordered, note, detail=detail, first=("accuracy", "ceiling"))
+
+
+def _of_raters(frame: pl.DataFrame, scope: str) -> Table:
+    """One row per data set and group: what raters prefer, and how far they agree."""
+    suffix, title, group = _named(scope)
+    rows = []
+    about = frame.filter(pl.col("normalise") == "")
+    for key, part in about.group_by(["dataset", "group"], maintain_order=True):
+        first = part.filter(pl.col("measure") == HUMAN_ACCURACY).row(0, named=True)
+        shares = _cells(part, [HUMAN_ACCURACY, CEILING], ".1f", 100)
+        alpha = _cells(part, ["Krippendorff"], "+.2f")
+        names = tuple(map(str, key)) if group else (str(key[0]),)
+        rows.append(Row((*names, int(first["raters"]), int(first["n"]), *shares, *alpha), first["signature"]))
+    columns = ("data", *group, "raters", "pairs", "majority", "rater against others", "Krippendorff's α")
+    note = (
+        "Majority: percent of pairs of which most raters prefer the acceptable sentence, a tied majority counting one "
+        "half; the interval is for other pairs and these raters. α is near 0 where nearly all choose the same "
+        "sentence, however much they agree; read it with the column before it."
+    )
+    detail = bool(group) and len(rows) > _MANY
+    return Table(f"raters{suffix}", f"Raters and their agreement{title}", columns, tuple(rows), note, detail=detail)
+
+
+# Figure -------------------------------------------------------------------------------------------------------------
+
+
+def figures(results: Sequence[Result]) -> list[Figure]:
+    """For each data set, Δmodel against Δhuman: a panel for every paradigm, a mark for every pair and model."""
+    results = _judged(results)
+    if not results:
+        return []
+    heard = results[0].items.filter(pl.col("human_n") > 0)
+    names = heard["dataset"].unique(maintain_order=True).to_list()
+    return [_scatter(name, f"-{name}" if len(names) > 1 else "", results) for name in names]
+
+
+def _scatter(name: str, suffix: str, results: Sequence[Result]) -> Figure:
+    how = results[0].signature["normalise"].split(",")[0]
+    points = [
+        {**row, "model": model}
+        for model, result in zip(models(results), results, strict=True)
+        for row in _points(result.items.filter(pl.col("dataset") == name), how)
+    ]
+    paradigms = list(dict.fromkeys(row["paradigm"] for row in points))
+    several = len(paradigms) > 1
+    drawn = paradigms[:_PANELS]
+    reach = max((abs(row["human"]) for row in points), default=1.0) or 1.0
+    panels = [
+        _panel([row for row in points if row["paradigm"] == each], models(results), each, 1.08 * reach)
+        for each in drawn
+    ]
+    kind = kind_of(results[0].items) or "choices"
+    rest = len(paradigms) - len(drawn)
+    left_out = f" Drawn are the first {_PANELS} paradigms; {rest} more are in the table." if rest else ""
+    return Figure(
+        f"human{suffix}",
+        f"{name}: Δmodel against Δhuman",
+        f"For each paradigm of {name} a mark for every pair and model. Across: Δhuman, {_DELTA[kind]}. Up: Δmodel, the "
+        f"score ({how}) of the acceptable sentence minus that of the other. Right of and above the lines, people and "
+        f"the model prefer the acceptable sentence.{left_out}",
+        alt.concat(*panels, columns=_BESIDE),
+        "human-by-paradigm" if several else "human",
+        picks="pair",
+    )
+
+
+def _points(items: pl.DataFrame, how: str) -> list[dict[str, Any]]:
+    heard = items.filter(pl.col("human_n") > 0)
+    return (
+        heard.select(pl.col("id").alias("pair"), "paradigm", "good", pl.col("human_n").alias("raters"))
+        .with_columns(
+            pl.Series("human", mean_judgements(judgements(heard)), dtype=pl.Float64),
+            pl.Series("delta", deltas(heard, how), dtype=pl.Float64),
+        )
+        .to_dicts()
+    )
+
+
+def _panel(rows: list[dict[str, Any]], names: list[str], title: str, reach: float) -> alt.LayerChart:
+    """Δmodel against Δhuman in one paradigm; across, all panels go from −`reach` to `reach`."""
+    scale = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
+    shapes = alt.Scale(domain=names, range=[_SHAPES[i % len(_SHAPES)] for i in range(len(names))])
+    legend = alt.Legend(title=None, orient="bottom", columns=1, labelLimit=320) if len(names) > 1 else None
+    points = (
+        alt.Chart(alt.InlineData(rows))
+        .mark_point(filled=True, size=40, opacity=0.7)
+        .encode(
+            x=alt.X("human:Q", title="Δhuman", scale=alt.Scale(domain=[-reach, reach], nice=False)),
+            y=alt.Y("delta:Q", title="Δmodel", scale=alt.Scale(padding=8)),
+            color=alt.Color("model:N", sort=names, scale=scale, legend=legend),
+            shape=alt.Shape("model:N", sort=names, scale=shapes, legend=legend),
+            tooltip=[
+                "pair:N",
+                alt.Tooltip("good:N", title="sentence"),
+                "model:N",
+                alt.Tooltip("human:Q", title="Δhuman", format="+.2f"),
+                alt.Tooltip("delta:Q", title="Δmodel", format="+.2f"),
+                "raters:Q",
+            ],
+        )
+    )
+    none = alt.Chart(alt.InlineData([{"zero": 0}]))
+    lines = [
+        none.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: "zero:Q"}) for axis in ("x", "y")
+    ]
+    return alt.layer(*lines, points).properties(width=320, height=200, title=title)
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def finding(results: Sequence[Result]) -> list[str]:
+    """How often each model prefers what most raters prefer, and the raters' own ceiling; of the first score."""
+    results = _judged(results)
+    texts = []
+    names = results[0].summary["dataset"].unique(maintain_order=True).to_list() if results else []
+    for name in names[:MOST]:
+        own = [(model, _overall(result, name)) for model, result in zip(models(results), results, strict=True)]
+        known = [(model, rows[AGAINST_MAJORITY]) for model, rows in own if AGAINST_MAJORITY in rows]
+        if not known or not measured([row for _, row in known]):
+            continue
+        place = f"{name}: the" if len(names) > 1 else "The"
+        texts.append(f"{place} sentence that most raters prefer is more probable: {levels(known, _SHARE, '50%')}")
+        ceiling = own[0][1].get(CEILING)
+        if ceiling and measured([ceiling]):
+            texts.append(f"A rater agrees with the majority of the others in {_SHARE.number(ceiling)}")
+    return sentences(*texts)
+
+
+def _overall(result: Result, name: str) -> dict[str, dict[str, Any]]:
+    """The estimates of a data set about judgements, by measure; of models by the first score."""
+    rows = _rows(result.summary, "overall").filter(pl.col("dataset") == name)
+    found: dict[str, dict[str, Any]] = {}
+    for row in rows.iter_rows(named=True):
+        found.setdefault(row["measure"], row)
+    return found
+
+
+def methods(results: Sequence[Result]) -> list[str]:
+    """How people's judgements were used."""
+    results = _judged(results)
+    if not results:
+        return []
+    kind = kind_of(results[0].items) or "choices"
+    asked = (
+        "chose the better sentence of each pair"
+        if kind == "choices"
+        else "rated both sentences of each pair; who rates the acceptable one higher prefers it"
+    )
+    return [
+        f"Raters {asked}. Human accuracy is the share of pairs of which most raters prefer the acceptable sentence, a "
+        "tied majority counting one half. A model is held against the majority where that is not tied. Its ceiling is "
+        "each rater against the majority of the other raters, over pairs that three or more judged, averaged over "
+        "raters. Δhuman is "
+        f"{_DELTA[kind]}; Δmodel is the difference of the scores. They are correlated within each paradigm, and over "
+        "several the mean of those correlations is given. Raters are a sample, as the pairs are: both are drawn, each "
+        "independently of the other [@owen2007]. The truth of a correlation is what as many other raters would give. "
+        f"Agreement is {ALPHAS[kind]} over {'choices' if kind == 'choices' else 'differences of ratings'} "
+        "[@krippendorff2019]. Pairs that nobody judged are left out and counted.",
+    ]
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the judgements can and cannot show."""
+    if not _judged(results):
+        return []
+    return [
+        "Raters are compared with each other under one rater less than the model is: the ceiling is an orientation, "
+        "not a bound, and a model may exceed it. Where nearly all raters choose the same sentence, correlations and "
+        "Krippendorff's alpha have little to go by, and are low although people agree."
+    ]

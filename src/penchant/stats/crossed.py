@@ -1,0 +1,293 @@
+"""What several people judged about the same items, against scores of the items and against each other: items and raters
+are both a sample.
+
+Judgements are an array (raters, items), NaN where a rater judged nothing; every item has a judgement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from penchant.errors import DataError
+from penchant.records import Estimate
+from penchant.stats.bootstrap import CHUNK, percentile, resampling_name
+from penchant.stats.inputs import (
+    Array,
+    Codes,
+    Seed,
+    as_values,
+    check_lengths,
+    check_level,
+    check_resamples,
+    cluster_codes,
+    joined,
+)
+
+PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
+FEWEST = 3
+"""The fewest items that have a correlation, and the fewest raters of an item that have a ceiling."""
+FEW_RATERS = 5
+FEW_ITEMS = 30
+WIDE = "the interval errs on the wide side: 93 to 100 of 100 hold the truth"
+"""What is said beside an interval (simulated in the slow tests)."""
+ROUGH = "the interval is rough: from {of} 88 to 100 of 100 hold the truth; {enough} would do"
+"""What is said beside one from fewer raters or items."""
+_SAME = 1e-12
+"""Numbers that differ by less than this share of the largest are the same but for rounding."""
+
+
+def as_judgements(judged: ArrayLike) -> Array:
+    """The judgements as an array whose raters are in an order that depends on what they judged alone. Raises DataError
+    for an item without a judgement, or what is no number."""
+    array = np.asarray(judged, dtype=np.float64)
+    if array.ndim != 2 or np.isinf(array).any():
+        raise DataError(f"expected a finite number or NaN per rater and item, got {array.shape}", where="judgements")
+    array = array[~np.isnan(array).all(axis=1)]
+    alone = int(np.isnan(array).all(axis=0).sum()) if len(array) else array.shape[1]
+    if alone:
+        raise DataError(f"{alone} of {array.shape[1]} items have no judgement", where="judgements")
+    return array[sorted(range(len(array)), key=lambda rater: tuple(np.nan_to_num(array[rater], nan=-np.inf)))]
+
+
+# Correlation --------------------------------------------------------------------------------------------------------
+
+
+def correlation(
+    scores: ArrayLike,
+    judged: ArrayLike,
+    *,
+    ranks: bool,
+    seed: Seed,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    noun: str = "items",
+) -> Estimate:
+    """Pearson's r, or with `ranks` Spearman's ρ, of the scores of items and the means of what was judged of them.
+
+    Interval: percentile bootstrap that draws items and raters, each with replacement and independently of the other
+    (the pigeonhole bootstrap of Owen 2007, Ann. Appl. Stat. 1:386–411). Drawn raters are fewer different ones, and the
+    correlation with them is weaker: of 10 raters and 300 items plain percentiles held the truth in 75 of 100 samples.
+    So the resamples are moved on the scale of Fisher's z until their median is what was observed. The truth is the
+    correlation that as many other raters would have; more raters have a stronger one. Resamples without a correlation
+    are left out and counted. Raises DataError for NaN or arrays that do not fit.
+    """
+    check_level(level)
+    check_resamples(resamples)
+    table, values = as_judgements(judged), as_values(scores, where="scores")
+    check_lengths(values, table[0] if len(table) else values[:0], where="scores and judgements")
+    raters, n = table.shape
+    name = SPEARMAN if ranks else PEARSON
+    if n < FEWEST:
+        return Estimate(name, np.nan, n, level=level, note=f"a correlation needs {FEWEST} {noun}")
+    once = np.ones((1, raters)), np.ones((1, n))
+    value = float(_correlations(values, table, *once, ranks=ranks)[0])
+    if np.isnan(value):
+        what = "scores" if _alike(values[None])[0] else "mean judgements"
+        return Estimate(name, np.nan, n, level=level, note=f"no correlation: the {what} of all {noun} are the same")
+    if raters < 2:
+        return Estimate(name, value, n, level=level, note="no interval with raters' uncertainty: one rater")
+    draws = _draws(values, table, ranks=ranks, seed=seed, resamples=resamples)
+    defined = draws[~np.isnan(draws)]
+    lost = len(draws) - len(defined)
+    undefined = f"{lost} of {resamples} resamples have no correlation: left out" if lost else ""
+    if abs(value) > 1 - _SAME or not len(defined):
+        why = "nothing departs from a line" if len(defined) else "no resample has a correlation"
+        return Estimate(name, value, n, level=level, note=joined(f"no interval: {why}", undefined))
+    ends = np.tanh(np.array(percentile(_fisher(defined), level)) - np.median(_fisher(defined)) + _fisher(value))
+    how = resampling_name(
+        f"percentile bootstrap of {name}, recentred on Fisher's z,", n, resamples, seed, f"{noun} and {raters} raters"
+    )
+    note = joined(_few(raters, n, noun), undefined)
+    return Estimate(name, value, n, float(ends[0]), float(ends[1]), level, how=how, note=note)
+
+
+def _draws(scores: Array, judged: Array, *, ranks: bool, seed: Seed, resamples: int) -> Array:
+    """The correlation in each resample of raters and of items."""
+    rng = np.random.default_rng(seed)
+    step = max(1, CHUNK // len(scores))
+    parts = []
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        raters, items = (rng.multinomial(n, np.full(n, 1 / n), size=size).astype(np.float64) for n in judged.shape)
+        parts.append(_correlations(scores, judged, raters, items, ranks=ranks))
+    return np.concatenate(parts)
+
+
+def _fisher(r: Array | float) -> Array:
+    z: Array = np.arctanh(np.clip(r, _SAME - 1, 1 - _SAME))
+    return z
+
+
+def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
+    """The correlation with all raters, and then without each of them: (1 + raters,). All are NaN where the first is; a
+    rater without whom there is none, or who judged none of the items, leaves it as it is."""
+    values, table = as_values(scores, where="scores"), np.asarray(judged, dtype=np.float64)
+    raters, n = table.shape
+    if n < FEWEST:
+        return np.full(1 + raters, np.nan)
+    kept = np.concatenate([np.ones((1, raters)), 1 - np.eye(raters)])
+    found = _correlations(values, table, kept, np.ones((1 + raters, n)), ranks=ranks)
+    return np.where(np.isnan(found), found[0], found)
+
+
+def _few(raters: int, items: int, noun: str) -> str:
+    """What the interval holds in simulations, with a caution for few raters or items."""
+    if raters >= FEW_RATERS and items >= FEW_ITEMS:
+        return WIDE
+    few = (f"{raters} raters" if raters < FEW_RATERS else "", f"{items} {noun}" if items < FEW_ITEMS else "")
+    of = " and ".join(filter(None, few))
+    return ROUGH.format(of=of, enough=f"{FEW_RATERS} and {FEW_ITEMS}")
+
+
+def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, ranks: bool) -> Array:
+    """The correlation in every resample: how often each rater (b, raters) and item (b, items) is drawn; NaN where
+    either side is the same for all items that are drawn and judged."""
+    heard = raters @ (~np.isnan(judged)).astype(np.float64)
+    with np.errstate(invalid="ignore"):
+        means = (raters @ np.nan_to_num(judged)) / heard
+    weights = np.where(heard > 0, items, 0.0)
+    means, given = np.nan_to_num(means), np.broadcast_to(scores, means.shape)
+    if not ranks:
+        return _weighted_pearson(given, means, weights)
+    scale = float(np.abs(means).max()) or 1.0
+    x, y = _midranks(given, weights), _midranks(np.round(means / scale, 12), weights)  # but for rounding, means may tie
+    return _weighted_pearson(x, y, weights)
+
+
+def _weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
+    total = weights.sum(axis=1, keepdims=True)
+    found = np.full(len(x), np.nan)
+    some = total[:, 0] > 0
+    x, y, weights, total = x[some], y[some], weights[some], total[some]
+    centred = [side - (weights * side).sum(axis=1, keepdims=True) / total for side in (x, y)]
+    squares = [(weights * side**2).sum(axis=1) for side in centred]
+    varied = ~(_alike(x, weights) | _alike(y, weights))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = (weights * centred[0] * centred[1]).sum(axis=1) / np.sqrt(squares[0] * squares[1])
+    found[some] = np.where(varied, np.clip(r, -1.0, 1.0), np.nan)
+    return found
+
+
+def _alike(values: Array, weights: Array | None = None) -> Codes:
+    """Whether all values of a row that have a weight are the same but for rounding."""
+    drawn = np.ones(values.shape, dtype=bool) if weights is None else weights > 0
+    highest, lowest = (
+        edge(np.where(drawn, values, fill), axis=1) for edge, fill in ((np.max, -np.inf), (np.min, np.inf))
+    )
+    same: Codes = highest - lowest <= _SAME * np.maximum(np.abs(highest), np.abs(lowest))
+    return same
+
+
+def _midranks(values: Array, weights: Array) -> Array:
+    """The ranks of the values of each row, each as often as its weight says; ties share the middle of theirs."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered, times = (np.take_along_axis(array, order, axis=1) for array in (values, weights))
+    after = np.cumsum(times, axis=1)
+    new = np.ones(ordered.shape, dtype=bool)
+    new[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    last = np.ones(ordered.shape, dtype=bool)
+    last[:, :-1] = new[:, 1:]
+    begin = np.maximum.accumulate(np.where(new, after - times, -np.inf), axis=1)
+    end = np.minimum.accumulate(np.where(last, after, np.inf)[:, ::-1], axis=1)[:, ::-1]
+    ranks = np.empty(values.shape)
+    np.put_along_axis(ranks, order, (begin + end) / 2, axis=1)
+    return ranks
+
+
+# Ceiling ------------------------------------------------------------------------------------------------------------
+
+
+def majority(judged: Array) -> Array:
+    """The sign that most raters give each item, (items,): 1, −1, or 0 where as many give either."""
+    signs: Array = np.sign(np.nansum(np.sign(judged), axis=0))
+    return signs
+
+
+def ceiling(
+    judged: ArrayLike,
+    *,
+    clusters: Iterable[Hashable] | None = None,
+    level: float = 0.95,
+    noun: str = "items",
+) -> Estimate:
+    """How often a rater gives the sign that most of the other raters give: the mean over raters, each over the items
+    where three or more judged and the others do not tie; a judgement of 0 counts one half. `n` is the number of those
+    items.
+
+    Interval: a t interval on the logit scale. The variance between items is that of the jackknife over them, or over
+    `clusters` of them, which `noun` names; that between raters the jackknife's, whose majorities then lack the rater,
+    too. The degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). It errs on the
+    wide side: the interaction of raters and items counts twice. NaN where no item has three raters.
+    """
+    check_level(level)
+    table = as_judgements(judged)
+    measured = int((~np.isnan(table)).sum(axis=0).max(initial=0)) >= FEWEST
+    credit = _against_others(table, FEWEST - 1)
+    n = int((~np.isnan(credit)).any(axis=0).sum())
+    if not n:
+        note = "every majority of the others is a tie" if measured else f"no item has {FEWEST} raters"
+        return Estimate("ceiling", np.nan, 0, level=level, note=f"no ceiling: {note}")
+    value = _mean_of_raters(credit)
+    codes = np.arange(table.shape[1]) if clusters is None else cluster_codes(clusters, table.shape[1])
+    parts = _between_items(credit, codes), _between_raters(table)
+    variance = sum(part for part, _ in parts)
+    if value in (0.0, 1.0) or not variance > 0 or not all(df for _, df in parts):
+        few = "one of them" if not parts[0][1] else "none of the raters differs from the others"
+        note = f"no interval over {noun}: {few}"
+        return Estimate("ceiling", value, n, level=level, note=note)
+    df = variance**2 / sum(part**2 / of for part, of in parts)
+    half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * variance**0.5 / (value * (1 - value))
+    low, high = scipy.special.expit(scipy.special.logit(value) + np.array([-half, half]))
+    counted = f"{parts[0][1] + 1} {noun} and {len(table)} raters"
+    how = f"Satterthwaite t interval over {counted} (jackknife), {df:.1f} df, logit scale"
+    note = WIDE
+    if len(table) < FEW_RATERS:
+        note = ROUGH.format(of=f"{len(table)} raters", enough=FEW_RATERS)
+    return Estimate("ceiling", value, n, float(low), float(high), level, how=how, note=note)
+
+
+def _against_others(judged: Array, others: int) -> Array:
+    """The credit of each rater at each item against the majority of the others; NaN where the rater or `others` of them
+    are missing, or where the others tie."""
+    signs = np.sign(judged)
+    given = ~np.isnan(signs)
+    rest = np.sign(np.nansum(signs, axis=0) - np.nan_to_num(signs))
+    enough = given & (given.sum(axis=0) > others)
+    return np.where(enough & (rest != 0), (signs * rest + 1) / 2, np.nan)
+
+
+def _mean_of_raters(credit: Array, without: Array | None = None) -> float:
+    """The mean over raters of their mean credit; `without` has what is left out, as sums and numbers of each rater."""
+    given = ~np.isnan(credit)
+    sums, numbers = np.nansum(credit, axis=1), given.sum(axis=1).astype(np.float64)
+    if without is not None:
+        sums, numbers = sums - without[0], numbers - without[1]
+    kept = numbers > 0
+    return float(np.sort(sums[kept] / numbers[kept]).mean()) if kept.any() else np.nan
+
+
+def _between_items(credit: Array, codes: Codes) -> tuple[float, int]:
+    """The jackknife's variance over clusters of items that have a credit, with its degrees of freedom."""
+    used = np.unique(codes[(~np.isnan(credit)).any(axis=0)])
+    values = []
+    for code in used:
+        part = credit[:, codes == code]
+        values.append(_mean_of_raters(credit, np.array([np.nansum(part, axis=1), (~np.isnan(part)).sum(axis=1)])))
+    return _jackknife(np.array(values))
+
+
+def _between_raters(judged: Array) -> tuple[float, int]:
+    """The jackknife's variance over raters, with its degrees of freedom."""
+    left = (np.delete(judged, rater, axis=0) for rater in range(len(judged)))
+    return _jackknife(np.array([_mean_of_raters(_against_others(part, FEWEST - 2)) for part in left]))
+
+
+def _jackknife(values: Array) -> tuple[float, int]:
+    known = np.sort(values[~np.isnan(values)])
+    if len(known) < 2:
+        return 0.0, 0
+    return (len(known) - 1) / len(known) * float(((known - known.mean()) ** 2).sum()), len(known) - 1

@@ -1,0 +1,402 @@
+"""People's judgements of pairs: how tables are read and refused, estimates worked by hand, and what a report says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import krippendorff
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import penchant as pc
+from answers import Answer, refused
+from penchant.errors import DataError, StudyError
+from penchant.instruments.minimal_pairs.data import PairSet, read_many
+from penchant.instruments.minimal_pairs.human import JUDGED, read_judgements
+from penchant.instruments.minimal_pairs.human_estimates import (
+    AGAINST_MAJORITY,
+    CEILING,
+    CORRELATIONS,
+    HUMAN_ACCURACY,
+    MEAN,
+)
+from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
+from penchant.instruments.registry import placed
+from penchant.records import Estimate, Signature
+from penchant.study.results import read_outcome
+
+Program = Callable[..., Answer]
+Table = list[dict[str, Any]]
+
+# Reading ------------------------------------------------------------------------------------------------------------
+
+
+def csv_file(path: Path, rows: Table) -> Path:
+    text = io.StringIO()
+    writer = csv.DictWriter(text, fieldnames=list(dict.fromkeys(name for row in rows for name in row)))
+    writer.writeheader()
+    writer.writerows(rows)
+    path.write_text(text.getvalue(), "utf-8")
+    return path
+
+
+@pytest.fixture
+def pairs(tmp_path: Path) -> list[PairSet]:
+    """Two files, of which both have a pair b."""
+    one = [{"id": id_, "good": f"The {id_} sleeps.", "bad": f"The {id_} sleep."} for id_ in "ab"]
+    two = [{"id": id_, "good": f"The {id_} sings.", "bad": f"The {id_} sing."} for id_ in "bc"]
+    return read_many([csv_file(tmp_path / "one.csv", one), csv_file(tmp_path / "two.csv", two)])
+
+
+def test_choices_and_ratings_become_numbers(pairs: list[PairSet], tmp_path: Path) -> None:
+    rows: Table = [
+        {"pair": "a", "rater": "Zoë", "choice": "good", "dataset": "", "good": "The a sleeps."},
+        {"pair": "a", "rater": "Ann", "choice": " Bad", "dataset": "one", "good": "The a sleeps."},
+        {"pair": "b", "rater": "Ann", "choice": "good", "dataset": "two", "good": ""},
+        {"pair": "c", "rater": "Ann", "choice": "", "dataset": "", "good": ""},
+    ]
+    found = read_judgements([csv_file(tmp_path / "choices.csv", rows)], pairs)
+    assert (found.kind, found.raters) == ("choices", ("Ann", "Zoë"))
+    assert found.of == {("one", "a"): [(0, -1.0), (1, 1.0)], ("two", "b"): [(0, 1.0)]}
+    assert found.cautions == ("judgements: 1 of 4 rows are empty and left out",)
+
+    text = "pair;rater;rating_good;rating_bad\na;Ann;6,5;2\nc;Ann;1;\nc;Ben;1;3\n"  # as Excel writes in half of Europe
+    (tmp_path / "ratings.csv").write_text(text, "utf-8")
+    found = read_judgements([tmp_path / "ratings.csv"], pairs)
+    assert (found.kind, found.of) == ("ratings", {("one", "a"): [(0, 4.5)], ("two", "c"): [(1, -2.0)]})
+    assert found.cautions == ("judgements: 1 of 3 rows are empty, 1 of them with one of the two ratings and left out",)
+
+
+BAD: dict[str, tuple[Table, str]] = {
+    "unknown pair": ([{"pair": "z", "rater": "r", "choice": "good"}], "field 'pair': there is no pair 'z'"),
+    "pair of another file": (
+        [{"pair": "a", "rater": "r", "choice": "good", "dataset": "two"}],
+        "field 'pair': there is no pair 'a' in two",
+    ),
+    "pair of two files": (
+        [{"pair": "b", "rater": "r", "choice": "good"}],
+        "field 'pair': one and two have a pair 'b' — say which in a column dataset",
+    ),
+    "unknown file": (
+        [{"pair": "a", "rater": "r", "choice": "good", "dataset": "three"}],
+        "field 'dataset': there is no file of pairs called 'three'",
+    ),
+    "twice": (
+        [{"pair": "a", "rater": "r", "choice": "good"}, {"pair": "a", "rater": "r ", "choice": "bad"}],
+        "line 3, field 'pair': r judges pair a a second time — the first is in",
+    ),
+    "changed": (
+        [{"pair": "a", "rater": "r", "choice": "good", "bad": "The a slept."}],
+        "field 'bad': this is not the bad sentence of pair a",
+    ),
+    "choice": ([{"pair": "a", "rater": "r", "choice": "yes"}], "field 'choice': a choice is good or bad, got 'yes'"),
+    "rating": (
+        [{"pair": "a", "rater": "r", "rating_good": "high", "rating_bad": 1}],
+        "field 'rating_good': input should be a valid number",
+    ),
+    "infinite": ([{"pair": "a", "rater": "r", "rating_good": "inf", "rating_bad": 1}], "field 'rating_good'"),
+    "no rater": ([{"pair": "a", "choice": "good"}], "field 'rater': is missing"),
+    "both kinds": (
+        [
+            {"pair": "a", "rater": "r", "choice": "good"},
+            {"pair": "a", "rater": "s", "choice": "", "rating_good": 1, "rating_bad": 2},
+        ],
+        "line 3: there are ratings here and choices in",
+    ),
+    "nothing": ([{"pair": "a", "rater": "r", "choice": ""}], "holds no judgement — fill the column choice"),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_what_is_refused_with_its_place(case: str, pairs: list[PairSet], tmp_path: Path) -> None:
+    rows, told = BAD[case]
+    with pytest.raises(DataError) as stop:
+        read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
+    assert "j.csv" in str(stop.value) and told in str(stop.value)
+    assert not stop.value.more
+
+
+def test_all_mistakes_are_told_at_once_over_all_files(pairs: list[PairSet], tmp_path: Path) -> None:
+    one = csv_file(tmp_path / "1.csv", [{"pair": "z", "rater": "r", "choice": "x"}, *BAD["unknown pair"][0]])
+    two = csv_file(tmp_path / "2.csv", [*BAD["changed"][0], *BAD["choice"][0]])
+    with pytest.raises(DataError) as stop:
+        read_judgements([one, two], pairs)
+    told = [stop.value.alone(), *stop.value.__notes__]
+    assert [re.search(r"(\d\.csv), line (\d)", line).groups() for line in told] == [  # type: ignore[union-attr]
+        ("1.csv", "2"),
+        ("1.csv", "3"),
+        ("2.csv", "3"),
+        ("2.csv", "2"),
+    ]
+
+
+# Estimates ----------------------------------------------------------------------------------------------------------
+
+A, B = 1.0, -1.0
+HAND = {  # the score of the good sentence minus that of the other, and what three raters judged
+    "0": (8.0, {0: A, 1: A, 2: A}),
+    "1": (-1.0, {0: A, 1: A, 2: B}),
+    "2": (1.0, {0: A, 1: B}),
+    "3": (2.0, {0: B, 1: B, 2: B}),
+    "4": (3.0, {}),
+}
+Hand = dict[str, tuple[float, dict[int, float]]]
+
+
+def items(kind: str, *paradigms: Hand) -> pl.DataFrame:
+    rows = []
+    for number, pairs in enumerate(paradigms):
+        for id_, (delta, judged) in pairs.items():
+            mean = sum(judged.values()) / len(judged) if judged else None
+            rows.append(
+                {
+                    "dataset": "d",
+                    "file": "d",
+                    "id": f"{number}-{id_}",
+                    "good": f"{number}-{id_}.",
+                    "bad": ".",
+                    "paradigm": f"p{number}",
+                    "phenomenon": "ph",
+                    "score_good": delta,
+                    "score_bad": 0.0,
+                    "tokens_good": 1,
+                    "tokens_bad": 1,
+                    "difference": 0,
+                    "human_n": len(judged),
+                    "human_good": mean,
+                    "human_raters": list(judged),
+                    JUDGED[kind]: list(judged.values()),  # type: ignore[index]
+                }
+            )
+    kinds = {"human_raters": pl.List(pl.Int32), JUDGED[kind]: pl.List(pl.Float64)}  # type: ignore[index]
+    return pl.DataFrame(rows, schema_overrides=kinds)
+
+
+def result(frame: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
+    fields = {"data": "d#1", "human": "j#1", "normalise": "none", "acceptable": "good", "method": "lp", **more}
+    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
+    return pc.MinimalPairs(data=["d"]).result(pc.Measured(frame), signature)
+
+
+def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]:
+    scope = "overall" if group == "all" else "paradigm"
+    found = summary.filter((pl.col("measure") == measure) & (pl.col("group") == group) & (pl.col("scope") == scope))
+    assert len(found) == 1, found
+    return found.row(0, named=True)
+
+
+@pytest.mark.parametrize("kind", ["choices", "ratings"])
+def test_estimates_worked_by_hand(kind: str) -> None:
+    found = result(items(kind, HAND))
+    lost = "1 of 5 pairs nobody judged: left out"
+    people = of(found.summary, HUMAN_ACCURACY)  # 1, 1, a tie, 0
+    assert (people["value"], people["n"], people["raters"]) == (2.5 / 4, 4, "3")
+    assert people["note"] == f"tied majorities: 1, which count one half; {lost}" and people["how"] == "Wilson score"
+    model = of(found.summary, AGAINST_MAJORITY)  # of the pairs 0, 1 and 3 it prefers the majority's in the first
+    assert (model["value"], model["n"], model["note"]) == (1 / 3, 3, f"tied majorities: 1, left out; {lost}")
+    # The first two raters agree with the others in pairs 0 and 3, in pair 1 the others tie; the third is wrong there.
+    ceiling = of(found.summary, CEILING)
+    assert ceiling["value"] == pytest.approx((1 + 1 + 2 / 3) / 3) and ceiling["n"] == 3
+    human, delta = [1, 1 / 3, 0, -1], [8, -1, 1, 2]
+    for ranks, other in ((False, stats.pearsonr), (True, stats.spearmanr)):
+        row = of(found.summary, CORRELATIONS[ranks])
+        assert row["value"] == pytest.approx(other(human, delta)[0]) and row["n"] == 4
+        assert lost in row["note"] and "from 3 raters and 4 pairs" in row["note"]
+    table = np.array([[A, A, A, B], [A, A, B, B], [A, B, np.nan, B]])
+    scale = "nominal" if kind == "choices" else "interval"
+    alpha = of(found.summary, f"Krippendorff's alpha ({scale})")
+    assert alpha["value"] == pytest.approx(krippendorff.alpha(table, level_of_measurement=scale))
+    # One paradigm: overall is the same.
+    for measure in (HUMAN_ACCURACY, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
+        assert of(found.summary, measure, "all")["value"] == of(found.summary, measure)["value"]
+    assert "d: 1 of 5 pairs nobody judged; they are left out of what is said of people" in found.cautions
+
+
+def test_ratings_count_by_their_size_in_correlations_and_by_their_sign_in_majorities() -> None:
+    frame = items(
+        "ratings", {"0": (1.0, {0: 5.0, 1: -1.0, 2: -1.0}), "1": (2.0, {0: 1.0, 1: 2.0}), "2": (4.0, {0: 0.0})}
+    )
+    summary = result(frame).summary
+    assert of(summary, HUMAN_ACCURACY)["value"] == pytest.approx((0 + 1 + 0.5) / 3)
+    expected = stats.pearsonr([1, 1.5, 0], [1, 2, 4])[0]
+    assert of(summary, CORRELATIONS[False])["value"] == pytest.approx(expected)
+
+
+def test_over_paradigms_the_mean_of_the_correlations_within() -> None:
+    other: Hand = {
+        str(i): (float(d), {0: a, 1: b, 2: A})
+        for i, (d, a, b) in enumerate([(1, A, B), (3, A, A), (0, B, B), (5, B, A)])
+    }
+    flat: Hand = {str(i): (float(i), {0: A, 1: A, 2: A}) for i in range(5)}
+    summary = result(items("choices", HAND, other, flat)).summary
+    for measure in CORRELATIONS.values():
+        each = [of(summary, measure, f"p{i}")["value"] for i in range(3)]
+        assert (
+            np.isnan(each[2]) and "the mean judgements of all pairs are the same" in of(summary, measure, "p2")["note"]
+        )
+        total = of(summary, MEAN.format(measure, "paradigms"), "all")
+        assert total["value"] == pytest.approx((each[0] + each[1]) / 2) and total["n"] == 8
+        assert "1 of 3 paradigms have no correlation: left out" in total["note"]
+        assert "2 paradigms and 3 raters (jackknife)" in total["how"]
+    pooled = of(summary, HUMAN_ACCURACY, "all")
+    assert "cluster-robust" in pooled["how"] and pooled["n"] == 13
+
+
+def test_few_raters_have_no_ceiling_and_constant_scores_no_correlation() -> None:
+    two: Hand = {str(i): (2.0, {0: A, 1: A if i % 2 else B}) for i in range(6)}
+    summary = result(items("choices", two)).summary
+    assert np.isnan(of(summary, CEILING)["value"]) and "no item has 3 raters" in of(summary, CEILING)["note"]
+    row = of(summary, CORRELATIONS[True])
+    assert np.isnan(row["value"]) and "the scores of all pairs are the same" in row["note"]
+    ties: Hand = {"0": (0.0, {0: A}), "1": (1.0, {0: A})}
+    row = of(result(items("choices", ties)).summary, AGAINST_MAJORITY)
+    assert (row["value"], row["note"]) == (0.75, "ties of the model: 1, which count one half")
+
+
+def test_without_judgements_nothing_is_added() -> None:
+    frame = items("choices", HAND)
+    plain = result(frame.drop("human_n", "human_good", "human_raters", "human_choices"))
+    assert "raters" not in plain.summary.columns and not any("judged" in caution for caution in plain.cautions)
+    same = result(frame).summary.filter(pl.col("raters").is_null()).drop("raters", "signature")
+    assert same.equals(plain.summary.drop("signature"), null_equal=True)
+
+
+# Studies ------------------------------------------------------------------------------------------------------------
+
+WORDS = ["cat", "dog", "king", "child", "man", "woman", "girl", "boy"]
+PAIRS = [
+    {"id": f"{verb}-{word}", "good": f"The {word} {verb}s.", "bad": f"The {word} {verb}.", "group": verb}
+    for verb in ("sleep", "sing")
+    for word in WORDS
+]
+
+
+def judged(seed: int, names: list[str]) -> Table:
+    rng = np.random.default_rng(seed)
+    worth = rng.normal(1, 1, len(PAIRS))
+    return [
+        {"pair": pair["id"], "rater": name, "choice": "good" if value + rng.normal() > 0 else "bad"}
+        for pair, value in zip(PAIRS[1:], worth, strict=False)
+        for name in names
+        if rng.random() > 0.1
+    ]
+
+
+@given(st.integers(0, 100), st.randoms(use_true_random=False))
+@settings(max_examples=10, deadline=None)
+def test_order_of_rows_and_names_of_raters_do_not_matter(seed: int, random: Any) -> None:
+    rows = judged(seed, ["ann", "ben", "cleo", "dan"])
+    names = dict(zip(["ann", "ben", "cleo", "dan"], random.sample(["x", "y", "z", "w"], 4), strict=True))
+    other = [{**row, "rater": names[row["rater"]]} for row in rows]
+    random.shuffle(other)
+    delta = {pair["id"]: float(i * 37 % 17) - 5 for i, pair in enumerate(PAIRS)}
+    summaries = []
+    for table in (rows, other):
+        probe = pc.MinimalPairs(data=PAIRS, human=table)
+        found = probe.judgements()
+        assert found is not None
+        scored = pl.DataFrame(
+            {
+                "dataset": "given",
+                "file": probe.pair_sets()[0].name,
+                "id": list(delta),
+                "paradigm": [pair["group"] for pair in PAIRS],
+                "phenomenon": "ph",
+                "score_good": list(delta.values()),
+                "score_bad": 0.0,
+                "tokens_good": 1,
+                "tokens_bad": 1,
+                "difference": 0,
+            }
+        )
+        summaries.append(result(found.on(scored)).summary.drop("signature"))
+    assert summaries[0].drop("low", "high").equals(summaries[1].drop("low", "high"), null_equal=True)
+    for end in ("low", "high"):
+        np.testing.assert_allclose(summaries[0][end], summaries[1][end], atol=1e-12)
+
+
+def study(folder: Path, **human: Any) -> Path:
+    csv_file(folder / "pairs.csv", PAIRS)
+    csv_file(folder / "people.csv", judged(1, ["ann", "ben", "cleo", "dan", "eve"]))
+    probe = {"minimal-pairs": {"data": "pairs.csv", "method": "pll", "resamples": 200, **human}}
+    text = {"study": "s", "models": ["bundled:modern", "bundled:early-modern"], "probes": [probe]}
+    file = folder / "study.yaml"
+    file.write_text(json.dumps(text), "utf-8")
+    return file
+
+
+@pytest.mark.whole
+def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Path) -> None:
+    file = study(tmp_path, human=["people.csv"])
+    code, _, err = penchant("run", file, "-o", "out")
+    assert code == 0, err
+    outcome = read_outcome(tmp_path / "out")
+    a, b = outcome.results.values()
+    assert re.search(r"\|human:people#[0-9a-f]{6}\|", str(a.signature))
+    assert a.signature["human"] == b.signature["human"]
+    assert a.items.filter(pl.col("human_n") == 0).height == 1
+    share = a.items.filter(pl.col("human_n") > 0).select(
+        (pl.col("human_choices").list.mean() + 1) / 2 - pl.col("human_good")
+    )
+    assert share.to_series().abs().max() == pytest.approx(0, abs=1e-12)
+    (section,) = placed(outcome.results, outcome.comparisons)
+    names = [table.name for table in section.tables()]
+    assert {"human", "raters", "human-by-paradigm", "raters-by-paradigm", "differences"} <= set(names)
+    assert "human" in [figure.name for figure in section.figures()]
+    assert any("most raters prefer" in sentence for sentence in section.finding())
+    checked = MINIMAL_PAIRS.section.figures(section.results)[-1]
+    assert checked.chart.to_dict()["columns"] == 2
+    # What the report names was computed, and what was computed it names.
+    methods = " ".join(section.methods())
+    rows = pl.concat([result.summary for result in (a, b)]).filter(pl.col("raters").is_not_null())
+    for measure in rows.filter(pl.col("low").is_not_nan())["measure"].unique():
+        assert measure in methods
+    for word in ("Pearson's r, recentred", "Spearman's ρ, recentred", "Satterthwaite", "[@owen2007]"):
+        assert word in methods or word.replace("'", "’") in methods
+    code, out, err = penchant("report", "out", "--full")
+    assert code == 0 and "Model and human judgements by paradigm" in out + err
+    # Other judgements are another study, and no forward pass.
+    code, _, err = penchant("run", study(tmp_path, human=["people.csv"]), "-o", "out", "--resume")
+    assert code == 0, err
+    assert penchant("export", "out", "--to", "csv", "-o", "csv")[0] == 0
+    assert penchant("export", "out", "--to", "figures", "-o", "figures")[0] == 0
+    assert list((tmp_path / "figures").rglob("*human*.svg"))
+
+
+def test_mistakes_are_told_before_a_model_is_asked(penchant: Program, tmp_path: Path) -> None:
+    file = study(tmp_path, human="people.csv")
+    csv_file(tmp_path / "people.csv", [{"pair": "sleep-cats", "rater": "r", "choice": "good"}])
+    refused(penchant("run", file, "-o", "out"), "people.csv, line 2", "there is no pair 'sleep-cats'", "sleep-cat")
+    assert not (tmp_path / "out").exists()
+
+
+def test_models_are_compared_only_under_the_same_judgements() -> None:
+    frame = items("choices", HAND)
+    a, b = result(frame, "a"), result(frame.with_columns(pl.col("score_good") * -1), "b")
+    compared = MINIMAL_PAIRS.compare(a, b)
+    assert len(compared)
+    with pytest.raises(StudyError, match="they differ in human"):
+        MINIMAL_PAIRS.compare(a, result(frame, "b", human="k#2"))
+
+
+def test_judgements_given_in_python() -> None:
+    rows = [(pair["id"], name, "good") for pair in PAIRS for name in ("ann", "ben", "cleo")]
+    rows[0] = (PAIRS[0]["id"], "ann", "bad")
+    for table in (rows, pl.DataFrame(rows, schema=["pair", "rater", "choice"], orient="row")):
+        found = pc.MinimalPairs(data=PAIRS, human=table, normalise="none", resamples=100).run("bundled:modern")
+        assert found.signature["human"].startswith("given")
+        assert of(found.summary, HUMAN_ACCURACY, "all")["value"] == 1
+    pilot = pc.MinimalPairs(data=PAIRS, human=rows[-3:], normalise="none", limit=2, resamples=100).run("bundled:modern")
+    section = MINIMAL_PAIRS.section  # of the pairs drawn, nobody may have judged one
+    assert section.tables([pilot]) and section.figures([pilot]) and section.finding([pilot], None)
+    assert isinstance(next(iter(pc.MinimalPairs(data=PAIRS).summarise(pc.Measured(found.items)))), Estimate)
