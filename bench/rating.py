@@ -78,7 +78,7 @@ class Load:
                 status, headers, page = await self.timed("item", "GET", f"{place}item", cookie)
                 if status == 303:
                     return
-                fields, word = dict(HIDDEN.findall(page)), WORD.search(page)
+                fields, word = dict(HIDDEN.findall(page.partition("</form>")[0])), WORD.search(page)
                 assert status == 200, page
                 assert word, page
                 await asyncio.sleep(draw.expovariate(1 / self.think))
@@ -118,6 +118,9 @@ async def run(folder: Path, raters: int, answers: int, think: float) -> dict[str
     tasks = [asyncio.create_task(load.rater(f"r{n}", links[f"r{n}"], items)) for n in range(raters)]
     while len(load.log) < answers // 2:
         await asyncio.sleep(0.05)
+        for task in tasks:
+            if task.done() and task.exception():
+                await task
     process.send_signal(signal.SIGKILL)
     process.wait()
     process, _ = started(folder, raters)
