@@ -17,15 +17,23 @@ if TYPE_CHECKING:
 PORT = 8377
 """Where the page is served unless another port is named."""
 
+TargetArgument = Annotated[
+    str,
+    typer.Argument(
+        help="What is judged: a result directory of cloze, a table of minimal pairs, a set of value statements, or a "
+        "table with --column."
+    ),
+]
+PracticeOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Items to begin with: text, right, word, why; or good, bad.")
+]
+AttentionOption = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="Items that show who reads: the same columns.")
+]
+
 
 def rate(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="What is judged: a result directory of cloze, a table of minimal pairs, a set of value statements, or "
-            "a table with --column.",
-        ),
-    ],
+    target: TargetArgument,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.sqlite", help="The database of what is said.")],
     raters: Annotated[str, typer.Option(metavar="NAMES", help="Who judges, separated by commas: a link each.")] = "",
     open_: Annotated[
@@ -44,12 +52,8 @@ def rate(
     ] = "",
     question: Annotated[str, typer.Option(help="What stands above every item.")] = "",
     instructions: Annotated[Path | None, typer.Option(metavar="FILE.md", help="What raters read first.")] = None,
-    practice: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Items to begin with: text, right, word, why; or good, bad.")
-    ] = None,
-    attention: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Items that show who reads: the same columns.")
-    ] = None,
+    practice: PracticeOption = None,
+    attention: AttentionOption = None,
     repeat: Annotated[str, typer.Option(help="The share of items that is shown twice.")] = "5%",
     breaks: Annotated[int, typer.Option(min=0, metavar="N", help="A break after every N items; 0 for none.")] = 50,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order.")] = 0,

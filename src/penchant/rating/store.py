@@ -139,6 +139,7 @@ class Store:
         try:
             lock.touch()
             held.enter_context(holding(lock))
+            held.callback(lock.unlink, missing_ok=True)
         except BlockingIOError as error:
             told = "another process serves it"
             raise OutputError(told, where=str(file), hint="stop that one, or name another file") from error
@@ -169,8 +170,6 @@ class Store:
         with contextlib.suppress(sqlite3.Error):
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._held.close()
-        with contextlib.suppress(OSError):
-            Path(f"{self.path}.lock").unlink()
 
     # Who --------------------------------------------------------------------------------------------------------------
 
