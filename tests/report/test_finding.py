@@ -169,6 +169,22 @@ def test_minimal_pairs() -> None:
     assert said("minimal-pairs", [nothing]) == []
 
 
+def test_the_pairs_of_unequal_length_are_counted_beside_the_adjusted_share() -> None:
+    rows = [
+        estimated("accuracy", (0.8, 0.5, 0.95), 15, **pairs_by()),
+        *(
+            estimated("accuracy", (0.8, 0.5, 0.95), n, **pairs_by(split))
+            for split, n in (("A=U", 13), ("A>U", 2), ("A<U", 0))
+        ),
+        estimated("length-adjusted accuracy", (0.777, 0.45, 0.94), 15, **pairs_by()),
+    ]
+    assert said("minimal-pairs", [result("minimal-pairs", "a", rows, {})])[1] == (
+        "With token length taken out of it: a 77.7% [45.0, 94.0], n = 15 pairs, 2 of them of unequal length."
+    )
+    equal = [row for row in rows if row.by["split"] not in ("A>U", "A<U")]
+    assert len(said("minimal-pairs", [result("minimal-pairs", "a", equal, {})])) == 1
+
+
 @pytest.mark.parametrize(("acceptable", "ahead"), [("sent_more", "a"), ("sent_less", "b")])
 def test_stereotype_scores(acceptable: str, ahead: str) -> None:
     by = pairs_by(scope="stereotype", dataset="crows-pairs")

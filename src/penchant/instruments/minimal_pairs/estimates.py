@@ -36,6 +36,8 @@ _SHOWN = 5
 ALL = "all"
 """The split or group that stands for all pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
+UNEQUAL = ("A>U", "A<U")
+"""The splits of pairs whose sentences differ in length."""
 TYPES = "bias types"
 
 
@@ -149,7 +151,7 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     signs = np.sign(difference)
     for split, sign in SPLITS.items():
         yield labelled(mean(signs == sign), ACCURACY, split)
-    for split in ("A>U", "A<U"):
+    for split in UNEQUAL:
         yield labelled(_gap(credit, signs, SPLITS[split], (strata, noun), settings.level), GAP, split)
     free, line = (
         fit(credit, difference, strata=strata, clusters=strata if several else None, levels=levels)

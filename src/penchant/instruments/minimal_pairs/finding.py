@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.records import Result, Signature
 from penchant.report.finding import MOST, Shown, differences, levels, measured, sentences
@@ -49,7 +49,7 @@ def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
     """The shares with token length taken out, where there are pairs of unequal length."""
     told = []
     for model, result in zip(models(results), results, strict=True):
-        split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & ~pl.col("split").is_in([ALL, EQUAL])
+        split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & pl.col("split").is_in(UNEQUAL)
         counts = result.summary.filter((pl.col("dataset") == name) & split & (pl.col("group") == ALL))
         first = counts.filter(pl.col("normalise") == counts["normalise"].first()) if len(counts) else counts
         unequal = int(first["n"].sum())
