@@ -15,6 +15,7 @@ from penchant.records import Result
 from penchant.report import made, no_difference
 from penchant.report.figures import Figure, unchecked
 from penchant.report.items import ItemTable
+from penchant.report.no_difference import Scale
 from penchant.report.references import Reference
 from penchant.report.tables import Table
 
@@ -63,6 +64,8 @@ class Placed:
     references: Mapping[str, Reference]
     remark: str = ""
     """What the note of every table says first."""
+    scale: Scale = field(default_factory=Scale)
+    """The scale of its differences between models."""
 
     def tables(self) -> list[Table]:
         """All tables, those of differences last."""
@@ -95,7 +98,7 @@ class Placed:
         """The tables of differences between models."""
         if self.comparison is None:
             return []
-        tables = [*self.section.compared(self.comparison), *no_difference.tables(self.comparison)]
+        tables = [*self.section.compared(self.comparison), *no_difference.tables(self.comparison, self.scale)]
         return [self._remarked(table) for table in tables]
 
 

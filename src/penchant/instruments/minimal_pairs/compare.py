@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.base import Probe, difference_signature, require_comparable
-from penchant.instruments.minimal_pairs.estimates import ALL, Credits, clusters, credits
+from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip, with_holm
@@ -18,7 +18,6 @@ from penchant.stats.intervals import clustered_mean, paired_difference
 
 EQUAL = "A=U under both"
 """Pairs whose two sentences have as many tokens under both models' tokenizers."""
-DIFFERENCE = "accuracy difference"
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:

@@ -29,6 +29,8 @@ Credits = NDArray[np.float64]
 ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
+DIFFERENCE = "accuracy difference"
+"""Between two models."""
 REJECTED = 0.05
 """The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
 _SHOWN = 5

@@ -22,12 +22,13 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
-from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.estimates import DIFFERENCE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Item, Signature
+from penchant.report.no_difference import Scale
 from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
@@ -60,6 +61,9 @@ class PairProbe(Probe):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
 
     limited: ClassVar[str] = "pairs"
+    difference_scale: ClassVar[Scale] = Scale(
+        {DIFFERENCE: 1}, "give a share of pairs, such as 0.05 for 5 points", 100, "percentage points", ".1f"
+    )
 
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
