@@ -246,6 +246,11 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
             recipe["limit"] = written(self, "limit")
         return Signature.of(self.name, model=model.name, **{key.replace("-", "_"): v for key, v in recipe.items()})
 
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The keys of a signature whose values follow from others of its values, as nobody chose them."""
+        return ()
+
     def _pilot(self) -> Iterator[str]:
         if self.limit is not None:
             yield f"a pilot: at most {self.limit} {self.limited} were measured; nothing may be concluded from it"

@@ -135,8 +135,11 @@ def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
 
 def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
     """Two results of one model, each called by the model's name and the settings in which the two differ, such as
-    "bert-base-cased (method:pll)". Raises StudyError where they differ in nothing."""
-    keys = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
+    "bert-base-cased (method:pll)"; settings that follow from others are left out. Raises StudyError where they differ
+    in nothing."""
+    differing = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
+    implied = [set(instrument(each.signature["probe"]).probe.implied(each.signature)) for each in (a, b)]
+    keys = [key for key in differing if key not in set.intersection(*implied)] or differing
     if not keys:
         raise StudyError("both are of one model, asked the same: there is no difference to measure")
     named = []

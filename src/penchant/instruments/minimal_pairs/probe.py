@@ -8,7 +8,7 @@ score the accuracies of A=U, A>U and A<U agree.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -17,7 +17,7 @@ import polars as pl
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
+from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
@@ -43,6 +43,11 @@ Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length
 
 def _each_once(names: Normalisations) -> Normalisations:
     return distinct(names) if isinstance(names, list) else names
+
+
+def _applying(method: Method) -> list[str]:
+    """The normalisations that apply to a method."""
+    return [how for how in NORMALISATIONS if how == "none" or not method.normalised]
 
 
 class PairColumns(BaseModel):
@@ -81,10 +86,17 @@ class PairProbe(Probe):
     def settle(self, model: Model) -> Self:
         """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
         method = method_for(self.method, language_model(model), pair=True)
-        hows = self.normalisations() or [how for how in NORMALISATIONS if how == "none" or not method.normalised]
+        hows = self.normalisations() or _applying(method)
         for how in hows:
             check_normalise(how, method)
         return self.model_copy(update={"method": method.name, "normalise": hows})
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The constant of `pen`, and the normalisations where they are all that apply to the method."""
+        method = METHODS.get(signature.get("method", ""))
+        usual = method is not None and signature.get("normalise") == ",".join(_applying(method))
+        return {"pen-alpha", *(("normalise",) if usual else ())}
 
     def normalisations(self) -> list[str]:
         """The normalisations as a list; empty where they are not set."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import polars as pl
 
+from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
@@ -32,6 +34,11 @@ Key: TypeAlias = tuple[str, ...]
 """What a row is about: data set, group if any, score, model."""
 _COLUMNS = ("pairs", ALL, *SPLITS, "length-adjusted")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
+_OF_HALF = " p: of 50% on all pairs, adjusted over the paradigms of a data set, model and score."
+_EQUAL_PAIRS = (
+    "A=U under both: only pairs whose sentences have as many tokens under both tokenizers (A=U: under the one tokenizer "
+    "of a model compared with itself)."
+)
 _MANY = 10
 """Number of paradigms above which their table is a detail."""
 
@@ -55,7 +62,8 @@ def _groups(result: Result, scope: str) -> int:
 
 def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, group: tuple[str, ...]) -> Table:
     """One row per data set, group, score and model: accuracy of all pairs, of each split, and length-adjusted."""
-    rows: dict[Key, tuple[dict[str, Number | int], str]] = {}
+    rows: dict[Key, tuple[dict[str, Number | int | P], str]] = {}
+    columns = (*_COLUMNS, "p of 50% (Holm)") if scope == "paradigm" else _COLUMNS
     chosen = (pl.col("scope") == scope) & pl.col("measure").is_in([ACCURACY, ADJUSTED])
     for result in results:
         for row in result.summary.filter(chosen).iter_rows(named=True):
@@ -65,19 +73,20 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
                 cells["length-adjusted"] = estimate(row, ".1f", scale=100)
             elif row["split"] == ALL:
                 cells["pairs"], cells[ALL] = row["n"], estimate(row, ".1f", scale=100)
+                cells["p of 50% (Holm)"] = P(row["p_holm"])
             else:
                 cells[row["split"]] = estimate(row, ".1f", scale=100, count=True)
     return Table(
         name,
         title,
-        ("data", *group, "score", "model", *_COLUMNS),
+        ("data", *group, "score", "model", *columns),
         tuple(
-            Row((*key, *(cells[column] for column in _COLUMNS)), signature)
+            Row((*key, *(cells[column] for column in columns)), signature)
             for key, (cells, signature) in _interleaved(rows)
         ),
         "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
         "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
-        "intercept for every paradigm. A tie counts one half.",
+        f"intercept for every paradigm. A tie counts one half.{_OF_HALF if scope == 'paradigm' else ''}",
         first=("pairs", ALL, "A=U", "length-adjusted"),
     )
 
@@ -171,6 +180,7 @@ def _by_difference(results: Sequence[Result]) -> Table:
 def compared(comparison: pl.DataFrame) -> list[Table]:
     """Difference of accuracy in percentage points between every two models: overall, then every paradigm."""
     shown = []
+    counted = _counted(comparison)
     overall = comparison.filter(pl.col("scope") == "overall")
     if len(overall):
         rows = tuple(
@@ -178,10 +188,11 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
                 (
                     row["comparison"],
                     row["dataset"],
-                    row["split"],
+                    _lengths(row),
                     row["normalise"],
                     row["n"],
                     estimate(row, "+.1f", scale=100),
+                    *(row[name] for name in counted),
                     P(row["p"]),
                 ),
                 row["signature"],
@@ -189,11 +200,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
             for row in overall.iter_rows(named=True)
         )
         title = "Difference of accuracy between models, percentage points"
-        note = (
-            f"{tested(overall)} Uncorrected for the number of models and scores. A=U under both: only pairs whose "
-            f"sentences have as many tokens under both tokenizers.{_methods_differ(comparison)}"
-        )
-        heads = ("difference", "data", "lengths", "score", "pairs", "points", "p")
+        note = f"{tested(overall)} Uncorrected for the number of models and scores. {_EQUAL_PAIRS}{_counts(counted)}"
+        heads = ("difference", "data", "lengths", "score", "pairs", "points", *counted.values(), "p")
         shown.append(Table("differences", title, heads, rows, note))
     each = comparison.filter(pl.col("scope") == "paradigm")
     rows = tuple(
@@ -202,9 +210,11 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
                 row["comparison"],
                 row["dataset"],
                 row["group"],
+                _lengths(row),
                 row["normalise"],
                 row["n"],
                 estimate(row, "+.1f", scale=100),
+                *(row[name] for name in counted),
                 P(row["p"]),
                 P(row["p_holm"]),
             ),
@@ -213,18 +223,44 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
         for row in each.iter_rows(named=True)
     )
     title = "Difference of accuracy between models by paradigm, percentage points"
-    columns = ("difference", "data", "paradigm", "score", "pairs", "points", "p", "p (Holm)")
-    note = f"{tested(each)} Holm's correction over the paradigms of one data set, score and pair of models."
+    columns = ("difference", "data", "paradigm", "lengths", "score", "pairs", "points", *counted.values())
+    note = (
+        f"{tested(each)} Holm's correction over the paradigms of one data set, score and pair of models, of all pairs "
+        f"and of those of equal length apart. {_EQUAL_PAIRS}{_counts(counted)}"
+    )
     many = each["group"].n_unique() > _MANY
-    shown.append(Table("differences-by-paradigm", title, columns, rows, note, detail=many))
+    shown.append(Table("differences-by-paradigm", title, (*columns, "p", "p (Holm)"), rows, note, detail=many))
     return shown
 
 
-def _methods_differ(comparison: pl.DataFrame) -> str:
-    """A remark on models scored by different methods; empty where there are none."""
-    ways = {Signature.parse(text)["method"] for text in comparison["signature"].unique()}
-    mixed = sorted(way for way in ways if " − " in way)
-    return f" Models scored by different methods ({', '.join(mixed)}) are compared by accuracy alone." if mixed else ""
+def _counted(comparison: pl.DataFrame) -> dict[str, str]:
+    """The columns of counts that are shown, with their heads: an earlier version has none, and that the scores of two
+    models differ goes without saying."""
+    heads = dict(zip(COUNTED, ("first better", "second better", "scores differ"), strict=True))
+    alike = all(_of_one_model(text) for text in comparison["signature"].unique())
+    return {k: v for k, v in heads.items() if k in comparison.columns and (alike or k != COUNTED[-1])}
+
+
+def _counts(counted: Mapping[str, str]) -> str:
+    """What the counts are, for the note of a table."""
+    better = " First better, second better: pairs that only the first or only the second gets right (McNemar's b and c)"
+    differ = "; scores differ: pairs that the two score differently at all" if COUNTED[-1] in counted else ""
+    return f"{better}{differ}." if counted else ""
+
+
+def _lengths(row: Mapping[str, Any]) -> str:
+    """The pairs that a difference is about, by their lengths."""
+    return "A=U" if row["split"] == EQUAL and _of_one_model(row["signature"]) else row["split"]
+
+
+def _of_one_model(signature: str) -> bool:
+    """Whether a difference is between two results of one model, told apart by settings in brackets."""
+    first, _, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in _sides(signature))
+    return first == second
+
+
+def _sides(signature: str) -> tuple[str, str, str]:
+    return Signature.parse(signature)["model"].partition(" − ")
 
 
 def items(results: Sequence[Result]) -> ItemTable:
