@@ -185,6 +185,19 @@ def test_the_pairs_of_unequal_length_are_counted_beside_the_adjusted_share() -> 
     assert len(said("minimal-pairs", [result("minimal-pairs", "a", equal, {})])) == 1
 
 
+def test_an_interval_that_leaves_nothing_out_is_no_number() -> None:
+    each = [
+        result("minimal-pairs", model, [estimated("accuracy", numbers, 4, **pairs_by())], {}, normalise="none")
+        for model, numbers in (("a", (0.6, 0.0, 0.998)), ("b", (0.6, 0.1, 1.0)))
+    ]
+    gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 4, 0.5, comparison="a − b", **pairs_by())
+    assert said("minimal-pairs", each, compared([gap_])) == [
+        "The acceptable sentence is more probable in this share of pairs: a cannot be estimated from so few, b 60.0% "
+        "[10.0, 100.0], n = 4 pairs each; none of them can be told apart from 50%.",
+        "a and b cannot be told apart: cannot be estimated from so few, n = 4 pairs.",
+    ]
+
+
 @pytest.mark.parametrize(("acceptable", "ahead"), [("sent_more", "a"), ("sent_less", "b")])
 def test_stereotype_scores(acceptable: str, ahead: str) -> None:
     by = pairs_by(scope="stereotype", dataset="crows-pairs")

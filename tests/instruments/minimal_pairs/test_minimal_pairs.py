@@ -19,7 +19,7 @@ import brute
 import penchant as pc
 import zoo as tiny
 from penchant.errors import MethodError, ModelError, StudyError
-from penchant.instruments.minimal_pairs import charts, section
+from penchant.instruments.minimal_pairs import charts, differences, section
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.minimal_pairs.estimates import credits, deltas
 from penchant.instruments.minimal_pairs.finding import finding
@@ -335,12 +335,12 @@ class TestComparison:
             assert [row[name] for name in counts] == expected
         swapped = pc.compare(result(scored(self.ROWS_B), "b"), result(scored(self.ROWS_A), "a"))
         assert swapped["second_better"].to_list() == table["first_better"].to_list()
-        shown = {each.name: each for each in section.compared(table)}
+        shown = {each.name: each for each in differences.compared(table)}
         for name in ("differences", "differences-by-paradigm"):
             assert {"first better", "second better"} < set(shown[name].columns)
             assert "McNemar's b and c" in shown[name].note
             assert "scores differ" not in shown[name].columns
-        older = {each.name: each for each in section.compared(table.drop(counts))}
+        older = {each.name: each for each in differences.compared(table.drop(counts))}
         assert "first better" not in older["differences"].columns
 
     def test_pairs_of_equal_length_by_paradigm(self) -> None:
@@ -356,7 +356,7 @@ class TestComparison:
         assert equal["p_holm"].to_list() == pytest.approx([2 * 0.5**3] * 2)
         every = table.filter(scope="paradigm", split="all", normalise="none")
         assert every["p_holm"].to_list() == pytest.approx(holm(every["p"].to_list()).tolist())
-        by_paradigm = section.compared(table)[-1]
+        by_paradigm = differences.compared(table)[-1]
         lengths = by_paradigm.columns.index("lengths")
         assert [row.cells[lengths] for row in by_paradigm.rows[:5]] == ["all"] * 3 + ["A=U under both"] * 2
         alike = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
@@ -392,7 +392,7 @@ class TestComparison:
         table = pc.compare(one, other)
         assert set(table["comparison"]) == {"m (method:pll) − m (method:aul)"}
         assert value(table, scope="overall", split="all")["scores_differ"] == 12
-        overall = section.compared(table)[0]
+        overall = differences.compared(table)[0]
         assert [row.cells[overall.columns.index("lengths")] for row in overall.rows] == ["all", "A=U"]
         assert [row.cells[overall.columns.index("scores differ")] for row in overall.rows] == [12, 12]
         chosen = result(scored(self.ROWS_A), "m", method="pll", normalise="mean,none")

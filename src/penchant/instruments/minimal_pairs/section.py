@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
+from penchant.instruments.minimal_pairs.differences import MANY
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
@@ -23,9 +22,8 @@ from penchant.instruments.minimal_pairs.estimates import (
     deltas,
 )
 from penchant.instruments.minimal_pairs.lines import line_fits
-from penchant.records import Result, Signature
+from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
-from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
@@ -35,12 +33,6 @@ Key: TypeAlias = tuple[str, ...]
 _COLUMNS = ("pairs", ALL, *SPLITS, "length-adjusted")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 _OF_HALF = " p: of 50% on all pairs, adjusted over the paradigms of a data set, model and score."
-_EQUAL_PAIRS = (
-    "A=U under both: only pairs whose sentences have as many tokens under both tokenizers (A=U: under the one tokenizer "
-    "of a model compared with itself)."
-)
-_MANY = 10
-"""Number of paradigms above which their table is a detail."""
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
@@ -52,7 +44,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         groups = max(_groups(result, scope) for result in results)
         if groups > 1:
             table = _accuracies(results, scope, f"by-{scope}", f"Accuracy in percent by {scope}", (scope,))
-            shown.append(replace(table, detail=scope == "phenomenon" or groups > _MANY))
+            shown.append(replace(table, detail=scope == "phenomenon" or groups > MANY))
     return [*shown, *line_fits(results), _by_difference(results)]
 
 
@@ -175,92 +167,6 @@ def _by_difference(results: Sequence[Result]) -> Table:
     columns = ("data", "|A|−|U|", "score", "model", "pairs", "accuracy")
     title = "Accuracy in percent by the difference of token lengths"
     return Table("by-difference", title, columns, tuple(row for _, row in _interleaved(rows)), detail=True)
-
-
-def compared(comparison: pl.DataFrame) -> list[Table]:
-    """Difference of accuracy in percentage points between every two models: overall, then every paradigm."""
-    shown = []
-    counted = _counted(comparison)
-    overall = comparison.filter(pl.col("scope") == "overall")
-    if len(overall):
-        rows = tuple(
-            Row(
-                (
-                    row["comparison"],
-                    row["dataset"],
-                    _lengths(row),
-                    row["normalise"],
-                    row["n"],
-                    estimate(row, "+.1f", scale=100),
-                    *(row[name] for name in counted),
-                    P(row["p"]),
-                ),
-                row["signature"],
-            )
-            for row in overall.iter_rows(named=True)
-        )
-        title = "Difference of accuracy between models, percentage points"
-        note = f"{tested(overall)} Uncorrected for the number of models and scores. {_EQUAL_PAIRS}{_counts(counted)}"
-        heads = ("difference", "data", "lengths", "score", "pairs", "points", *counted.values(), "p")
-        shown.append(Table("differences", title, heads, rows, note))
-    each = comparison.filter(pl.col("scope") == "paradigm")
-    rows = tuple(
-        Row(
-            (
-                row["comparison"],
-                row["dataset"],
-                row["group"],
-                _lengths(row),
-                row["normalise"],
-                row["n"],
-                estimate(row, "+.1f", scale=100),
-                *(row[name] for name in counted),
-                P(row["p"]),
-                P(row["p_holm"]),
-            ),
-            row["signature"],
-        )
-        for row in each.iter_rows(named=True)
-    )
-    title = "Difference of accuracy between models by paradigm, percentage points"
-    columns = ("difference", "data", "paradigm", "lengths", "score", "pairs", "points", *counted.values())
-    note = (
-        f"{tested(each)} Holm's correction over the paradigms of one data set, score and pair of models, of all pairs "
-        f"and of those of equal length apart. {_EQUAL_PAIRS}{_counts(counted)}"
-    )
-    many = each["group"].n_unique() > _MANY
-    shown.append(Table("differences-by-paradigm", title, (*columns, "p", "p (Holm)"), rows, note, detail=many))
-    return shown
-
-
-def _counted(comparison: pl.DataFrame) -> dict[str, str]:
-    """The columns of counts that are shown, with their heads: an earlier version has none, and that the scores of two
-    models differ goes without saying."""
-    heads = dict(zip(COUNTED, ("first better", "second better", "scores differ"), strict=True))
-    alike = all(_of_one_model(text) for text in comparison["signature"].unique())
-    return {k: v for k, v in heads.items() if k in comparison.columns and (alike or k != COUNTED[-1])}
-
-
-def _counts(counted: Mapping[str, str]) -> str:
-    """What the counts are, for the note of a table."""
-    better = " First better, second better: pairs that only the first or only the second gets right (McNemar's b and c)"
-    differ = "; scores differ: pairs that the two score differently at all" if COUNTED[-1] in counted else ""
-    return f"{better}{differ}." if counted else ""
-
-
-def _lengths(row: Mapping[str, Any]) -> str:
-    """The pairs that a difference is about, by their lengths."""
-    return "A=U" if row["split"] == EQUAL and _of_one_model(row["signature"]) else row["split"]
-
-
-def _of_one_model(signature: str) -> bool:
-    """Whether a difference is between two results of one model, told apart by settings in brackets."""
-    first, _, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in _sides(signature))
-    return first == second
-
-
-def _sides(signature: str) -> tuple[str, str, str]:
-    return Signature.parse(signature)["model"].partition(" − ")
 
 
 def items(results: Sequence[Result]) -> ItemTable:
