@@ -38,8 +38,8 @@ class Section:
     methods: Callable[[Sequence[Result]], list[str]]
     limits: Callable[[Sequence[Result]], list[str]]
     finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
-    """What was found, in one to three plain sentences made from the estimates and the differences between models, if
-    any; `penchant.report.finding` has their parts."""
+    """What was found, in a few plain sentences, the most important first, made from the estimates and the differences
+    between models, if any; `penchant.report.finding` has their parts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -63,10 +64,21 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     return summary_table(rows).with_columns(columns)
 
 
+def of_one_model(first: str, second: str) -> bool:
+    """Whether two names are of one model, told apart by settings in brackets, such as "bert (method:pll)"."""
+    first, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in (first, second))
+    return first == second
+
+
 def _methods(a: Result, b: Result) -> str:
-    """The note on models scored by different methods; empty for others."""
+    """The note on models scored by different methods; empty for others, and for one model, whose name then has them."""
     first, second = (result.signature.get("method") for result in (a, b))
-    return "" if first == second else f"the first is scored by {first}, the second by {second}: only accuracies compare"
+    named = of_one_model(a.signature["model"], b.signature["model"])
+    return (
+        ""
+        if first == second or named
+        else f"the first is scored by {first}, the second by {second}: only accuracies compare"
+    )
 
 
 def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
+from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL, of_one_model
 from penchant.records import Signature
 from penchant.report.made import tested
 from penchant.report.tables import P, Row, Table, estimate
@@ -78,10 +77,6 @@ def _lengths(row: Mapping[str, Any]) -> str:
 
 
 def _of_one_model(signature: str) -> bool:
-    """Whether a difference is between two results of one model, told apart by settings in brackets."""
-    first, _, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in _sides(signature))
-    return first == second
-
-
-def _sides(signature: str) -> tuple[str, str, str]:
-    return Signature.parse(signature)["model"].partition(" − ")
+    """Whether a difference is between two results of one model."""
+    first, _, second = Signature.parse(signature)["model"].partition(" − ")
+    return of_one_model(first, second)

@@ -41,12 +41,12 @@ def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *
     if each:
         place = f"{name}: the " if several else "The "
         yield f"{place}{preferred} sentence is more probable in this share of pairs: {each}"
-    yield _adjusted(name, results, several=several)
-    yield from _by_paradigm(name, results, several=several)
     if comparison is not None:
         compared = comparison.filter(pl.col("dataset") == name)
         yield (f"{name}: " if several and len(compared) else "") + _differences(compared, preferred)
         yield from _paradigms_apart(compared, f"{name}: " if several else "")
+    yield _adjusted(name, results, several=several)
+    yield from _by_paradigm(name, results, several=several)
 
 
 def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
