@@ -40,7 +40,7 @@ def _wilson(share: float, n: int, rng: np.random.Generator, seed: int) -> Iterat
 
 def _against_half(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     yield Trial(
-        ("stereotype score",),
+        ("accuracy", "stereotype score"),
         mean_credit(_credit(rng, 0.5, n), ["age"] * n, "bias types", LEVEL, against=0.5),
         0.5,
         True,

@@ -45,7 +45,7 @@ class Scale:
 
     def number(self, value: float, low: float, high: float, n: int | None = None) -> Number:
         """A difference with its interval, in print."""
-        return Number(*(self.factor * each for each in (value, low, high)), n, f"+{self.form}")
+        return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
 
 
 def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:

@@ -25,6 +25,7 @@ from penchant.instruments.minimal_pairs.estimates import credits, deltas
 from penchant.instruments.minimal_pairs.finding import finding
 from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.records import Signature
+from penchant.report.tables import P
 from penchant.stats.hypothesis_tests import holm
 
 Zoo = Callable[[str], Path]
@@ -442,8 +443,8 @@ def test_a_paradigm_is_held_against_one_half() -> None:
     assert [name for name in shares if f"{name} " in said] == ["p1", "p3", "p5"]
     assert "1 more in the table by paradigm; in the other 1 of 5 paradigms it cannot be told apart from 50%." in said
     table = next(each for each in section.tables([one]) if each.name == "by-paradigm")
-    shown = [row.cells[table.columns.index("p of 50% (Holm)")].value for row in table.rows[:5]]
-    assert shown == found["p_holm"].to_list()
+    shown = [row.cells[table.columns.index("p of 50% (Holm)")] for row in table.rows[:5]]
+    assert shown == [P(p) for p in found["p_holm"]]
     undecided = result(scored([(name, 1.0, 0.0, 5, 5) for name in "pq"] * 2), "m", method="lp")
     assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms." in finding([undecided], None)
 

@@ -101,10 +101,10 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
     strata, noun = clusters(items)
     paradigms = items["paradigm"].unique(maintain_order=True).to_list()
     masks = {paradigm: (items["paradigm"] == paradigm).to_numpy() for paradigm in paradigms}
-    each = [_paired(a[inside], b[inside], paradigm, ALL, settings) for paradigm, inside in masks.items()]
+    each = [_paired(a[inside], b[inside], paradigm, settings) for paradigm, inside in masks.items()]
     if not equal.all():
         alike = {paradigm: inside & equal for paradigm, inside in masks.items() if (inside & equal).any()}
-        each += [_paired(a[inside], b[inside], paradigm, EQUAL, settings) for paradigm, inside in alike.items()]
+        each += [_paired(a[inside], b[inside], paradigm, settings, EQUAL) for paradigm, inside in alike.items()]
     if len(set(strata)) > 1:
         for split, chosen in ((ALL, np.ones(len(a), dtype=bool)), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
@@ -119,12 +119,12 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
 def _overall(a: Credits, b: Credits, strata: list[str], noun: str, settings: Probe) -> Estimate:
     """The difference over several clusters of pairs, which are a sample."""
     if len(set(strata)) < 2:
-        return _paired(a, b, "", ALL, settings)
+        return _paired(a, b, "", settings)
     total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
     return replace(total, low=max(-1.0, total.low), high=min(1.0, total.high))
 
 
-def _paired(a: Credits, b: Credits, paradigm: str, split: str, settings: Probe) -> Estimate:
+def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe, split: str = ALL) -> Estimate:
     """The difference within one paradigm."""
     tied = bool(((a == 0.5) | (b == 0.5)).any())
     p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
