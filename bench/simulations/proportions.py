@@ -38,13 +38,12 @@ def _wilson(share: float, n: int, rng: np.random.Generator, seed: int) -> Iterat
     yield Trial((*SHARES, "share of ties"), accuracy(_credit(rng, share, n)), share)
 
 
-def _against_half(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
-    yield Trial(
-        ("stereotype score",),
-        mean_credit(_credit(rng, 0.5, n), ["age"] * n, "bias types", LEVEL, against=0.5),
-        0.5,
-        True,
-    )
+def _against_half(n: int, ties: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    credit = _credit(rng, 0.5, n)
+    if ties:
+        credit[rng.random(n) < 0.1] = 0.5
+    estimate = mean_credit(credit, ["age"] * n, "bias types", LEVEL, against=0.5)
+    yield Trial(("accuracy",) if ties else ("accuracy", "stereotype score"), estimate, 0.5, True)
 
 
 # Over paradigms ---------------------------------------------------------------------------------------------
@@ -173,8 +172,9 @@ def _accuracies() -> Iterable[Simulation]:
     for share in (0.5, 0.8, 0.95):
         for n, size in sized((20, 60, 240), "pairs"):
             yield Simulation(WITHIN, f"accuracy {share}", size, partial(_wilson, share, n), 4_000)
-    for n, size in sized((20, 60, 240), "pairs"):
-        yield Simulation(WITHIN, "score 50", size, partial(_against_half, n), 4_000)
+    for ties, of in ((False, "score 50"), (True, "score 50, a tenth ties")):
+        for n, size in sized((20, 60, 240), "pairs"):
+            yield Simulation(WITHIN, of, size, partial(_against_half, n, ties), 4_000)
     for gap, ties, what in ((0.0, False, "no gap"), (0.25, False, "gap of .25"), (0.0, True, "no gap, with ties")):
         for n in (10, 20, 60):
             size = f"{n} A>U, {2 * n} A=U"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import inspect
 import re
 
-import pytest
-
 from pages import number, numbers, read, said, table_of
 from penchant.cli.pairs import generate
 
@@ -74,14 +72,18 @@ def test_coverage_over_paradigms() -> None:
     )
 
 
-@pytest.mark.parametrize("sentence", ["an accuracy is not, as there is nothing to hold it against"])
-def test_an_accuracy_has_no_p(sentence: str) -> None:
+def test_an_accuracy_over_paradigms_has_no_p() -> None:
     from penchant.instruments.minimal_pairs.estimates import mean_credit
 
-    said(PAGE, sentence)
+    said(
+        PAGE, "an accuracy over paradigms is not. That of one paradigm is held against 50 % (binomial mid-p, ties left"
+    )
     import numpy as np
 
     credit = np.array([1.0, 0, 1, 1, 0, 0, 1, 1])
     for labels in (["a"] * 8, [*"aaaabbbb"]):
         found = mean_credit(credit, labels, "paradigms", 0.95)
         assert np.isnan(found.p) and found.test == "" and found.how
+    ties = np.array([*credit, 0.5])
+    found, without = (mean_credit(each, ["a"] * len(each), "paradigms", 0.95, against=0.5) for each in (ties, credit))
+    assert (found.test, found.p) == ("binomial mid-p, ties left out", without.p)

@@ -83,6 +83,16 @@ def test_accuracies(out: Path) -> None:
         assert numbers(estimate, "n", "value", "low", "high") == pytest.approx([n, p, low, high], abs=1e-9), estimate
 
 
+def test_accuracies_of_paradigms_against_one_half(out: Path) -> None:
+    items, summary = read(out, "minimal-pairs", "bundled_modern")
+    found = summary.filter(measure="accuracy", scope="paradigm", split="all")
+    for estimate in rows(found):
+        correct, _, _ = part(items, estimate)
+        untied = correct[correct != 0.5]
+        assert estimate["p"] == pytest.approx(mid_p_of_a_share(int(untied.sum()), len(untied)))
+    holm(found.filter(normalise="none"))
+
+
 def gap(x: Floats, side: Floats, equal: Floats, groups: Floats) -> float:
     """The difference of two proportions within groups, with the weights of Mantel and Haenszel."""
     top = weights = 0.0
@@ -177,9 +187,11 @@ def test_lack_of_fit_where_every_difference_is_its_own_level(out: Path) -> None:
 def test_differences_between_models(out: Path) -> None:
     (items, _), (others, _) = (read(out, "minimal-pairs", m) for m in ("bundled_modern", "bundled_early-modern"))
     comparison = pl.read_parquet(out / "minimal-pairs" / "comparison.parquet")
-    for estimate in rows(comparison, split="all"):
-        (x, _, groups), (y, _, _) = part(items, estimate), part(others, estimate)
-        d = x - y
+    for estimate in rows(comparison):
+        (x, lengths, groups), (y, other, _) = part(items, estimate), part(others, estimate)
+        kept = (lengths == 0) & (other == 0) if estimate["split"] == "A=U under both" else lengths == lengths
+        d, groups = (x - y)[kept], groups[kept]
+        assert (estimate["first_better"], estimate["second_better"]) == ((d > 0).sum(), (d < 0).sum())
         if estimate["how"] == "Bonett-Price adjusted Wald":
             better, worse, n = int((d > 0).sum()), int((d < 0).sum()), len(d)
             p1, p2 = (better + 1) / (n + 2), (worse + 1) / (n + 2)
@@ -191,4 +203,5 @@ def test_differences_between_models(out: Path) -> None:
             p = 2 * stats.t.sf(abs(value / error), df)
         expected = [d.mean(), low, high, p, (high - low) / 2 / Z * (Z + stats.norm.ppf(0.8))]
         assert numbers(estimate, "value", "low", "high", "p", "detectable") == pytest.approx(expected, abs=1e-9)
-    holm(comparison.filter(scope="paradigm", normalise="none", split="all"))
+    for split in ("all", "A=U under both"):
+        holm(comparison.filter(scope="paradigm", normalise="none", split=split))

@@ -169,6 +169,35 @@ def test_minimal_pairs() -> None:
     assert said("minimal-pairs", [nothing]) == []
 
 
+def test_the_pairs_of_unequal_length_are_counted_beside_the_adjusted_share() -> None:
+    rows = [
+        estimated("accuracy", (0.8, 0.5, 0.95), 15, **pairs_by()),
+        *(
+            estimated("accuracy", (0.8, 0.5, 0.95), n, **pairs_by(split))
+            for split, n in (("A=U", 13), ("A>U", 2), ("A<U", 0))
+        ),
+        estimated("length-adjusted accuracy", (0.777, 0.45, 0.94), 15, **pairs_by()),
+    ]
+    assert said("minimal-pairs", [result("minimal-pairs", "a", rows, {})])[1] == (
+        "With token length taken out of it: a 77.7% [45.0, 94.0], n = 15 pairs, 2 of them of unequal length."
+    )
+    equal = [row for row in rows if row.by["split"] not in ("A>U", "A<U")]
+    assert len(said("minimal-pairs", [result("minimal-pairs", "a", equal, {})])) == 1
+
+
+def test_an_interval_that_leaves_nothing_out_is_no_number() -> None:
+    each = [
+        result("minimal-pairs", model, [estimated("accuracy", numbers, 4, **pairs_by())], {}, normalise="none")
+        for model, numbers in (("a", (0.6, 0.0, 0.998)), ("b", (0.6, 0.1, 1.0)))
+    ]
+    gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 4, 0.5, comparison="a − b", **pairs_by())
+    assert said("minimal-pairs", each, compared([gap_])) == [
+        "The acceptable sentence is more probable in this share of pairs: a cannot be estimated from so few, b 60.0% "
+        "[10.0, 100.0], n = 4 pairs each; none of them can be told apart from 50%.",
+        "a and b cannot be told apart: cannot be estimated from so few, n = 4 pairs.",
+    ]
+
+
 @pytest.mark.parametrize(("acceptable", "ahead"), [("sent_more", "a"), ("sent_less", "b")])
 def test_stereotype_scores(acceptable: str, ahead: str) -> None:
     by = pairs_by(scope="stereotype", dataset="crows-pairs")

@@ -8,7 +8,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from answers import Answer
+import penchant as pc
+from answers import Answer, refused
+from penchant.errors import MethodError
+from penchant.report.no_difference import tables
 from penchant.study.results import read_outcome
 
 Program = Callable[..., Answer]
@@ -48,7 +51,9 @@ def test_a_bound_is_held_against_the_narrower_interval(run: Callable[[str], str]
     row = comparison.row(0, named=True)
     assert row["p"] > 0.05  # else there is nothing to be shown here
     assert "Where no difference was found" in out
-    assert "±0.9" in out and "yes [" in out
+    assert "Where no difference was found, percentage points" in out
+    assert "±90" in out and f"yes [{100 * row['low_bound']:+.1f}, {100 * row['high_bound']:+.1f}]" in out
+    assert f"{100 * row['value']:+.1f} [{100 * row['low']:+.1f}, {100 * row['high']:+.1f}]" in out
     result = next(iter(outcome.results.values()))
     assert result.signature["equivalence"] == "0.9"
     (section,) = outcome.document().sections
@@ -58,6 +63,42 @@ def test_a_bound_is_held_against_the_narrower_interval(run: Callable[[str], str]
 
 def test_a_bound_that_is_too_narrow_is_not_shown(run: Callable[[str], str]) -> None:
     assert "not shown [" in run(", equivalence: 0.001")
+
+
+@pytest.mark.parametrize(
+    ("probe", "bound", "told"),
+    [
+        ("minimal-pairs", 10, "10 is no bound: no accuracy difference is larger than 1 — give a share of pairs"),
+        ("fair-pairs", 1, "1 is no bound: no accuracy difference is larger than 1 — give a share of pairs"),
+        ("cloze", 1.5, "1.5 is no bound: no difference of mean δ is larger than 1 — it holds for β"),
+        ("values", 5, "5 is no bound: no difference of ratings is larger than 4 — give points of the scale"),
+    ],
+)
+def test_a_bound_that_no_difference_can_reach_is_refused(
+    penchant: Program, tmp_path: Path, probe: str, bound: float, told: str
+) -> None:
+    data = {"fair-pairs": "original: a.tsv, fair: b.tsv"}.get(probe, "data: d")
+    (tmp_path / "s.yaml").write_text(
+        f"study: s\nmodels: ['bundled:modern']\nprobes:\n  - {probe}: {{{data}, equivalence: {bound}}}\n", "utf-8"
+    )
+    refused(penchant("run", "s.yaml", "-o", "out"), "s.yaml, line 4", f"{probe}.equivalence: {told}")
+    name, fields = {"fair-pairs": ("FairPairs", {"original": "a", "fair": "b"})}.get(probe, ("", {"data": "d"}))
+    call = getattr(pc, name or {"minimal-pairs": "MinimalPairs", "cloze": "Cloze", "values": "Values"}[probe])
+    with pytest.raises(MethodError, match=f"equivalence: {bound} is no bound"):
+        call(**fields, equivalence=bound)
+    assert call(**fields, equivalence=0.9).equivalence == 0.9
+
+
+def test_effect_sizes_have_no_end() -> None:
+    assert pc.WEAT(data="words.yaml", equivalence=10).equivalence == 10
+
+
+def test_what_no_difference_could_have_shown_is_said(run: Callable[[str], str], tmp_path: Path) -> None:
+    run(", limit: 6")
+    comparison = read_outcome(tmp_path / "out").comparisons["minimal-pairs"].with_columns(detectable=1.28)
+    (table,) = tables(comparison, pc.MinimalPairs.difference_scale)
+    assert table.rows[0].cells[table.columns.index("would be found")] == "not with any difference"
+    assert "so few items would not show even the largest" in table.note
 
 
 def test_without_a_bound_the_page_says_what_could_have_been_found(run: Callable[[str], str], tmp_path: Path) -> None:

@@ -568,7 +568,7 @@ def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> 
     assert tops == sorted(tops)
     assert tops[4] < 800  # the figure begins on the first screen
     (placed,) = read_outcome(pairs_study).document().sections
-    assert reader.page.locator(".finding p").all_inner_texts() == placed.finding() != []
+    assert reader.page.locator(".finding p").all_text_contents() == placed.finding() != []
     for chart in reader.page.locator(".chart").all():
         assert chart.get_attribute("tabindex") == "0"
         described = reader.page.locator(f"[id='{chart.get_attribute('aria-describedby')}']")

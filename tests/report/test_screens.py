@@ -95,7 +95,14 @@ def test_a_study_of_one_probe_and_two_models_fits_a_screen(penchant: Program, st
     full = penchant("report", "out", "--full")
     assert full[0] == 0
     assert len(full[1].splitlines()) > len(out.splitlines())
-    assert "Token-length bias" in full[1] and "Token-length bias" not in out
+    assert "\nToken-length bias\n" in full[1] and "\nToken-length bias\n" not in out
+    hidden = " ".join(out.split("\nMore tables: ")[1].split())
+    document = read_outcome("out").document()
+    titles = [table.title for section in document.sections for table in section.tables()]
+    assert hidden == "; ".join(titles[1:]) + "."
+    assert (
+        "Accuracy in percent by paradigm; " in hidden and "Difference of accuracy between models by paradigm" in hidden
+    )
     # The notebook begins with it too.
     html = pc.Result.load(next(study.parent.glob("out/minimal-pairs/bundled_modern")))._repr_html_()
     assert html.index("What was found") < html.index("<table")

@@ -87,6 +87,16 @@ def test_labels_that_would_mislead(
     assert not (tmp_path / "out").exists()
 
 
+def test_the_label_of_a_model_that_is_taken_out_is_left_alone(
+    penchant: Program, study: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """Even where it is what another model is called."""
+    path = study("{'bundled:early-modern': 'bundled:modern'}")
+    code, out, err = penchant("run", path, "-m", "bundled:modern", "-o", "out", "--probe", "minimal-pairs")
+    assert code == 0, err
+    assert "bundled:modern" in out
+
+
 def test_a_model_in_place_of_the_studys_has_no_label(
     penchant: Program, study: Callable[[str], Path], tmp_path: Path
 ) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, check_format, print_frame, say
+from penchant.cli.console import FormatOption, check_format, note, print_frame, say
 from penchant.cli.options import (
     DeviceOption,
     DtypeOption,
@@ -16,6 +17,9 @@ from penchant.cli.options import (
     TrustOption,
     load_language_model,
 )
+
+if TYPE_CHECKING:
+    from penchant.instruments.minimal_pairs.data import PairSet
 
 GoodOption = Annotated[str, typer.Option("--good", metavar="NAME", help="The column of the acceptable sentence.")]
 BadOption = Annotated[str, typer.Option("--bad", metavar="NAME", help="The column of the unacceptable sentence.")]
@@ -47,6 +51,13 @@ def audit(
     )
     tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
     print_frame(audit_pairs(pair_sets, tokenizers), format)
+    _caution(pair_sets)
+
+
+def _caution(pair_sets: Sequence[PairSet]) -> None:
+    """Say what may be wrong with the pairs themselves."""
+    for caution in (caution for pairs in pair_sets for caution in pairs.cautions):
+        note(caution)
 
 
 def check(
@@ -86,6 +97,7 @@ def check(
     findings = check_model(lm, texts, on_unknown=on_unknown)
     rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]
     print_frame(pl.DataFrame(rows), format)
+    _caution(pair_sets)
     failed = [f for f in findings if f.verdict == "fail"]
     if failed:
         say(f"penchant: {lm.name} is not fit to be measured: {', '.join(f.name for f in failed)}")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeAlias
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from typing_extensions import TypeVar
 
 from penchant.arguments import asked, kind, unknown_attribute
@@ -32,6 +32,7 @@ from penchant.models.load import LanguageModel, load
 from penchant.rating.tasks import Task, Wishes
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
+from penchant.report.no_difference import Scale
 from penchant.report.sections import Overview, Section
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import find_data
@@ -101,6 +102,9 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     limited: ClassVar[str] = ""
     """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
 
+    difference_scale: ClassVar[Scale] = Scale()
+    """The scale of its differences between models: how large they can be, and how they are printed."""
+
     level: Annotated[float, Field(gt=0, lt=1)] = 0.95
     """Confidence level of the intervals."""
     resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
@@ -108,8 +112,9 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
     equivalence: Annotated[float, Field(gt=0)] | None = None
-    """Two models whose difference is shown to be smaller than this, in the units of the table of differences, count as
-    equal (two one-sided tests). To be chosen before looking."""
+    """The largest difference between two models that does not matter to you, chosen before looking: models whose
+    difference is shown to be smaller count as equal (two one-sided tests). For accuracies a share of pairs (0.05 is 5
+    points), for β and δ and for effect sizes in their own scale, for ratings in points of the scale from 1 to 5."""
     limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
     """A pilot: at most so many items, drawn with the seed and spread evenly over their groups. Default: all of them."""
 
@@ -118,6 +123,13 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
         own = [name for name in cls.model_fields if name not in Probe.model_fields]
         explain(cls, own)
+
+    @field_validator("equivalence")
+    @classmethod
+    def _can_be_exceeded(cls, bound: float | None) -> float | None:
+        if bound is not None and (refusal := cls.difference_scale.refusal(bound)):
+            raise ValueError(refusal)
+        return bound
 
     @model_validator(mode="after")
     def _can_be_limited(self) -> Self:
@@ -233,6 +245,11 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         if self.limit is not None:
             recipe["limit"] = written(self, "limit")
         return Signature.of(self.name, model=model.name, **{key.replace("-", "_"): v for key, v in recipe.items()})
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The keys of a signature whose values follow from others of its values, as nobody chose them."""
+        return ()
 
     def _pilot(self) -> Iterator[str]:
         if self.limit is not None:

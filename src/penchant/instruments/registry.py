@@ -135,8 +135,11 @@ def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
 
 def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:
     """Two results of one model, each called by the model's name and the settings in which the two differ, such as
-    "bert-base-cased (method:pll)". Raises StudyError where they differ in nothing."""
-    keys = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
+    "bert-base-cased (method:pll)"; settings that follow from others are left out. Raises StudyError where they differ
+    in nothing."""
+    differing = [key for key in {**a.signature, **b.signature} if a.signature.get(key) != b.signature.get(key)]
+    implied = [set(instrument(each.signature["probe"]).probe.implied(each.signature)) for each in (a, b)]
+    keys = [key for key in differing if key not in set.intersection(*implied)] or differing
     if not keys:
         raise StudyError("both are of one model, asked the same: there is no difference to measure")
     named = []
@@ -152,10 +155,10 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
     Items that were left out for one of the models are left out for both. Two results of one model are called by the
     settings in which they differ, such as the method. How is each instrument's own matter: see the `compare` module in
-    its folder. The columns `detectable` (the smallest difference that would have been found
-    four times of five), `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided
-    tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the two are
-    not comparable, naming the part of the signature that differs.
+    its folder. The columns `detectable` (the smallest difference that would have been found four times of five; a
+    number that no difference can reach says that none would have been), `bound`, `low_bound` and `high_bound` (an
+    interval of the level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference"
+    means. Raises StudyError when the two are not comparable, naming the part of the signature that differs.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
@@ -209,4 +212,5 @@ def placed(results: Mapping[tuple[str, str], Result], comparisons: Mapping[str, 
                 )
         section = described.section
         title = section.title + (f" ({place})" if place != described.name else "")
-        yield Placed(place, title, section, shown_results, comparisons.get(place), references(described))
+        scale = described.probe.difference_scale
+        yield Placed(place, title, section, shown_results, comparisons.get(place), references(described), scale=scale)

@@ -20,6 +20,10 @@ MOST = 3
 """How many differences, models or data sets a finding names; of the others it says how many there are."""
 _ROUGH = "would do"
 """Part of the note of an estimate whose interval misses its level: it says how many items would do."""
+TOO_FEW = "cannot be estimated from so few"
+"""What is said in place of a number whose interval leaves nothing out."""
+_WHOLE = 0.005
+"""The share of the scale that such an interval may leave out at either end."""
 Estimated: TypeAlias = Mapping[str, Any]
 """A row of a summary, or of a comparison of two models."""
 
@@ -27,21 +31,32 @@ Estimated: TypeAlias = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Shown:
     """How the numbers of a finding are written: in the format `form`, multiplied by `scale`, with `unit` after them;
-    `noun` says what n counts, `null` is the number that means "no difference"."""
+    `noun` says what n counts, `null` is the number that means "no difference", `ends` are the least and the greatest
+    number that there can be."""
 
     form: str
     noun: str
     unit: str = ""
     scale: float = 1
     null: float = 0
+    ends: tuple[float, float] = (-math.inf, math.inf)
 
     def number(self, row: Estimated, *, n: bool = True) -> str:
-        """An estimate with its interval, and with what it is over if `n`."""
+        """An estimate with its interval, and with what it is over if `n`. One whose interval leaves nothing out is not
+        told: the tables have it."""
+        counted = f", n = {int(row['n']):,} {self.noun}" if n else ""
+        if self._open(row):
+            return f"{TOO_FEW}{counted}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
         rough = ", a rough interval" if _ROUGH in (row.get("note") or "") else ""
-        counted = f", n = {int(row['n']):,} {self.noun}" if n else ""
         return f"{value}{self.unit} {interval}{rough}{counted}"
+
+    def _open(self, row: Estimated) -> bool:
+        """Whether an interval goes from one end of what can be to the other."""
+        low, high = self.ends
+        slack = (high - low) * _WHOLE
+        return math.isfinite(slack) and bool(row["low"] <= low + slack and row["high"] >= high - slack)
 
     def _plain(self, value: float) -> str:
         return shown(self.scale * value, self.form).replace("-", "−")
@@ -110,22 +125,32 @@ def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = 
     return f"{'; '.join(parts)}." if parts else ""
 
 
-def across(rows: Iterable[tuple[str, Estimated]], how: Shown, noun: str, what: str) -> str:
+def across(
+    rows: Iterable[tuple[str, Estimated]],
+    how: Shown,
+    noun: str,
+    what: str,
+    *,
+    apart: str = "0",
+    more: str = "in the table",
+) -> str:
     """In which of several places (groups, values, categories: a `noun` in the plural) an estimate called `what` is told
-    apart from 0: the clear ones, largest first, and how many are not. Empty where nothing was measured."""
+    apart from `how.null`, called `apart`: the clear ones, largest first, how many more are in a table, and how many are
+    not clear. Empty where nothing was measured."""
     known = [(place, row) for place, row in rows if measured([row])]
     if not known:
         return ""
-    clear = sorted((pair for pair in known if told(pair[1])), key=lambda pair: -abs(pair[1]["value"]))
+    found = (pair for pair in known if told(pair[1], how.null))
+    clear = sorted(found, key=lambda pair: -abs(pair[1]["value"] - how.null))
     if len(known) == 1:
         ((place, row),) = known
-        return f"{what}, {place}: {how.number(row)}" + ("" if clear else ", which cannot be told apart from 0")
+        return f"{what}, {place}: {how.number(row)}" + ("" if clear else f", which cannot be told apart from {apart}")
     if not clear:
-        return f"{what}: cannot be told apart from 0 in any of {len(known)} {noun}"
+        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}"
     parts = [f"{place} {how.number(row)}" for place, row in clear[:MOST]]
-    parts += _others(len(clear) - MOST, "in the table")
+    parts += _others(len(clear) - MOST, more)
     rest = len(known) - len(clear)
-    said = f"; in the other {rest} of {len(known)} {noun} it cannot be told apart from 0" if rest else ""
+    said = f"; in the other {rest} of {len(known)} {noun} it cannot be told apart from {apart}" if rest else ""
     return f"{what}, by {noun}: {', '.join(parts)}{said}"
 
 

@@ -57,7 +57,7 @@ def methods(
     paragraphs = list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
         paragraphs += _paragraphs(" of differences between models", [comparison], references)
-        if no_difference.tables(comparison):
+        if no_difference.tables(comparison, no_difference.Scale()):
             paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
 

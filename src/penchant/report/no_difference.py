@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import polars as pl
@@ -13,9 +14,41 @@ from penchant.stats.equivalence import equivalent, narrower
 
 _OWN = {"comparison", "measure", "how", "test", "note", "signature"}
 """Text columns of a comparison that do not name a subset."""
+NEVER = "not with any difference"
+"""What stands for a smallest detectable difference that is larger than any can be."""
 
 
-def tables(comparison: pl.DataFrame) -> list[Table]:
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """The scale of an instrument's differences between models. `largest` is what none exceeds, by measure; a measure
+    that is not in it has no such end. `told` says in which numbers a bound is given. In print they are multiplied by
+    `factor`, in the format `form`, and are in the `unit`."""
+
+    largest: Mapping[str, float] = field(default_factory=dict)
+    told: str = ""
+    factor: float = 1
+    unit: str = ""
+    form: str = ".3g"
+
+    def refusal(self, bound: float) -> str:
+        """Why a bound of equivalence is none, because no difference of some measure is as large; "" for one that is."""
+        measure, largest = min(self.largest.items(), key=lambda each: each[1], default=("", math.inf))
+        if bound < largest:
+            return ""
+        return f"{bound:g} is no bound: no {measure} is larger than {largest:g} — {self.told}"
+
+    def detectable(self, measure: str, size: float) -> str | Number:
+        """The smallest difference of a measure that would have been found."""
+        if size > self.largest.get(measure, math.inf):
+            return NEVER
+        return Number(self.factor * size, form=self.form)
+
+    def number(self, value: float, low: float, high: float, n: int | None = None) -> Number:
+        """A difference with its interval, in print."""
+        return Number(self.factor * value, self.factor * low, self.factor * high, n, f"+{self.form}")
+
+
+def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
     """A table of the comparisons that found no difference, or none: there may be none, and a comparison that an earlier
     version wrote does not say what could have been found."""
     if "detectable" not in comparison.columns:
@@ -26,18 +59,21 @@ def tables(comparison: pl.DataFrame) -> list[Table]:
     bounded = any(not math.isnan(row["bound"]) for row in found_none)
     subsets = [name for name, kind in comparison.schema.items() if kind == pl.String and name not in _OWN]
     columns = ("difference", "of", "where", "value", "would be found", *(("bound", "within it") if bounded else ()))
-    rows = tuple(Row(_cells(row, subsets, bounded), row["signature"]) for row in found_none)
+    rows = tuple(Row(_cells(row, subsets, scale, bounded=bounded), row["signature"]) for row in found_none)
     level = found_none[0]["level"]
     note = (
         "Not to find a difference is not to show that there is none. A difference as large as under 'would be found' "
         f"is found four times of five with so many items, by one test at {_percent(1 - level)}."
     )
+    if any(NEVER in row.cells for row in rows):
+        note += f" '{NEVER}': so few items would not show even the largest that there can be."
     if bounded:
         note += (
             f" Where the interval of level {_percent(narrower(level))} lies within the bound that the study names, the "
             f"models are equal within that bound (two one-sided tests at {_percent(1 - level)})."
         )
-    return [Table("no-difference", "Where no difference was found", columns, rows, note, detail=not bounded)]
+    title = "Where no difference was found" + (f", {scale.unit}" if scale.unit else "")
+    return [Table("no-difference", title, columns, rows, note, detail=not bounded)]
 
 
 def _found_none(row: Mapping[str, Any]) -> bool:
@@ -45,20 +81,20 @@ def _found_none(row: Mapping[str, Any]) -> bool:
     return bool(p >= 1 - row["level"] and not math.isnan(row["detectable"]))
 
 
-def _cells(row: Mapping[str, Any], subsets: list[str], bounded: bool) -> tuple[str | Number, ...]:
+def _cells(row: Mapping[str, Any], subsets: list[str], scale: Scale, *, bounded: bool) -> tuple[str | Number, ...]:
     where = ", ".join(row[name] for name in subsets if row[name] not in ("", "all", None)) or "all"
     cells: list[str | Number] = [
         row["comparison"],
         row["measure"],
         where,
-        Number(row["value"], row["low"], row["high"], int(row["n"]), "+.3g"),
-        Number(row["detectable"], form=".3g"),
+        scale.number(row["value"], row["low"], row["high"], int(row["n"])),
+        scale.detectable(row["measure"], row["detectable"]),
     ]
     if bounded:
         shown = equivalent(row["low_bound"], row["high_bound"], row["bound"])
         verdict = {None: "–", True: "yes", False: "not shown"}[shown]
-        interval = Number(low=row["low_bound"], high=row["high_bound"], form="+.3g")
-        cells += [f"±{row['bound']:g}", f"{verdict} {interval}"]
+        interval = scale.number(math.nan, row["low_bound"], row["high_bound"])
+        cells += [f"±{scale.factor * row['bound']:g}", f"{verdict} {interval}"]
     return tuple(cells)
 
 

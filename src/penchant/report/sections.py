@@ -15,6 +15,7 @@ from penchant.records import Result
 from penchant.report import made, no_difference
 from penchant.report.figures import Figure, unchecked
 from penchant.report.items import ItemTable
+from penchant.report.no_difference import Scale
 from penchant.report.references import Reference
 from penchant.report.tables import Table
 
@@ -37,8 +38,8 @@ class Section:
     methods: Callable[[Sequence[Result]], list[str]]
     limits: Callable[[Sequence[Result]], list[str]]
     finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
-    """What was found, in one to three plain sentences made from the estimates and the differences between models, if
-    any; `penchant.report.finding` has their parts."""
+    """What was found, in a few plain sentences, the most important first, made from the estimates and the differences
+    between models, if any; `penchant.report.finding` has their parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,8 @@ class Placed:
     references: Mapping[str, Reference]
     remark: str = ""
     """What the note of every table says first."""
+    scale: Scale = field(default_factory=Scale)
+    """The scale of its differences between models."""
 
     def tables(self) -> list[Table]:
         """All tables, those of differences last."""
@@ -95,7 +98,7 @@ class Placed:
         """The tables of differences between models."""
         if self.comparison is None:
             return []
-        tables = [*self.section.compared(self.comparison), *no_difference.tables(self.comparison)]
+        tables = [*self.section.compared(self.comparison), *no_difference.tables(self.comparison, self.scale)]
         return [self._remarked(table) for table in tables]
 
 

@@ -57,7 +57,14 @@ def screen(placed: Placed, width: int, *, named: bool, estimates: bool = True) -
         yield "\n".join([*remark, *head, *told])
     tables = placed.estimates() if estimates else placed.compared()
     for table in [table for table in tables if not table.detail][:1]:
-        yield headline(table if found or not named else replace(table, title=f"{placed.title}: {table.title}"), width)
+        others = [each.title for each in (placed.tables() if estimates else tables) if each.name != table.name]
+        titled = table if found or not named else replace(table, title=f"{placed.title}: {table.title}")
+        yield "\n".join([headline(titled, width), *_more(others, width)])
+
+
+def _more(titles: Sequence[str], width: int) -> list[str]:
+    """The tables that are not shown, by title."""
+    return wrapped(f"More tables: {'; '.join(map(one_line, titles))}.", width) if titles else []
 
 
 def headline(table: Table, width: int) -> str:

@@ -147,7 +147,7 @@ def _known_names(study: Study, models: list[str]) -> None:
     for model, label in study.names.items():
         if model not in models:
             raise _PlacedError(("names", model), f"no such model is in the study — it has {', '.join(study.models)}")
-        if label in study.models and label != model:
+        if model in study.models and label in study.models and label != model:
             raise _PlacedError(("names", model), f"'{label}' is another model of the study")
 
 

@@ -19,10 +19,13 @@ import brute
 import penchant as pc
 import zoo as tiny
 from penchant.errors import MethodError, ModelError, StudyError
-from penchant.instruments.minimal_pairs import charts, section
+from penchant.instruments.minimal_pairs import charts, differences, section
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.instruments.minimal_pairs.estimates import credits, deltas
+from penchant.instruments.minimal_pairs.finding import finding
+from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.records import Signature
+from penchant.report.tables import P
 from penchant.stats.hypothesis_tests import holm
 
 Zoo = Callable[[str], Path]
@@ -321,6 +324,82 @@ class TestComparison:
         assert (found["model"], found["method"]) == ("a − b", "lp − pll")
         assert (found["dtype"], found["normalise"]) == ("float32", "mean")
 
+    def test_discordant_pairs_are_counted(self) -> None:
+        table = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
+        counts = ["first_better", "second_better", "scores_differ"]
+        for where, expected in (
+            ({"group": "p"}, [12, 0, 12]),
+            ({"group": "q"}, [0, 0, 0]),
+            ({"scope": "overall", "split": "all"}, [12, 0, 12]),
+        ):
+            row = value(table, normalise="none", **where)
+            assert [row[name] for name in counts] == expected
+        swapped = pc.compare(result(scored(self.ROWS_B), "b"), result(scored(self.ROWS_A), "a"))
+        assert swapped["second_better"].to_list() == table["first_better"].to_list()
+        shown = {each.name: each for each in differences.compared(table)}
+        for name in ("differences", "differences-by-paradigm"):
+            assert {"first better", "second better"} < set(shown[name].columns)
+            assert "McNemar's b and c" in shown[name].note
+            assert "scores differ" not in shown[name].columns
+        older = {each.name: each for each in differences.compared(table.drop(counts))}
+        assert "first better" not in older["differences"].columns
+
+    def test_pairs_of_equal_length_by_paradigm(self) -> None:
+        """Worked by hand, with Holm's correction over those of equal length alone."""
+        ours = [(p, 1.0, 0.0, n, 5) for p in "pqr" for n in [5] * 6 + [6] * 4][:-6]  # r: four of equal length only
+        theirs = [(p, *((0.0, 1.0) if i % 2 else (1.0, 0.0)), n, 5) for i, (p, _, _, n, _) in enumerate(ours)]
+        theirs[-4:] = [("r", 0.0, 1.0, 6, 5)] * 4  # under the other tokenizer none is equal
+        table = pc.compare(result(scored(ours), "a"), result(scored(theirs), "b"))
+        equal = table.filter(scope="paradigm", split="A=U under both", normalise="none")
+        assert equal["group"].to_list() == ["p", "q"]
+        assert equal.select("n", "value", "first_better", "second_better").rows() == [(6, 0.5, 3, 0)] * 2
+        assert equal["p"].to_list() == pytest.approx([0.5**3] * 2)
+        assert equal["p_holm"].to_list() == pytest.approx([2 * 0.5**3] * 2)
+        every = table.filter(scope="paradigm", split="all", normalise="none")
+        assert every["p_holm"].to_list() == pytest.approx(holm(every["p"].to_list()).tolist())
+        by_paradigm = differences.compared(table)[-1]
+        lengths = by_paradigm.columns.index("lengths")
+        assert [row.cells[lengths] for row in by_paradigm.rows[:5]] == ["all"] * 3 + ["A=U under both"] * 2
+        alike = pc.compare(result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b"))
+        assert set(alike.filter(scope="paradigm")["split"]) == {"all"}  # all pairs are equal: nothing new to say
+
+    def test_of_one_paradigm_the_pairs_of_equal_length_are_told(self) -> None:
+        ours = [("p", 1.0, 0.0, n, 5) for n in [5] * 30 + [6] * 10]
+        theirs = [("p", 0.0, 1.0, n, 5) for n in [5] * 30 + [6] * 10]
+        each = [result(scored(rows), model) for rows, model in ((ours, "a"), (theirs, "b"))]
+        assert "n = 30 pairs of equal token length" in finding(each, pc.compare(*each))[1]
+
+    def test_methods_that_differ_are_noted(self) -> None:
+        one = result(scored(self.ROWS_A), "a", method="lp")
+        alike = pc.compare(one, result(scored(self.ROWS_B), "b", method="lp"))
+        assert not any("scored by" in note for note in alike["note"])
+        mixed = pc.compare(one, result(scored(self.ROWS_B), "b", method="pll"))
+        told = "the first is scored by lp, the second by pll: only accuracies compare"
+        assert all(note.endswith(told) for note in mixed["note"])
+
+    def test_two_methods_of_one_model(self) -> None:
+        """What follows from the method is not in the name, and the one tokenizer is not called two."""
+        hows = {"pll": "none,mean,pen", "aul": "none"}
+        one, other = (
+            result(
+                scored(rows),
+                "m",
+                method=method,
+                normalise=hows[method],
+                **({"pen_alpha": "0.8"} if method == "pll" else {}),
+            )
+            for method, rows in (("pll", self.ROWS_A), ("aul", self.ROWS_B))
+        )
+        table = pc.compare(one, other)
+        assert set(table["comparison"]) == {"m (method:pll) − m (method:aul)"}
+        assert value(table, scope="overall", split="all")["scores_differ"] == 12
+        assert not any("scored by" in note for note in table["note"])
+        overall = differences.compared(table)[0]
+        assert [row.cells[overall.columns.index("lengths")] for row in overall.rows] == ["all", "A=U"]
+        assert [row.cells[overall.columns.index("scores differ")] for row in overall.rows] == [12, 12]
+        chosen = result(scored(self.ROWS_A), "m", method="pll", normalise="mean,none")
+        assert "m (normalise:mean,none, method:pll)" in pc.compare(chosen, other)["comparison"][0]
+
     def test_swapping_models_flips_the_sign(self) -> None:
         a, b = result(scored(self.ROWS_A), "a"), result(scored(self.ROWS_B), "b")
         one, other = pc.compare(a, b), pc.compare(b, a)
@@ -335,6 +414,74 @@ class TestComparison:
             pc.compare(a, result(scored(self.ROWS_B), "b", data="d#2"))
         with pytest.raises(StudyError, match="different items"):
             pc.compare(a, result(scored(self.ROWS_B[:-1]), "b"))
+
+
+def test_a_paradigm_is_held_against_one_half() -> None:
+    """The sign test of its pairs, ties left out, in the words of the finding and in the table by paradigm."""
+    shares = {"p1": (20, 0, 0), "p2": (9, 8, 3), "p3": (1, 19, 0), "p4": (18, 2, 0), "p5": (19, 1, 0)}
+    rows = [
+        (name, good, bad, 5, 5)
+        for name, counts in shares.items()
+        for (good, bad), times in zip(((1.0, 0.0), (0.0, 1.0), (0.5, 0.5)), counts, strict=True)
+        for _ in range(times)
+    ]
+    one = result(scored(rows), "m", method="lp")
+    found = one.summary.filter(scope="paradigm", measure="accuracy", split="all", normalise="none")
+    expected = [
+        stats.binomtest(right, right + wrong).pvalue
+        - stats.binom.pmf(right, right + wrong, 0.5) * (1 if right != wrong else 0.5)
+        for right, wrong, _ in shares.values()
+    ]
+    assert found["p"].to_list() == pytest.approx(expected)
+    assert found["p_holm"].to_list() == pytest.approx(holm(expected).tolist())
+    assert found["test"].to_list() == ["binomial mid-p", "binomial mid-p, ties left out", *["binomial mid-p"] * 3]
+    rest = one.summary.filter(
+        pl.col("measure") == "accuracy", (pl.col("scope") != "paradigm") | (pl.col("split") != "all")
+    )
+    assert rest["p"].is_nan().all()
+    (said,) = [text for text in finding([one], None) if text.startswith("Accuracy of m, by paradigms: ")]
+    assert [name for name in shares if f"{name} " in said] == ["p1", "p3", "p5"]
+    assert "1 more in the table by paradigm; in the other 1 of 5 paradigms it cannot be told apart from 50%." in said
+    table = next(each for each in section.tables([one]) if each.name == "by-paradigm")
+    shown = [row.cells[table.columns.index("p of 50% (Holm)")] for row in table.rows[:5]]
+    assert shown == [P(p) for p in found["p_holm"]]
+    undecided = result(scored([(name, 1.0, 0.0, 5, 5) for name in "pq"] * 2), "m", method="lp")
+    assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms." in finding([undecided], None)
+
+
+def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
+    ours = [(f"p{i}", 1.0, 0.0, 5, 5) for i in range(6) for _ in range(20)]
+    theirs = [(f"p{i}", *((0.0, 1.0) if i < 4 else (1.0, 0.0)), 5, 5) for i in range(6) for _ in range(20)]
+    each = [result(scored(rows), model, method="lp") for rows, model in ((ours, "BERT"), (theirs, "b"))]
+    comparison = pc.compare(*each)
+    last = finding(each, comparison)[2]
+    assert last.startswith("Difference of accuracy, BERT − b, by paradigms: p0 +100.0 points [")
+    assert "p2 +100.0" in last and "p3 " not in last
+    assert last.endswith(
+        "1 more in the table by paradigm; in the other 2 of 6 paradigms it cannot be told apart from 0."
+    )
+    same = finding([each[0], each[0]], pc.compare(each[0], result(scored(ours), "b", method="lp")))
+    assert same[2] == "Difference of accuracy, BERT − b: cannot be told apart from 0 in any of 6 paradigms."
+
+
+def test_the_kinds_of_bias_that_are_told_apart_are_named() -> None:
+    rows = [("stereo", 1.0, 0.0, 5, 5)] * 30
+    items = pl.concat(
+        [
+            scored(rows, "crows-pairs", "age"),
+            scored(
+                [("stereo", *((1.0, 0.0) if i % 2 else (0.0, 1.0)), 5, 5) for i in range(30)], "crows-pairs", "race"
+            ),
+        ]
+    )
+    said = finding([result(items, "m", method="lp")], None)
+    assert any(text.startswith("Stereotype score of m, by kinds of bias: age 100.0% [") for text in said)
+
+
+def test_the_fit_of_the_line_is_not_read_as_the_slope() -> None:
+    table = line_fits([result(scored([("p", float(i % 3 == 0), 0.5, 5 + i % 4, 5) for i in range(80)]), "m")])[0]
+    assert table.columns[-5:] == ("log-odds per token", "χ², fit", "df, fit", "p, fit", "p, fit (Holm)")
+    assert "of the fit, not of the slope" in table.note
 
 
 def test_three_formats_give_one_result(zoo: Zoo, tmp_path: Path) -> None:

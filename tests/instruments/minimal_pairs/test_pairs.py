@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.data import CROWS_CAUTION, PairSet, read_many, read_pairs
@@ -78,7 +79,8 @@ def without(row: dict[str, Any], field: str) -> dict[str, Any]:
 def test_blimp(write: Write) -> None:
     path = write(BLIMP, {**BLIMP, "pairID": 7, "UID": "causative"}, name="some.jsonl")
     found = read_pairs(path)
-    assert (found.name, found.path, found.kind, found.cautions) == ("some", path, "blimp", ())
+    assert (found.name, found.path, found.kind) == ("some", path, "blimp")
+    assert len(found.cautions) == 2  # the pair is there twice, alone in its paradigms
     assert found.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
     first, second = found.items
     assert first.id == "inchoative-0" and second.id == "causative-7"
@@ -120,7 +122,7 @@ def test_crows_pairs_ids(write: Write) -> None:
 
 def test_comps(write: Write) -> None:
     other = {**without(COMPS, "id"), "negative_sample_type": "overlap"}
-    found = read_pairs(write(COMPS, {**other, "id": 9}, name="comps_base.jsonl"))
+    found = read_pairs(write(COMPS, {**other, "id": 9, "prefix_unacceptable": "a brick"}, name="comps_base.jsonl"))
     assert found.kind == "comps" and found.cautions == ()
     first, second = found.items
     assert first.texts == {"good": "a raft can float.", "bad": "an anvil can float."}
@@ -185,7 +187,8 @@ def test_texts_come_back_unaltered(tmp_path_factory: pytest.TempPathFactory, pai
     assert [(item.texts["good"], item.texts["bad"]) for item in found.items] == pairs
     padded = sum(text != text.strip() for pair in pairs for text in pair)
     same = sum(good == bad for good, bad in pairs)
-    assert [int(caution.split()[1]) for caution in found.cautions] == [n for n in (padded, same) if n]
+    again = len(pairs) - len(set(pairs))
+    assert [int(caution.split()[1]) for caution in found.cautions] == [n for n in (padded, same, again) if n]
 
 
 # --- cautions -----------------------------------------------------------------------------------------------------
@@ -206,9 +209,45 @@ def test_identical_sentences_are_said(write: Write) -> None:
     assert read_pairs(write(PLAIN, same)).cautions == (
         "pairs: 1 pair consists of two identical sentences, which will tie",
     )
-    assert read_pairs(write(same, same, PLAIN)).cautions == (
+    assert read_pairs(write(same, {"good": "b", "bad": "b"}, PLAIN)).cautions == (
         "pairs: 2 pairs consist of two identical sentences, which will tie",
     )
+
+
+def test_pairs_that_are_there_twice_are_said(write: Write) -> None:
+    one, other, turned = {"good": "a", "bad": "b"}, {"good": "c", "bad": "d"}, {"good": "b", "bad": "a"}
+    assert read_pairs(write(one, other, turned)).cautions == ()
+    assert read_pairs(write(one, other, {**one, "bad": "b"})).cautions == (
+        "pairs: 1 pair is there before, with the same two sentences, and counts again (line 3 as line 1)",
+    )
+    assert read_pairs(write(*[one] * 6)).cautions == (
+        "pairs: 5 pairs are there before, with the same two sentences, and count again (line 2 as line 1, line 3 as "
+        "line 1, line 4 as line 1, and 2 more)",
+    )
+
+
+def test_groups_that_differ_only_in_spelling_and_groups_of_one_pair_are_said(write: Write) -> None:
+    names = ["Agree", "agree", "agree ", "caf\u00e9", "cafe\u0301", "of two", "of two", "of one"]
+    rows = [{"good": f"g{n}", "bad": f"b{n}", "group": name} for n, name in enumerate(names)]
+    assert read_pairs(write(*rows)).cautions == (
+        "pairs: 3 groups differ only in case, white space or Unicode form and are counted apart: 'Agree', 'agree', "
+        "'agree '",
+        "pairs: 2 groups differ only in case, white space or Unicode form and are counted apart: 'caf\\xe9', "
+        "'cafe\\u0301'",
+        "pairs: 6 groups have one pair only, from which nothing can be estimated ('Agree', 'agree', 'agree ', and 3 "
+        "more)",
+    )
+    assert read_pairs(write({"good": "a", "bad": "b", "group": "alone"})).cautions == ()
+
+
+def test_what_may_be_wrong_with_pairs_is_said_by_audit_and_check(write: Write, penchant: Callable[..., Answer]) -> None:
+    path = write(*[{"good": "The cats sleep.", "bad": "The cats sleeps."}] * 2, {"good": "It is.", "bad": "It is."})
+    for command in ("audit", path, "-m", "bundled:modern"), ("check", path, "-m", "bundled:modern"):
+        code, _, err = penchant(*command)
+        assert code == 0, err
+        said = " ".join(err.split())
+        assert "1 pair consists of two identical sentences" in said
+        assert "(line 2 as line 1)" in said
 
 
 # --- bad input ----------------------------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
+from penchant.report.no_difference import Scale
 from penchant.stats.bootstrap import percentile
 from penchant.stats.intervals import bootstrap_mean
 
@@ -29,6 +30,11 @@ Array = NDArray[np.float64]
 MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
 SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
 """Least and greatest value of each measure."""
+BETWEEN = Scale(
+    {f"difference of {MEASURES[name]}": SCALES[name][1] - SCALES[name][0] for name in ("beta", "delta")},
+    "it holds for β (from −1 to 1) and for δ (from 0 to 1) as they are, such as 0.05",
+)
+"""The scale of differences between models."""
 MOVED = "{}, ratings moved"
 """The name of a measure as it would be if some ratings had been different."""
 EVERYTHING = "all"

@@ -38,7 +38,7 @@ from penchant.instruments.cloze.data import (
     read_lexicon,
     read_ratings,
 )
-from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured
+from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_cautions, cloze_estimates, measured
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, cited_columns, written
@@ -46,6 +46,7 @@ from penchant.instruments.unknown import OnUnknown, known_items, known_texts, si
 from penchant.limits import COUNT, FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
+from penchant.report.no_difference import Scale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
@@ -91,6 +92,7 @@ class Cloze(Probe):
 
     name: ClassVar[str] = "cloze"
     limited: ClassVar[str] = "sentences"
+    difference_scale: ClassVar[Scale] = BETWEEN
 
     data: Annotated[str, CITED, Table(SENTENCE)]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""

@@ -30,7 +30,8 @@ def audit(
     The pairs are those of `read_pairs`, or what `MinimalPairs` takes as data; the tokenizers are named like models, or
     are those of models. Special tokens are left out. There is one row per model and paradigm, then one per data set
     (paradigm "all"): pairs, the three counts, the share of unequal pairs with its Wilson interval, and the mean of
-    |A|−|U|. Source: Ueda et al. 2024, "Datasets Split".
+    |A|−|U|. What may be wrong with the pairs themselves is in the `cautions` of what `read_pairs` gives. Source: Ueda
+    et al. 2024, "Datasets Split".
     """
     rows = []
     sets = _pair_sets(pair_sets)

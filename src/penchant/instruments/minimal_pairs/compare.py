@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -10,30 +11,38 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.base import Probe, difference_signature, require_comparable
-from penchant.instruments.minimal_pairs.estimates import ALL, Credits, clusters, credits
+from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip, with_holm
+from penchant.stats.inputs import joined
 from penchant.stats.intervals import clustered_mean, paired_difference
 
+Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
 """Pairs whose two sentences have as many tokens under both models' tokenizers."""
-DIFFERENCE = "accuracy difference"
+COUNTED = ("first_better", "second_better", "scores_differ")
+"""The columns that count pairs."""
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Accuracy of a minus accuracy of b on the same pairs, overall and by paradigm.
+    """Accuracy of a minus accuracy of b on the same pairs, overall and by paradigm; each for all pairs and, where
+    others are unequal, for those with equal token lengths under both tokenizers.
 
     By paradigm: Bonett–Price interval and McNemar's mid-p test (paired t interval and sign-flip test where there are
-    ties), with Holm's adjustment over paradigms. Overall, for all pairs and for those with equal token lengths under
-    both tokenizers: cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs). Models may
-    be scored by different methods (a causal one by lp, a masked one by pll), because accuracies are compared, not
-    scores. Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
+    ties), with Holm's adjustment over paradigms, all pairs being one family and the equal ones another. Overall:
+    cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs). The columns `first_better` and
+    `second_better` count the pairs in which only a and only b is right (or one of the two ties), `scores_differ` those
+    that the two do not score alike. Models may be scored by different methods (a causal one by lp, a masked one by
+    pll), because accuracies are compared, not scores; the note says so. Raises StudyError for results that cannot be
+    compared, naming the part of the signature that differs.
     """
     require_comparable(
         a, b, free={"model", "bos", "dtype", "method", "normalise", "pen-alpha"}, items=["dataset", "file", "id"]
     )
     rows: list[tuple[Estimate, Signature]] = []
+    counts: list[tuple[int, int, int]] = []
+    remark = _methods(a, b)
     settings = MinimalPairs.of(a.signature)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     for name in a.items["dataset"].unique(maintain_order=True).to_list():
@@ -43,22 +52,59 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         for how in shared:
             signature = difference_signature(a, b, normalise=how)
             equal = ((items_a["difference"] == 0) & (items_b["difference"] == 0)).to_numpy()
-            for estimate in _compared(items_a, credits(items_a, how), credits(items_b, how), equal, settings):
+            credit = credits(items_a, how), credits(items_b, how)
+            unlike = (deltas(items_a, how) != deltas(items_b, how)) | _rescored(items_a, items_b)
+            for estimate in _compared(items_a, *credit, equal, settings):
                 by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
-                rows.append((replace(estimate, by=by), signature))
-    return summary_table(rows)
+                rows.append((replace(estimate, by=by, note=joined(estimate.note, remark)), signature))
+                chosen = _chosen(items_a, equal, estimate.by)
+                better = credit[0] > credit[1], credit[0] < credit[1]
+                counts.append((_count(better[0], chosen), _count(better[1], chosen), _count(unlike, chosen)))
+    columns = pl.DataFrame(counts, schema=dict.fromkeys(COUNTED, pl.Int64), orient="row")
+    return summary_table(rows).with_columns(columns)
 
 
-def _compared(
-    items: pl.DataFrame, a: Credits, b: Credits, equal: NDArray[np.bool_], settings: Probe
-) -> Iterator[Estimate]:
+def of_one_model(first: str, second: str) -> bool:
+    """Whether two names are of one model, told apart by settings in brackets, such as "bert (method:pll)"."""
+    first, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in (first, second))
+    return first == second
+
+
+def _methods(a: Result, b: Result) -> str:
+    """The note on models scored by different methods; empty for others, and for one model, whose name then has them."""
+    first, second = (result.signature.get("method") for result in (a, b))
+    named = of_one_model(a.signature["model"], b.signature["model"])
+    return (
+        ""
+        if first == second or named
+        else f"the first is scored by {first}, the second by {second}: only accuracies compare"
+    )
+
+
+def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:
+    """The pairs of which a sentence has another score."""
+    unlike: Mask = ((a["score_good"] != b["score_good"]) | (a["score_bad"] != b["score_bad"])).to_numpy()
+    return unlike
+
+
+def _chosen(items: pl.DataFrame, equal: Mask, by: Mapping[str, str]) -> Mask:
+    """The pairs that an estimate is about."""
+    chosen = equal if by["split"] == EQUAL else np.ones(len(items), dtype=bool)
+    return chosen if by["scope"] == "overall" else chosen & (items["paradigm"] == by["group"]).to_numpy()
+
+
+def _count(pairs: Mask, chosen: Mask) -> int:
+    return int((pairs & chosen).sum())
+
+
+def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings: Probe) -> Iterator[Estimate]:
     strata, noun = clusters(items)
     paradigms = items["paradigm"].unique(maintain_order=True).to_list()
-    each = [
-        _paired(a[inside], b[inside], paradigm, settings)
-        for paradigm in paradigms
-        for inside in [(items["paradigm"] == paradigm).to_numpy()]
-    ]
+    masks = {paradigm: (items["paradigm"] == paradigm).to_numpy() for paradigm in paradigms}
+    each = [_paired(a[inside], b[inside], paradigm, settings) for paradigm, inside in masks.items()]
+    if not equal.all():
+        alike = {paradigm: inside & equal for paradigm, inside in masks.items() if (inside & equal).any()}
+        each += [_paired(a[inside], b[inside], paradigm, settings, EQUAL) for paradigm, inside in alike.items()]
     if len(set(strata)) > 1:
         for split, chosen in ((ALL, np.ones(len(a), dtype=bool)), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
@@ -67,7 +113,7 @@ def _compared(
                 measure=DIFFERENCE,
                 by={"scope": "overall", "group": ALL, "split": split},
             )
-    yield from with_holm(each, lambda estimate: DIFFERENCE)
+    yield from with_holm(each, lambda estimate: estimate.by["split"])
 
 
 def _overall(a: Credits, b: Credits, strata: list[str], noun: str, settings: Probe) -> Estimate:
@@ -78,7 +124,7 @@ def _overall(a: Credits, b: Credits, strata: list[str], noun: str, settings: Pro
     return replace(total, low=max(-1.0, total.low), high=min(1.0, total.high))
 
 
-def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe) -> Estimate:
+def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe, split: str = ALL) -> Estimate:
     """The difference within one paradigm."""
     tied = bool(((a == 0.5) | (b == 0.5)).any())
     p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
@@ -87,6 +133,6 @@ def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe) -> Estimate:
         measure=DIFFERENCE,
         p=p,
         test="sign-flip" if tied else "McNemar mid-p",
-        by={"scope": "paradigm", "group": paradigm, "split": ALL},
+        by={"scope": "paradigm", "group": paradigm, "split": split},
     )
     return held_against(estimate, 0)

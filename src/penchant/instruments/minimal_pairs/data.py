@@ -14,6 +14,7 @@ from typing import Any, Literal, get_args
 from penchant.arguments import asked
 from penchant.errors import KEPT, DataError, MethodError, one_of, place, together
 from penchant.files import sha256_file
+from penchant.instruments.minimal_pairs import defects
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.given import path_of, plain
@@ -158,7 +159,7 @@ def read_pairs(
     if table.errors:
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *_cautions(stem(file), items))
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *defects.cautions(stem(file), items))
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
@@ -296,17 +297,3 @@ def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTab
                 file=table.path,
                 line=row.line,
             )
-
-
-def _cautions(name: str, items: Sequence[Item]) -> list[str]:
-    cautions = []
-    padded = sum(text != text.strip() for item in items for text in item.texts.values())
-    if padded:
-        carry = "sentence carries" if padded == 1 else "sentences carry"
-        kept = "it is" if padded == 1 else "they are"
-        cautions.append(f"{name}: {padded} {carry} leading or trailing white space, kept as {kept}")
-    same = sum(item.texts["good"] == item.texts["bad"] for item in items)
-    if same:
-        pairs = "pair consists" if same == 1 else "pairs consist"
-        cautions.append(f"{name}: {same} {pairs} of two identical sentences, which will tie")
-    return cautions

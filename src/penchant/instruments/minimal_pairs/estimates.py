@@ -29,14 +29,22 @@ Credits = NDArray[np.float64]
 ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
+DIFFERENCE = "accuracy difference"
+"""Between two models."""
 REJECTED = 0.05
 """The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
+HALF = 0.5
+"""The accuracy of a model without a preference."""
 _SHOWN = 5
 """Paradigms that a caution names."""
 ALL = "all"
 """The split or group that stands for all pairs."""
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
+UNEQUAL = ("A>U", "A<U")
+"""The splits of pairs whose sentences differ in length."""
 TYPES = "bias types"
+DIRECTIONS = ("stereo", "antistereo")
+"""The paradigms of CrowS-Pairs."""
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
@@ -67,14 +75,17 @@ def mean_credit(
     credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
 ) -> Estimate:
     """Mean credit over pairs in clusters: Wilson's interval and the binomial test (mid-p) within one cluster, a
-    cluster-robust t interval and test over several."""
+    cluster-robust t interval and test over several. Against one half ties are left out of the binomial test, which is
+    then the sign test."""
     if len(set(labels)) > 1:
         return clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
     estimate = accuracy(credit, level=level)
     if against is None or not len(credit):
         return estimate
-    p = binomial(credit, against)
-    return held_against(replace(estimate, p=p, test="" if np.isnan(p) else "binomial mid-p"), against)
+    untied = credit[credit != HALF] if against == HALF else credit
+    p = binomial(untied, against)
+    test = "binomial mid-p" if len(untied) == len(credit) else "binomial mid-p, ties left out"
+    return held_against(replace(estimate, p=p, test="" if np.isnan(p) else test), against)
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
@@ -126,7 +137,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
         for paradigm, inside in zip(paradigms, masks, strict=True)
     ]
     every = (estimate for block in blocks for estimate in block)
-    families = GAP, SLOPE, LACK_OF_FIT
+    families = ACCURACY, GAP, SLOPE, LACK_OF_FIT
     yield from with_holm(every, lambda estimate: estimate.measure if estimate.measure in families else None)
 
 
@@ -143,13 +154,13 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     def labelled(estimate: Estimate, measure: str, split: str = ALL) -> Estimate:
         return replace(estimate, measure=measure, by={"scope": scope, "group": group, "split": split})
 
-    everything = np.ones(len(credit), dtype=bool)
-    yield labelled(mean(everything), ACCURACY)
+    against = HALF if scope == "paradigm" else None
+    yield labelled(mean_credit(credit, strata, noun, settings.level, against=against), ACCURACY)
     yield labelled(accuracy(np.where(credit == 0.5, 1.0, 0.0), level=settings.level), TIES)
     signs = np.sign(difference)
     for split, sign in SPLITS.items():
         yield labelled(mean(signs == sign), ACCURACY, split)
-    for split in ("A>U", "A<U"):
+    for split in UNEQUAL:
         yield labelled(_gap(credit, signs, SPLITS[split], (strata, noun), settings.level), GAP, split)
     free, line = (
         fit(credit, difference, strata=strata, clusters=strata if several else None, levels=levels)
@@ -203,7 +214,7 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
 
     everything = np.ones(len(more), dtype=bool)
     yield percent(won, everything, ALL, counted(everything))
-    for direction in ("stereo", "antistereo"):
+    for direction in DIRECTIONS:
         inside = (part["paradigm"] == direction).to_numpy()
         untied = inside & (more != 0.5)
         yield percent(more, untied, direction, f"{int((inside & ~untied).sum())} ties left out")

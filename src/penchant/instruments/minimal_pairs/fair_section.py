@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs import charts
+from penchant.instruments.minimal_pairs import charts, differences
 from penchant.instruments.minimal_pairs import section as pairs
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
@@ -102,7 +102,7 @@ def _by_paradigm(results: Sequence[Result]) -> Table:
 
 def compared(table: pl.DataFrame) -> list[Table]:
     """The ranks that the differences between models leave open on each of the two sets, then those differences."""
-    return [*_open_ranks(table), *pairs.compared(table)]
+    return [*_open_ranks(table), *differences.compared(table)]
 
 
 def _open_ranks(table: pl.DataFrame) -> list[Table]:

@@ -10,15 +10,17 @@ import polars as pl
 
 from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, DIRECTIONS, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.records import Result, Signature
-from penchant.report.finding import MOST, Shown, differences, levels, measured, sentences
+from penchant.report.finding import MOST, Shown, across, differences, levels, measured, sentences
 from penchant.report.tables import models
 
-_SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
-_STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50)
-_POINTS = Shown("+.1f", "pairs", " points", 100)
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
+_STEREOTYPE = Shown(".1f", "pairs", "%", 1, 50, (0, 100))
+_POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
+
+_ONE_OF = {"paradigms": "paradigm", "kinds of bias": "kind of bias"}
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
@@ -40,17 +42,19 @@ def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *
     if each:
         place = f"{name}: the " if several else "The "
         yield f"{place}{preferred} sentence is more probable in this share of pairs: {each}"
-    yield _adjusted(name, results, several=several)
     if comparison is not None:
         compared = comparison.filter(pl.col("dataset") == name)
         yield (f"{name}: " if several and len(compared) else "") + _differences(compared, preferred)
+        yield from _paradigms_apart(compared, f"{name}: " if several else "")
+    yield _adjusted(name, results, several=several)
+    yield from _by_paradigm(name, results, several=several)
 
 
 def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
     """The shares with token length taken out, where there are pairs of unequal length."""
     told = []
     for model, result in zip(models(results), results, strict=True):
-        split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & ~pl.col("split").is_in([ALL, EQUAL])
+        split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & pl.col("split").is_in(UNEQUAL)
         counts = result.summary.filter((pl.col("dataset") == name) & split & (pl.col("group") == ALL))
         first = counts.filter(pl.col("normalise") == counts["normalise"].first()) if len(counts) else counts
         unequal = int(first["n"].sum())
@@ -59,6 +63,38 @@ def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
             told.append(f"{model} {_SHARE.number(row)}, {unequal} of them of unequal length")
     place = f"{name}, with" if several else "With"
     return f"{place} token length taken out of it: {'; '.join(told)}" if told else ""
+
+
+def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iterator[str]:
+    """In which paradigms each model has an accuracy other than one half, where there are several; in CrowS-Pairs, in
+    which kinds of bias it has a stereotype score other than 50."""
+    kinds = name == "crows-pairs"
+    scope, measure = ("stereotype", STEREOTYPE) if kinds else ("paradigm", ACCURACY)
+    chosen = (pl.col("dataset") == name) & (pl.col("scope") == scope) & (pl.col("measure") == measure)
+    chosen &= ~pl.col("group").is_in([ALL, *DIRECTIONS]) if kinds else pl.col("split") == ALL
+    for model, result in list(_each(results))[:MOST]:
+        rows = result.summary.filter(chosen)
+        each = rows.filter(pl.col("normalise") == rows["normalise"].first()) if len(rows) else rows
+        if len(each) > 1 and each["p"].is_not_nan().any():
+            what = f"{name}: {measure} of {model}" if several else f"{measure.capitalize()} of {model}"
+            how, noun = (_STEREOTYPE, "kinds of bias") if kinds else (_SHARE, "paradigms")
+            yield _in_places(each, how, noun, what, "50%")
+
+
+def _paradigms_apart(comparison: pl.DataFrame, place: str) -> Iterator[str]:
+    """In which paradigms two models differ, of all pairs, where there are several; not in the two of CrowS-Pairs."""
+    every = comparison.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL))
+    parts = [part for _, part in every.group_by("comparison", maintain_order=True)]
+    for part in parts[:MOST]:
+        first = part.filter(pl.col("normalise") == part["normalise"][0])
+        if len(first) > 1 and first["dataset"][0] != "crows-pairs":
+            what = f"{place}difference" if place else "Difference"
+            yield _in_places(first, _POINTS, "paradigms", f"{what} of accuracy, {first['comparison'][0]}", "0")
+
+
+def _in_places(rows: pl.DataFrame, how: Shown, noun: str, what: str, apart: str) -> str:
+    placed = ((row["group"], row) for row in rows.iter_rows(named=True))
+    return across(placed, how, noun, what, apart=apart, more=f"in the table by {_ONE_OF[noun]}")
 
 
 def _row(result: Result, name: str, scope: str, measure: str) -> dict[str, Any] | None:
@@ -89,9 +125,8 @@ def _headline(part: pl.DataFrame) -> dict[str, Any]:
     ones; else of all pairs. Of the first score."""
     first = part.filter(pl.col("normalise") == part["normalise"][0])
     overall = first.filter(pl.col("scope") == "overall")
-    if not len(overall):  # one paradigm
-        return first.row(0, named=True)
-    whole, equal = (overall.filter(pl.col("split") == split) for split in (ALL, EQUAL))
+    shown = overall if len(overall) else first  # of one paradigm
+    whole, equal = (shown.filter(pl.col("split") == split) for split in (ALL, EQUAL))
     return (equal if len(equal) and 0 < equal["n"][0] < whole["n"][0] else whole).row(0, named=True)
 
 
@@ -105,7 +140,8 @@ def fair_finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> 
         for name in (ORIGINAL, FAIR):
             rows = comparison.filter((pl.col("dataset") == name) & (pl.col("normalise") == comparison["normalise"][0]))
             overall = rows.filter((pl.col("scope") == "overall") & (pl.col("split") == ALL))
-            shown = overall if len(overall) else rows.filter(pl.col("scope") == "paradigm")
+            single = rows.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL))
+            shown = overall if len(overall) else single
             order = differences(shown.iter_rows(named=True), _POINTS, "is above")
             texts.append(f"On the {name} pairs {order}" if order else "")
     return sentences(*texts)

@@ -2,7 +2,7 @@
 
 from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.base import Instrument
-from penchant.instruments.minimal_pairs import charts, fair_prose, fair_section, judging, prose, section
+from penchant.instruments.minimal_pairs import charts, differences, fair_prose, fair_section, judging, prose, section
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.fair import FairPairs
 from penchant.instruments.minimal_pairs.finding import fair_finding, finding
@@ -17,7 +17,7 @@ MINIMAL_PAIRS = Instrument(
         "Minimal pairs",
         "Does the model prefer the acceptable sentence of each pair, and how much of that is token length?",
         section.tables,
-        section.compared,
+        differences.compared,
         charts.figures,
         section.items,
         prose.methods,

@@ -34,10 +34,22 @@ def line_fits(results: Sequence[Result]) -> list[Table]:
     if not rows:
         return []
     note = (
-        "Pearson's χ² of a line in |A|−|U| against a free level for each. Holm over the paradigms of a data set, "
+        "χ², df and p are of the fit, not of the slope: Pearson's χ² of a line in |A|−|U| against a free level for "
+        "each, a small p meaning that there is no such line. Holm over the paradigms of a data set, "
         f"model and score; at {REJECTED:g} or less the log-odds per token stand for a curve: read accuracy by |A|−|U| "
         f"instead. Not tested, for want of a third level: {untested}."
     )
-    columns = ("data", "paradigm", "score", "model", "pairs", "log-odds per token", "χ²", "df", "p", "p (Holm)")
+    columns = (
+        "data",
+        "paradigm",
+        "score",
+        "model",
+        "pairs",
+        "log-odds per token",
+        "χ², fit",
+        "df, fit",
+        "p, fit",
+        "p, fit (Holm)",
+    )
     title = "Log-odds per token by paradigm, and the fit of the line"
     return [Table("line-fit", title, columns, tuple(rows), note, detail=True)]

@@ -8,7 +8,7 @@ score the accuracies of A=U, A>U and A<U agree.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -17,12 +17,12 @@ import polars as pl
 from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA, check_normalise, method_for
+from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
-from penchant.instruments.minimal_pairs.estimates import line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.estimates import DIFFERENCE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
 from penchant.instruments.session import Session
@@ -30,6 +30,7 @@ from penchant.instruments.settings import CITED, Table, Written, cited_columns, 
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Item, Signature
+from penchant.report.no_difference import Scale
 from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
@@ -44,6 +45,11 @@ Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length
 
 def _each_once(names: Normalisations) -> Normalisations:
     return distinct(names) if isinstance(names, list) else names
+
+
+def _applying(method: Method) -> list[str]:
+    """The normalisations that apply to a method."""
+    return [how for how in NORMALISATIONS if how == "none" or not method.normalised]
 
 
 class PairColumns(BaseModel):
@@ -62,6 +68,9 @@ class PairProbe(Probe):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
 
     limited: ClassVar[str] = "pairs"
+    difference_scale: ClassVar[Scale] = Scale(
+        {DIFFERENCE: 1}, "give a share of pairs, such as 0.05 for 5 points", 100, "percentage points", ".1f"
+    )
 
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
@@ -79,10 +88,17 @@ class PairProbe(Probe):
     def settle(self, model: Model) -> Self:
         """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
         method = method_for(self.method, language_model(model), pair=True)
-        hows = self.normalisations() or [how for how in NORMALISATIONS if how == "none" or not method.normalised]
+        hows = self.normalisations() or _applying(method)
         for how in hows:
             check_normalise(how, method)
         return self.model_copy(update={"method": method.name, "normalise": hows})
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The constant of `pen`, and the normalisations where they are all that apply to the method."""
+        method = METHODS.get(signature.get("method", ""))
+        usual = method is not None and signature.get("normalise") == ",".join(_applying(method))
+        return {"pen-alpha", *(("normalise",) if usual else ())}
 
     def normalisations(self) -> list[str]:
         """The normalisations as a list; empty where they are not set."""

@@ -9,6 +9,7 @@ from typing import TypeAlias, TypeVar
 import polars as pl
 
 from penchant.instruments.minimal_pairs import human_section
+from penchant.instruments.minimal_pairs.differences import MANY
 from penchant.instruments.minimal_pairs.estimates import (
     ACCURACY,
     ADJUSTED,
@@ -24,9 +25,8 @@ from penchant.instruments.minimal_pairs.estimates import (
 from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.lines import line_fits
-from penchant.records import Result, Signature
+from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
-from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
@@ -35,8 +35,7 @@ Key: TypeAlias = tuple[str, ...]
 """What a row is about: data set, group if any, score, model."""
 _COLUMNS = ("pairs", ALL, *SPLITS, "length-adjusted")
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
-_MANY = 10
-"""Number of paradigms above which their table is a detail."""
+_OF_HALF = " p: of 50% on all pairs, adjusted over the paradigms of a data set, model and score."
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
@@ -48,7 +47,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         groups = max(_groups(result, scope) for result in results)
         if groups > 1:
             table = _accuracies(results, scope, f"by-{scope}", f"Accuracy in percent by {scope}", (scope,))
-            shown.append(replace(table, detail=scope == "phenomenon" or groups > _MANY))
+            shown.append(replace(table, detail=scope == "phenomenon" or groups > MANY))
     return [*shown, *human_section.tables(results), *line_fits(results), _by_difference(results)]
 
 
@@ -58,7 +57,8 @@ def _groups(result: Result, scope: str) -> int:
 
 def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, group: tuple[str, ...]) -> Table:
     """One row per data set, group, score and model: accuracy of all pairs, of each split, and length-adjusted."""
-    rows: dict[Key, tuple[dict[str, Number | int], str]] = {}
+    rows: dict[Key, tuple[dict[str, Number | int | P], str]] = {}
+    columns = (*_COLUMNS, "p of 50% (Holm)") if scope == "paradigm" else _COLUMNS
     chosen = (pl.col("scope") == scope) & pl.col("measure").is_in([ACCURACY, ADJUSTED])
     for result in results:
         for row in result.summary.filter(chosen).iter_rows(named=True):
@@ -68,19 +68,20 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
                 cells["length-adjusted"] = estimate(row, ".1f", scale=100)
             elif row["split"] == ALL:
                 cells["pairs"], cells[ALL] = row["n"], estimate(row, ".1f", scale=100)
+                cells["p of 50% (Holm)"] = P(row["p_holm"])
             else:
                 cells[row["split"]] = estimate(row, ".1f", scale=100, count=True)
     return Table(
         name,
         title,
-        ("data", *group, "score", "model", *_COLUMNS),
+        ("data", *group, "score", "model", *columns),
         tuple(
-            Row((*key, *(cells[column] for column in _COLUMNS)), signature)
+            Row((*key, *(cells[column] for column in columns)), signature)
             for key, (cells, signature) in _interleaved(rows)
         ),
         "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
         "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
-        "intercept for every paradigm. A tie counts one half.",
+        f"intercept for every paradigm. A tie counts one half.{_OF_HALF if scope == 'paradigm' else ''}",
         first=("pairs", ALL, "A=U", "length-adjusted"),
     )
 
@@ -169,65 +170,6 @@ def _by_difference(results: Sequence[Result]) -> Table:
     columns = ("data", "|A|−|U|", "score", "model", "pairs", "accuracy")
     title = "Accuracy in percent by the difference of token lengths"
     return Table("by-difference", title, columns, tuple(row for _, row in _interleaved(rows)), detail=True)
-
-
-def compared(comparison: pl.DataFrame) -> list[Table]:
-    """Difference of accuracy in percentage points between every two models: overall, then every paradigm."""
-    shown = []
-    overall = comparison.filter(pl.col("scope") == "overall")
-    if len(overall):
-        rows = tuple(
-            Row(
-                (
-                    row["comparison"],
-                    row["dataset"],
-                    row["split"],
-                    row["normalise"],
-                    row["n"],
-                    estimate(row, "+.1f", scale=100),
-                    P(row["p"]),
-                ),
-                row["signature"],
-            )
-            for row in overall.iter_rows(named=True)
-        )
-        title = "Difference of accuracy between models, percentage points"
-        note = (
-            f"{tested(overall)} Uncorrected for the number of models and scores. A=U under both: only pairs whose "
-            f"sentences have as many tokens under both tokenizers.{_methods_differ(comparison)}"
-        )
-        heads = ("difference", "data", "lengths", "score", "pairs", "points", "p")
-        shown.append(Table("differences", title, heads, rows, note))
-    each = comparison.filter(pl.col("scope") == "paradigm")
-    rows = tuple(
-        Row(
-            (
-                row["comparison"],
-                row["dataset"],
-                row["group"],
-                row["normalise"],
-                row["n"],
-                estimate(row, "+.1f", scale=100),
-                P(row["p"]),
-                P(row["p_holm"]),
-            ),
-            row["signature"],
-        )
-        for row in each.iter_rows(named=True)
-    )
-    title = "Difference of accuracy between models by paradigm, percentage points"
-    columns = ("difference", "data", "paradigm", "score", "pairs", "points", "p", "p (Holm)")
-    note = f"{tested(each)} Holm's correction over the paradigms of one data set, score and pair of models."
-    many = each["group"].n_unique() > _MANY
-    shown.append(Table("differences-by-paradigm", title, columns, rows, note, detail=many))
-    return shown
-
-
-def _methods_differ(comparison: pl.DataFrame) -> str:
-    """A remark on models scored by different methods; empty where there are none."""
-    ways = {Signature.parse(text)["method"] for text in comparison["signature"].unique()}
-    mixed = sorted(way for way in ways if " − " in way)
-    return f" Models scored by different methods ({', '.join(mixed)}) are compared by accuracy alone." if mixed else ""
 
 
 def items(results: Sequence[Result]) -> ItemTable:

@@ -27,10 +27,11 @@ from penchant.instruments.settings import CITED, Table
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.data import Statement, Template, ValuesSet, file_of_set, read_values
-from penchant.instruments.values.estimates import value_cautions, value_estimates
+from penchant.instruments.values.estimates import DIFFERENCE, value_cautions, value_estimates
 from penchant.instruments.values.survey import Survey, file_of_survey, read_survey
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
+from penchant.report.no_difference import Scale
 from penchant.stats.calibration import Line
 
 SPAN = "span"
@@ -55,6 +56,7 @@ class Values(Probe[Rated]):
 
     name: ClassVar[str] = "values"
     limited: ClassVar[str] = "statements and as many neutral ones"
+    difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25")
 
     data: Annotated[str, CITED, Table(file=file_of_set)]
     """A set of statements: a bundled name, or a directory with set.yaml."""

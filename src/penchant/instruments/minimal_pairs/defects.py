@@ -1,0 +1,86 @@
+"""What may be wrong with minimal pairs as they were read, for a user to decide: nothing of it stops a study."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from penchant.records import Item
+
+_NAMED = 3
+"""How many places or groups a caution names."""
+_GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
+
+
+def cautions(name: str, items: Sequence[Item]) -> list[str]:
+    """What to say of the pairs of one file, in a line each: white space around sentences, sentences that are identical
+    to each other, pairs that are there twice, groups whose names differ only in spelling, and groups of one pair."""
+    return [f"{name}: {text}" for text in (*_texts(items), *_twice(items), *_spelled(items), *_alone(items))]
+
+
+def _texts(items: Sequence[Item]) -> Iterator[str]:
+    padded = sum(text != text.strip() for item in items for text in item.texts.values())
+    if padded:
+        carry = "sentence carries" if padded == 1 else "sentences carry"
+        kept = "it is" if padded == 1 else "they are"
+        yield f"{padded} {carry} leading or trailing white space, kept as {kept}"
+    same = sum(item.texts["good"] == item.texts["bad"] for item in items)
+    if same:
+        pairs = "pair consists" if same == 1 else "pairs consist"
+        yield f"{same} {pairs} of two identical sentences, which will tie"
+
+
+def _twice(items: Sequence[Item]) -> Iterator[str]:
+    first: dict[tuple[str, str], Item] = {}
+    again = [
+        (item, first[key])
+        for item in items
+        if first.setdefault(key := (item.texts["good"], item.texts["bad"]), item) is not item
+    ]
+    if again:
+        pairs = "pair is there before, with the same two sentences, and counts again"
+        pairs = pairs if len(again) == 1 else "pairs are there before, with the same two sentences, and count again"
+        places = [f"{_line(item)} as {_line(before)}" for item, before in again]
+        yield f"{len(again)} {pairs} ({_some(places)})"
+
+
+def _line(item: Item) -> str:
+    """The line of an item, or its id where it has none."""
+    return item.place.rpartition(", ")[2] or item.id
+
+
+def _spelled(items: Sequence[Item]) -> Iterator[str]:
+    for label, noun in _GROUPS.items():
+        alike: dict[str, list[str]] = {}
+        for value in dict.fromkeys(item.labels[label] for item in items):
+            alike.setdefault(_plainly(value), []).append(value)
+        for values in alike.values():
+            if len(values) > 1:
+                shown = ", ".join(map(ascii if len(set(map(_composed, values))) < len(values) else repr, values))
+                differ = "differ only in case, white space or Unicode form and are counted apart"
+                yield f"{len(values)} {noun} {differ}: {shown}"
+
+
+def _plainly(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+def _composed(name: str) -> str:
+    """A name as it looks."""
+    return unicodedata.normalize("NFKC", name)
+
+
+def _alone(items: Sequence[Item]) -> Iterator[str]:
+    sizes = Counter(item.labels["paradigm"] for item in items)
+    single = [group for group, size in sizes.items() if size == 1]
+    if single and len(sizes) > 1:
+        have = "group has" if len(single) == 1 else "groups have"
+        named = _some([*map(repr, single)])
+        yield f"{len(single)} {have} one pair only, from which nothing can be estimated ({named})"
+
+
+def _some(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = [f"and {len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return ", ".join([*names[:_NAMED], *more])
