@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.survey import Survey
+from penchant.instruments.values.represented import FROM_SURVEY
+from penchant.instruments.values.survey import HIGH, LOW, Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile, percentile
 from penchant.stats.calibration import FEW, calibration
@@ -74,7 +75,7 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
     if len(cells.variants) > 1:
         rows += _robustness(cells)
     if survey is not None:
-        rows += against_survey(cells.cells.values(), cells.ids, cells.values, list(cells.blocks()), survey)
+        rows += against_survey(cells, survey)
     return [reasoned(row) for row in adjusted(rows, cells.variants[0])]
 
 
@@ -84,7 +85,7 @@ def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
 
     def family(estimate: Estimate) -> tuple[str, bool] | None:
         by = estimate.by
-        one_value = estimate.measure in (SPREAD, DIFFERENCE) and by["dimension"] != EVERYTHING
+        one_value = estimate.measure in (SPREAD, DIFFERENCE, FROM_SURVEY) and by["dimension"] != EVERYTHING
         return (estimate.measure, by["variant"] == main) if one_value or estimate.measure in OVER_GROUPS else None
 
     return with_holm(rows, family)
@@ -251,6 +252,7 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
         resamples=settings.resamples,
         level=settings.level,
         noun="statements",
+        bounds=(0.0, HIGH - LOW),
     )
     yield _by(replace(gap, measure=MIRROR_DISTANCE), cell)
     if n < 4 or np.ptp(plain) == 0 or np.ptp(mirrored) == 0:
