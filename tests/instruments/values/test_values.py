@@ -570,7 +570,10 @@ def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
 def test_the_survey_mean_says_which_answer_is_taken_for_agreeing() -> None:
     surveyed = result(made(), asked(agreeing="1 (Agree strongly)"))
     hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
-    assert hows == ["t interval over 300 respondents; 1 (Agree strongly) is taken for agreeing"]
+    assert hows == [
+        "t interval over 300 respondents; all respondents; weights are not used; 1 (Agree strongly) is taken for "
+        "agreeing"
+    ]
     (paragraph, *_) = methods([surveyed], None, {})
     assert paragraph.count("1 (Agree strongly) is taken for agreeing") == 1
 

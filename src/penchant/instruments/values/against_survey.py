@@ -9,9 +9,9 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.cells import Array, Cell, Cells
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.represented import beside_people, placed, turned
-from penchant.instruments.values.survey import HIGH, LOW, Survey
+from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
 from penchant.stats.inputs import joined
@@ -40,7 +40,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
         for name, inside in cells.blocks():
             chosen = inside & asked
             if cell.group not in done and name != EVERYTHING:
-                yield from _people(cell, name, _scores(table, chosen, cell.reversed), survey.agreeing)
+                yield from _people(cell, name, _scores(table, chosen, cell.reversed), survey.source(cell.group))
                 alpha = cronbach_alpha(turned(table, chosen, cell.reversed), level=cell.settings.level)
                 yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
             yield from beside_people(cells, cell, name, table, inside, asked)
@@ -56,11 +56,13 @@ def _scores(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.boo
     return scores
 
 
-def _people(cell: Cell, value: str, scores: Array, agreeing: str) -> Iterator[Estimate]:
-    """Mean, spread and quantiles of the respondents' scores; the mean says which answer is taken for agreeing."""
+def _people(cell: Cell, value: str, scores: Array, source: str) -> Iterator[Estimate]:
+    """Mean, spread and quantiles of the respondents' scores; the mean says where they come from."""
     whole = scores[~np.isnan(scores)]
     n, level, lost = len(whole), cell.settings.level, len(scores) - len(whole)
-    note = f"{lost} respondents with a missing answer left out" if lost else ""
+    note = (
+        f"{lost} of {len(scores)} respondents ({lost / len(scores):.0%}) with a missing answer left out" if lost else ""
+    )
     if n < 2:
         yield placed(
             Estimate("", np.nan, n, level=level, note="no respondents; " + note),
@@ -72,7 +74,7 @@ def _people(cell: Cell, value: str, scores: Array, agreeing: str) -> Iterator[Es
         return
     mean, sd = float(whole.mean()), float(whole.std(ddof=1))
     half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
-    how = f"t interval over {n} respondents" + (f"; {agreeing} is taken for agreeing" if agreeing else "")
+    how = f"t interval over {n} respondents; {source}"
     low, high = max(LOW, mean - half), min(HIGH, mean + half)
     estimate = Estimate("", mean, n, low, high, level, how=how, note=note)
     yield placed(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.represented import FROM_SURVEY
-from penchant.instruments.values.survey import HIGH, LOW, Survey
+from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile, percentile
 from penchant.stats.calibration import FEW, calibration
@@ -343,7 +343,13 @@ def _of_survey(survey: Survey) -> Iterator[str]:
     if survey.synthetic:
         yield f"the survey '{survey.name}' is SYNTHETIC: its answers are made up and nothing about people follows"
     if survey.absent:
-        yield f"{len(survey.absent)} statements are not in the survey: {', '.join(survey.absent)}"
+        noun = "statement is" if len(survey.absent) == 1 else "statements are"
+        yield (
+            f"{len(survey.absent)} {noun} not in the survey: {', '.join(survey.absent)}; ratings are held against it "
+            "over the others only"
+        )
+    if not survey.synthetic:
+        yield from survey.cautions
     if survey.kept < survey.read:
         yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
 

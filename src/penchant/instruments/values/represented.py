@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
-from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.survey import HIGH, LOW
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
 from penchant.stats.calibration import representativeness
