@@ -287,14 +287,17 @@ def test_values_beside_a_survey() -> None:
         return result("values", model, rows, {"variant": ["main"], "group": ["she"]}, survey="synthetic people#0abc12")
 
     start = "Survey SYNTHETIC people, mean rating beside the respondents' mean over the same statements: "
-    cannot = "the two cannot be told apart, which does not show that they are alike."
+    cannot = "the two cannot be told apart, which does not show that they are alike"
     (none,) = said("values", [of("a", (-1, -1.9, -0.1), 0.06)])  # the interval leaves out 0, the adjusted p does not
-    assert none == f"{start}in all 2 cases (a value, group and model each) {cannot}"
+    assert none == (
+        f"{start}in all 2 cases (a value, group and model each) {cannot}; the largest difference: order, a (she) −1.00 "
+        "[−1.90, −0.10], n = 5 statements."
+    )
     note = "over the 5 of 8 statements that the survey has"
     (apart,) = said("values", [of("a", (-1, -2, 1), 0.4), of("b", (-1.7, -2.4, -1), 0.001, note)])
     assert apart == (
         f"{start}order, b (she): below it by −1.70 [−2.40, −1.00], n = 5 statements, {note}; in the other 3 of 4 cases "
-        f"(a value, group and model each) {cannot}"
+        f"(a value, group and model each) {cannot}."
     )
 
 

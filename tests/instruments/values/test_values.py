@@ -798,7 +798,7 @@ def test_a_distance_has_no_interval_below_0() -> None:
     one = (kind == "negation") & (ids == "s3")
     few = made().filter(kind.eq("calibration") | ids.is_in(IDS[:6])).with_columns(agree=AGREE + 3 * one)
     rows = result(few, level=0.95).summary.filter(measure="distance from the mirrored negation")
-    assert (rows["low"] >= 0).all() and (rows["high"] <= 4).all()
+    assert min(rows["low"].to_list()) >= 0 and max(rows["high"].to_list()) <= 4
     assert rows["note"].str.contains("the interval ends at the end of the scale").any()
 
 
@@ -810,5 +810,25 @@ def test_who_answers_is_part_of_the_uncertainty_of_representativeness() -> None:
         wide.filter(dimension="all")["low"].is_nan() & wide.filter(dimension="all")["how"].str.contains("no int")
     ).all()
     known = pl.col("dimension") != "all"
-    widths = [(rows.filter(known)["high"] - rows.filter(known)["low"]).mean() for rows in (wide, narrow)]
-    assert widths[0] > widths[1] > 0 and wide.filter(known)["low"].min() >= 0 and wide.filter(known)["high"].max() <= 1
+    bounds = [rows.filter(known).select("low", "high").to_numpy() for rows in (wide, narrow)]
+    widths = [float((each[:, 1] - each[:, 0]).mean()) for each in bounds]
+    assert widths[0] > widths[1] > 0 and bounds[0].min() >= 0 and bounds[0].max() <= 1
+
+
+def test_differences_between_groups_are_shown_in_every_wording() -> None:
+    items = made().with_columns(text="id")
+    both = pl.concat([items, items.with_columns(variant=pl.lit("other"), agree=AGREE + 0.1)])
+    shown = {table.name: table for table in tables([result(both, asked())])}
+    for name in ("groups", "beside-survey"):
+        main, other = shown[name], shown[f"{name}-by-wording"]
+        assert len(main.rows) == len(other.rows) and not main.detail and other.detail
+        at = other.columns.index("wording")
+        assert {row.cells[at] for row in other.rows} == {"other"}
+    columns = shown["groups"].columns
+    for row in shown["groups"].rows:
+        gap, p, holm_, findable = (row.cells[columns.index(c)] for c in columns[-4:])
+        assert isinstance(gap, Number) and isinstance(p, P) and isinstance(findable, Number)
+        apart = (holm_ if isinstance(holm_, P) else p).value <= 0.05
+        assert math.isnan(findable.value) == apart
+        half = (gap.high - gap.low) / 2  # of level .9, found in 80 %
+        assert apart or findable.value == pytest.approx(half * (1 + stats.norm.ppf(0.8) / stats.norm.ppf(0.95)))

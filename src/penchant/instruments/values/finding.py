@@ -101,7 +101,8 @@ def _beside_survey(results: Sequence[Result], main: str) -> str:
     if not rows:
         return ""
     cited = results[0].signature["survey"].rsplit("#", 1)[0].replace("synthetic ", "SYNTHETIC ", 1)
-    clear = sorted((pair for pair in rows if told(pair[1])), key=lambda pair: -abs(pair[1]["value"]))
+    rows.sort(key=lambda pair: -abs(pair[1]["value"]))
+    clear = [pair for pair in rows if told(pair[1])]
     parts = []
     for place, row in clear[:MOST]:
         side = "above" if row["value"] > 0 else "below"
@@ -113,4 +114,7 @@ def _beside_survey(results: Sequence[Result], main: str) -> str:
         of = f"the other {rest} of {len(rows)}" if clear else f"all {len(rows)}" if rest > 1 else "the one"
         cases = "cases (a value, group and model each)" if len(rows) > 1 else "case"
         parts.append(f"in {of} {cases} the two cannot be told apart, which does not show that they are alike")
+    if not clear:
+        place, row = rows[0]
+        parts.append(f"{'the largest difference: ' if len(rows) > 1 else ''}{place} {_GAP.number(row)}")
     return f"Survey {cited}, mean rating beside the respondents' mean over the same statements: {'; '.join(parts)}"

@@ -41,6 +41,7 @@ from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 from penchant.stats.consistency import ALPHA
+from penchant.stats.equivalence import detectable
 
 _SIGNIFICANT = 0.05
 """The largest adjusted p-value at which a table says that a spread is larger or smaller than by chance."""
@@ -52,6 +53,8 @@ _NULLS = {
     MIRROR_DISTANCE: ("", "consistent: 0"),
 }
 """What the p of a measure of robustness is the test of, and the value that a consistent model would have."""
+_TESTED = ("difference", "p", "p (Holm)", "would be found")
+_FINDABLE = "Where none was found, a difference as large as under 'would be found' is found four times of five."
 _BESIDE = "Mean ratings minus the survey's means"
 _GROUPS = "Differences of ratings between groups"
 _MISSING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "n": 0, "p": float("nan")}
@@ -167,16 +170,22 @@ def _beside_survey(results: Sequence[Result], variants: Sequence[str], name: str
             people = estimates.get((SURVEY_MEAN, EVERYTHING, row["group"], row["dimension"], ""), _MISSING)
             cells = (row["dimension"], row["variant"], row["group"], result.signature["model"], row["n"], people["n"])
             means = (Number(row["value"] + people["value"]), Number(people["value"]), estimate(row, "+.2f"))
-            rows.append(Row((*cells, *means, P(row["p"]), P(row["p_holm"])), row["signature"]))
+            rows.append(Row((*cells, *means, P(row["p"]), P(row["p_holm"]), _findable(row)), row["signature"]))
     columns = ("value", "wording", "group", "model", "statements", "respondents", "mean rating", "survey mean")
     note = (
         "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
         f"statements, calibration and respondents. {tested(*differences)} Holm's correction over values, groups and "
-        f"wordings here, each model by itself.{_synthetic(results[0])}"
+        f"wordings here, each model by itself. {_FINDABLE}{_synthetic(results[0])}"
     )
     first = ("difference", "p (Holm)", "mean rating", "survey mean")
     detail = name != "beside-survey"
-    return Table(name, title, (*columns, "difference", "p", "p (Holm)"), tuple(rows), note, detail=detail, first=first)
+    return Table(name, title, (*columns, *_TESTED), tuple(rows), note, detail=detail, first=first)
+
+
+def _findable(row: Mapping[str, Any]) -> Number:
+    """The smallest difference that would have been found, where none was."""
+    p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
+    return Number(detectable(row["low"], row["high"], row["level"]) if p > _SIGNIFICANT else np.nan)
 
 
 def _between(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
@@ -188,20 +197,12 @@ def _between(results: Sequence[Result], variants: Sequence[str], name: str, titl
             corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
             wording = (row["variant"],) if detail else ()
             cells = (*wording, row["group"], row["dimension"], result.signature["model"], row["n"])
-            rows.append(Row((*cells, estimate(row, "+.2f"), P(row["p"]), corrected), row["signature"]))
-    columns = (
-        *(["wording"] if detail else []),
-        "groups",
-        "value",
-        "model",
-        "statements",
-        "difference",
-        "p",
-        "p (Holm)",
-    )
+            told = (estimate(row, "+.2f"), P(row["p"]), corrected, _findable(row))
+            rows.append(Row((*cells, *told), row["signature"]))
+    columns = (*(["wording"] if detail else []), "groups", "value", "model", "statements", *_TESTED)
     tests = tested(*(result.summary.filter(chosen) for result in results))
     over = "values, pairs of groups and wordings here" if detail else "values and pairs of groups"
-    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself."
+    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself. {_FINDABLE}"
     return Table(name, title, columns, tuple(rows), note, detail=detail)
 
 
