@@ -780,6 +780,8 @@ def test_a_value_is_compared_over_the_statements_that_the_survey_has() -> None:
     assert row["value"] == pytest.approx(rated_four - people.mean()) and row["n"] == 4
     assert row["note"] == "over the 4 of 6 statements that the survey has"
     assert row["low"] < row["value"] < row["high"] and not math.isnan(row["p_holm"])
+    (beside,) = summary.filter(measure="survey mean", group="f", dimension="v")["note"].to_list()
+    assert beside == row["note"]
     table = next(
         t for t in tables([result(made().with_columns(text="id"), asked(IDS[:4]))]) if t.name == "beside-survey"
     )
@@ -790,6 +792,20 @@ def made_towards(ids: Sequence[str]) -> list[float]:
     """The mean rating of some statements by f, turned round where they are reversed."""
     own = result(made()).items.filter(pl.col("kind") == "statement", pl.col("group") == "f", pl.col("id").is_in(ids))
     return [float(own["towards"].to_numpy().mean())]
+
+
+def test_an_interval_as_wide_as_the_scale_would_find_nothing() -> None:
+    items = made().with_columns(text="id").filter(~STATEMENT | pl.col("id").is_in(["s0", "s6", "s8"]))
+    table = next(t for t in tables([result(items, asked(), level=0.99)]) if t.name == "beside-survey")
+    wide = [row.cells for row in table.rows if row.cells[0] == "w"]
+    assert wide and all(isinstance(cells[8], Number) and cells[8].high == 4 for cells in wide)
+    assert all(isinstance(cells[-1], Number) and "no difference on it" in cells[-1].note for cells in wide)
+
+
+def test_what_could_not_be_verified_of_a_survey_is_told_first() -> None:
+    cautions = result(made(mirrored=1), asked(cautions=("look at the scale",))).cautions
+    assert cautions[0] == "look at the scale" and len(cautions) == 2
+    assert "look at the scale" not in result(made(), asked(cautions=("look at the scale",), synthetic=True)).cautions
 
 
 def test_a_distance_has_no_interval_below_0() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import scipy
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.cells import Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.represented import beside_people, placed, turned
+from penchant.instruments.values.represented import beside_people, fewer, placed, turned
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
@@ -40,7 +41,9 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
         for name, inside in cells.blocks():
             chosen = inside & asked
             if cell.group not in done and name != EVERYTHING:
-                yield from _people(cell, name, _scores(table, chosen, cell.reversed), survey.source(cell.group))
+                scores = _scores(table, chosen, cell.reversed)
+                for estimate in _people(cell, name, scores, survey.source(cell.group)):
+                    yield replace(estimate, note=joined(estimate.note, fewer(chosen, inside)))
                 alpha = cronbach_alpha(turned(table, chosen, cell.reversed), level=cell.settings.level)
                 yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
             yield from beside_people(cells, cell, name, table, inside, asked)

@@ -283,6 +283,8 @@ def value_cautions(
     items: pl.DataFrame, settings: Values, rows: Sequence[Estimate], survey: Survey | None
 ) -> Iterator[str]:
     """Cautions about the calibration, the ratings and the survey."""
+    if survey is not None and not survey.synthetic:
+        yield from survey.cautions
     n = len(next(iter(Cells(items, settings).cells.values())).neutral[0])
     if n < FEW:
         yield f"only {n} neutral statements calibrate the ratings; {FEW} or more are wanted"
@@ -348,8 +350,6 @@ def _of_survey(survey: Survey) -> Iterator[str]:
             f"{len(survey.absent)} {noun} not in the survey: {', '.join(survey.absent)}; ratings are held against it "
             "over the others only"
         )
-    if not survey.synthetic:
-        yield from survey.cautions
     if survey.kept < survey.read:
         yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
 

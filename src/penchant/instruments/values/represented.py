@@ -37,6 +37,12 @@ def turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool
     return turned_answers
 
 
+def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_]) -> str:
+    """That the survey has only some of the statements of a value; empty where it has all, or none."""
+    n, whole = int(chosen.sum()), int(inside.sum())
+    return f"over the {n} of {whole} statements that the survey has" if 0 < n < whole else ""
+
+
 def beside_people(
     cells: Cells, cell: Cell, value: str, table: Array, inside: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
@@ -60,14 +66,11 @@ def beside_people(
         yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value, estimate.by["item"])
     people = turned(table, chosen, cell.reversed)
     people = people[~np.isnan(people).any(axis=1)]
-    fewer = ""
-    if len(ids) < inside.sum():
-        fewer = f"over the {len(ids)} of {int(inside.sum())} statements that the survey has"
     for measure, found in (
         (REPRESENTATIVE, _of_mean(cells, cell, people, chosen)),
         (FROM_SURVEY, _from_survey(cell, people, chosen)),
     ):
-        found = replace(found, note=joined(found.note, fewer))
+        found = replace(found, note=joined(found.note, fewer(chosen, inside)))
         yield placed(found, measure, cell.variant, cell.group, value)
 
 

@@ -16,7 +16,7 @@ from penchant.instruments.values.against_survey import (
     SURVEY_QUANTILE,
     SURVEY_SD,
 )
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.estimates import (
     CHANCE,
     CORRELATION,
@@ -185,7 +185,11 @@ def _beside_survey(results: Sequence[Result], variants: Sequence[str], name: str
 def _findable(row: Mapping[str, Any]) -> Number:
     """The smallest difference that would have been found, where none was."""
     p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
-    return Number(detectable(row["low"], row["high"], row["level"]) if p > _SIGNIFICANT else np.nan)
+    if not p > _SIGNIFICANT:
+        return Number()
+    if row["low"] <= LOW - HIGH or row["high"] >= HIGH - LOW:
+        return Number(note="the interval ends at the end of the scale: no difference on it would surely be found")
+    return Number(detectable(row["low"], row["high"], row["level"]))
 
 
 def _between(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
