@@ -217,3 +217,10 @@ def test_values_that_match_nobody_are_told_with_their_labels(tmp_path: Path) -> 
     own: Any = {"statements": statements, "like": "political-values-en", "templates": templates}
     with pytest.raises(DataError, match=r"'feminine' of the templates — .*; sex has the values 1 \(Male\), 2"):
         pc.Values(data=own, survey=str(tmp_path / "survey.yaml")).answers()
+
+
+def test_levels_in_words_that_contradict_their_group_are_a_caution(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("q1,sex\n1,Male\n5,x\n", "utf-8")
+    (tmp_path / "s.yaml").write_text("file: s.csv\ngroups: {column: sex, levels: {women: Male, others: x}}\n", "utf-8")
+    *_, caution = read_survey(tmp_path / "s.yaml", ["q1"]).cautions
+    assert caution == "the group 'women' has the level 'Male' of sex: look whether levels are exchanged"

@@ -144,10 +144,9 @@ class Reading:
         for code, group in self._groups.items():
             label = self._label(str(self._group_column), code) or code
             if gender(label) and gender(group) and gender(label) != gender(group):
-                told.append(
-                    f"the group '{group}' has the level {code} of {self._group_column}, which is '{label}': look "
-                    "whether levels are exchanged"
-                )
+                level = f"{code} of {self._group_column}, which is '{label}'"
+                level = level if label != code else f"'{code}' of {self._group_column}"
+                told.append(f"the group '{group}' has the level {level}: look whether levels are exchanged")
         return told
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
