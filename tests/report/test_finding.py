@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -284,31 +285,49 @@ def test_values() -> None:
     assert more == ["Ratings of a − b, power: +0.40 [+0.10, +0.70], n = 9 statements."]
 
 
-def test_values_beside_a_survey() -> None:
-    def of(model: str, order: Bounds, survey: str = "synthetic people#0abc12") -> Result:
-        by: dict[str, Any] = {"group": "she", "item": ""}
-        rows = [
-            estimated("mean rating", (4.1, 3.6, 4.5), 9, variant="main", dimension="power", **by),
-            estimated("mean rating", order, 5, variant="main", dimension="order", **by),
-            estimated("mean rating", (3.1, 1, 5), 14, variant="main", dimension="all", **by),
-            estimated("survey mean", (3.7, 3.5, 3.9), 120, variant="all", dimension="power", **by),
-            estimated("survey mean", (3.2, 3.1, 3.3), 110, variant="all", dimension="order", **by),
-        ]
-        return result("values", model, rows, {"variant": ["main"], "group": ["she"]}, survey=survey)
+def test_several_values_are_told_one_by_one() -> None:
+    """They may be opposite: their pooled mean is no finding."""
+    by: dict[str, Any] = {"variant": "main", "group": "she", "item": ""}
+    rows = [
+        estimated("mean rating", numbers, n, dimension=value, **by)
+        for value, numbers, n in (("power", (4.1, 3.6, 4.5), 9), ("order", (1.5, 1, 2), 5), ("all", (3.1, 2, 4), 14))
+    ]
+    mirrored = estimated("correlation with the mirrored negation", (-0.97, -1, -0.9), 9, 2e-7, dimension="all", **by)
+    (one,) = said("values", [result("values", "a", rows, {"variant": ["main"], "group": ["she"]})])
+    assert one == (
+        "Mean rating, from 1 (disagree) to 5 (agree), a (she): power 4.10 [3.60, 4.50], n = 9 statements, "
+        "order 1.50 [1.00, 2.00], n = 5 statements."
+    )
+    first, second = said("values", [result("values", "a", [*rows, mirrored], {"variant": ["main"], "group": ["she"]})])
+    assert first == (
+        "No rating here may be read as a value: negated statements are not rated as the mirror image of the statements "
+        "(correlation, +1 where consistent: a (she) −0.97 [−1.00, −0.90], n = 9 statements)."
+    )
+    assert second == one
 
-    _, inside = said("values", [of("a", (3, 2, 4), "people#0abc12")])
-    assert inside == (
-        "Survey people: the respondents' mean lies inside the interval of the mean rating in 2 of 2 values for a "
-        "(she), where the two cannot be told apart, which does not show that they are alike."
+
+def test_values_beside_a_survey() -> None:
+    def of(model: str, order: Bounds, p: float, note: str = "") -> Result:
+        by: dict[str, Any] = {"variant": "main", "group": "she", "item": ""}
+        rows = [
+            estimated("mean rating − survey mean", (0.4, -0.2, 1.0), 9, 0.2, 0.2, dimension="power", **by),
+            replace(estimated("mean rating − survey mean", order, 5, p, p, dimension="order", **by), note=note),
+        ]
+        return result("values", model, rows, {"variant": ["main"], "group": ["she"]}, survey="synthetic people#0abc12")
+
+    start = "Survey SYNTHETIC people, mean rating beside the respondents' mean over the same statements: "
+    cannot = "the two cannot be told apart, which does not show that they are alike"
+    (none,) = said("values", [of("a", (-1, -1.9, -0.1), 0.06)])  # the interval leaves out 0, the adjusted p does not
+    assert none == (
+        f"{start}in all 2 cases (a value, group and model each) {cannot}; the largest difference: order, a (she) −1.00 "
+        "[−1.90, −0.10], n = 5 statements."
     )
-    _, apart = said("values", [of("a", (3, 2, 4)), of("b", (1.5, 1, 2))])
+    note = "over the 5 of 8 statements that the survey has"
+    (apart,) = said("values", [of("a", (-1, -2, 1), 0.4), of("b", (-1.7, -2.4, -1), 0.001, note)])
     assert apart == (
-        "Survey SYNTHETIC people: the respondents' mean lies inside the interval of the mean rating in 2 of 2 values "
-        "for a (she) and in 1 of 2 values for b (she); outside it: order, b (she): respondents 3.20 [3.10, 3.30], "
-        "n = 110 respondents, rating 1.50 [1.00, 2.00], n = 5 statements."
+        f"{start}order, b (she): below it by −1.70 [−2.40, −1.00], n = 5 statements, {note}; in the other 3 of 4 cases "
+        f"(a value, group and model each) {cannot}."
     )
-    _, without = said("values", [of("a", (3, NAN, NAN))])  # a rating without an interval is not counted
-    assert "in 1 of 1 values for a (she)" in without
 
 
 def test_associations_and_their_overview() -> None:

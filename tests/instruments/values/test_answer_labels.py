@@ -24,6 +24,23 @@ AGREEING = (
     "Tout à fait d’accord",
     "Muy de acuerdo",
     "Rozhodně souhlasím",
+    "Strongly favor",
+    "Somewhat in favour",
+    "Strongly support",
+    "Strongly for",
+    "Yes, definitely",
+    "(1) Yes.",
+    "Stark dafür",
+    "Trifft voll und ganz zu",
+    "Ja, auf jeden Fall",
+    "Tout à fait favorable",
+    "Plutôt pour",
+    "Oui, tout à fait",
+    "Totalmente a favor",
+    "Sí, sin duda",
+    "Určitě ano",
+    "Rozhodně pro",
+    "Zcela platí",
 )
 DISAGREEING = (
     "Strongly DISAGREE",
@@ -36,6 +53,21 @@ DISAGREEING = (
     "Muy en desacuerdo",
     "Nada de acuerdo",
     "Rozhodně nesouhlasi\u0301m",
+    "Strongly oppose",
+    "Do not support at all",
+    "Strongly against",
+    "No, definitely not",
+    "Stark dagegen",
+    "Trifft gar nicht zu",
+    "Eher nein",
+    "Pas du tout favorable",
+    "Plutôt contre",
+    "Non, pas du tout",
+    "Totalmente en contra",
+    "No",
+    "Určitě ne",
+    "Rozhodně proti",
+    "Vůbec neplatí",
 )
 NEITHER = (
     "Neither agree nor disagree",
@@ -44,6 +76,9 @@ NEITHER = (
     "Ni de acuerdo ni en desacuerdo",
     "ani souhlas, ani nesouhlas",
     "Very much like me",
+    "Neither for nor against",
+    "Weder dafür noch dagegen",
+    "No opinion",
     "",
 )
 NO_ANSWER = (
@@ -113,6 +148,38 @@ def test_a_scale_that_its_labels_contradict_is_refused(tmp_path: Path) -> None:
         read_survey(tmp_path / "w.yaml", ["q1"])
 
 
+def test_a_turned_scale_in_other_words_is_refused(tmp_path: Path) -> None:
+    for first, last in (("Stark dafür", "Stark dagegen"), ("Určitě ano", "Určitě ne"), ("Strongly favor", "")):
+        labels = {1: first, 3: "teils"} | ({5: last} if last else {})
+        (line,) = refusal(tmp_path, "missing: [8]\n", labels=labels)
+        assert line.endswith(f"1 is labelled '{first}', and the scale takes 5 for agreeing — say scale: [5, 1]")
+        assert survey(tmp_path, "missing: [8]\nscale: [5, 1]\n", labels=labels).cautions == ()
+
+
+def test_a_direction_that_no_label_says_is_a_caution(tmp_path: Path) -> None:
+    (tmp_path / "n.csv").write_text("q1,q2\n1,5\n", "utf-8")
+    (caution,) = read_survey(tmp_path / "n.csv", ["q1", "q2"]).cautions
+    assert caution == (
+        "no label says which end of the scale means agreeing (q1, q2): 5 is taken for strongly agreeing and 1 for "
+        "strongly disagreeing; where it is the other way round, say scale: [5, 1]"
+    )
+    assert survey(tmp_path, "scale: [5, 1]\nmissing: [Don't know]\n").cautions == ()
+
+
+def test_levels_that_their_labels_contradict_are_a_caution(tmp_path: Path) -> None:
+    described = "scale: [5, 1]\nmissing: [8]\n"
+    exchanged = survey(tmp_path, described + "groups: {column: sex, levels: {feminine: 1, masculine: Female}}\n")
+    first, second = exchanged.cautions
+    assert first.startswith("the group 'feminine' has the level 1 of sex, which is 'Male': look whether")
+    assert second.startswith("the group 'masculine' has the level 2 of sex, which is 'Female'")
+    right = survey(tmp_path, described + "groups: {column: sex, levels: {feminine: 2, masculine: 1}}\n")
+    assert right.cautions == ()
+    assert (
+        right.source("feminine")
+        == "s.sav, sex 2 (Female); weights are not used; 1 (Agree strongly) is taken for agreeing"
+    )
+
+
 @pytest.mark.parametrize(("scale", "agreeing"), [("[5, 1]", "1 (Agree strongly)"), ("[7, 0]", "0")])
 def test_the_answer_that_is_taken_for_agreeing_is_told(tmp_path: Path, scale: str, agreeing: str) -> None:
     assert survey(tmp_path, f"scale: {scale}\nmissing: [Don't know]\n").agreeing == agreeing
@@ -150,3 +217,10 @@ def test_values_that_match_nobody_are_told_with_their_labels(tmp_path: Path) -> 
     own: Any = {"statements": statements, "like": "political-values-en", "templates": templates}
     with pytest.raises(DataError, match=r"'feminine' of the templates — .*; sex has the values 1 \(Male\), 2"):
         pc.Values(data=own, survey=str(tmp_path / "survey.yaml")).answers()
+
+
+def test_levels_in_words_that_contradict_their_group_are_a_caution(tmp_path: Path) -> None:
+    (tmp_path / "s.csv").write_text("q1,sex\n1,Male\n5,x\n", "utf-8")
+    (tmp_path / "s.yaml").write_text("file: s.csv\ngroups: {column: sex, levels: {women: Male, others: x}}\n", "utf-8")
+    *_, caution = read_survey(tmp_path / "s.yaml", ["q1"]).cautions
+    assert caution == "the group 'women' has the level 'Male' of sex: look whether levels are exchanged"

@@ -26,6 +26,7 @@ from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.probe import Rated
+from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey
 from penchant.records import Signature
@@ -286,6 +287,7 @@ def of_a_cell(cell: pl.DataFrame, people: list[dict[str, float]], line: str) -> 
         found[v, g, value, "", "representativeness"] = strictly(mean([towards[s] for s in asked]), scores.tolist())
         found |= {(v, g, value, s, "rating"): own[s] for s in ids}
         found |= {(v, g, value, s, "representativeness"): each[s] for s in asked}
+        found[v, g, value, "", FROM_SURVEY] = mean([towards[s] for s in asked]) - scores.mean()
         found["all", g, value, "", "survey mean"] = scores.mean()
         found["all", g, value, "", "survey sd"] = scores.std(ddof=1)
         found["all", g, value, "", "survey internal consistency (Cronbach's α)"] = alpha(full)
@@ -372,7 +374,7 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
     complete = sum(len([s for s in r if s < "s5"]) == 5 for r in people["feminine"])
     counts = {key[-1]: row["n"] for key, row in own.items() if key[:4] == ("main", "feminine", "order", "")}
     names = ("mean rating", "spread of ratings", "spread expected by chance")
-    assert counts == {**dict.fromkeys(names, 5), "representativeness": complete}
+    assert counts == {**dict.fromkeys((*names, FROM_SURVEY), 5), "representativeness": complete}
 
 
 # Made-up log-probabilities ----------------------------------------------------------------------------------
@@ -460,10 +462,18 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
                     mixed[1] = 6 - mixed[1]
                     found[g, value, "", "spread among both"].append(mixed.std(ddof=1))
         for value, pick in picks.items():
+            if value != "all":
+                drawn = rng.integers(0, len(survey.answers), len(survey.answers))
+                whole = survey.answers.drop("").to_numpy()
+                scores = np.where(turned, 6 - whole, whole)[drawn][:, pick].mean(axis=1)
+                gap = float(np.mean(scores < towards["f"][pick].mean()) - np.mean(scores > towards["f"][pick].mean()))
+                found["f", value, "", "below − above"].append(gap)
             found["f − m", value, "", "difference of ratings"].append((towards["f"] - towards["m"])[pick].mean())
     for id_ in IDS:
         key, people = ("f", "v" if id_ < "s6" else "w", id_), survey.answers[id_].to_list()
-        found[*key, "representativeness"] = [strictly(r, people) for r in found[*key, "rating"][:1000]]
+        for r in found[*key, "rating"]:
+            drawn = rng.choice(people, len(people))
+            found[*key, "below − above"].append(float(np.mean(drawn < r) - np.mean(drawn > r)))
     return found
 
 
@@ -475,13 +485,17 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
     for (g, value, id_, measure), numbers in found_plainly.items():
         if measure == "spread among both":
             continue
-        n, row = {"v": 6, "w": 4, "all": 10}[value], own[g, value, id_, measure]
+        n = {"v": 6, "w": 4, "all": 10}[value]
+        row = own[g, value, id_, "representativeness" if measure == "below − above" else measure]
         # Over statements the tails are widened as the t interval is (Hesterberg 2015).
-        over = measure in ("mean rating", "difference of ratings")
+        over = measure in ("mean rating", "difference of ratings") or (measure == "below − above" and not id_)
         tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.95, n - 1)) if over else 0.05
         if measure == "rating":  # over 40 neutral statements
             tail = stats.norm.cdf(-math.sqrt(40 / 39) * stats.t.ppf(0.95, 39))
         low, high = np.quantile(numbers, [tail, 1 - tail])
+        if measure == "below − above":  # largest where the two are the same
+            near = 0 if low <= 0 <= high else min(abs(low), abs(high))
+            low, high = 1 - max(abs(low), abs(high)), 1 - near
         assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low)), (value, measure)
         if measure == "spread expected by chance":
             assert row["value"] == pytest.approx(mean(numbers), abs=0.02)
@@ -556,7 +570,10 @@ def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
 def test_the_survey_mean_says_which_answer_is_taken_for_agreeing() -> None:
     surveyed = result(made(), asked(agreeing="1 (Agree strongly)"))
     hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
-    assert hows == ["t interval over 300 respondents; 1 (Agree strongly) is taken for agreeing"]
+    assert hows == [
+        "t interval over 300 respondents; all respondents; weights are not used; 1 (Agree strongly) is taken for "
+        "agreeing"
+    ]
     (paragraph, *_) = methods([surveyed], None, {})
     assert paragraph.count("1 (Agree strongly) is taken for agreeing") == 1
 
@@ -565,13 +582,27 @@ def test_the_p_of_the_spread_stands_beside_the_spread() -> None:
     items = made().with_columns(text="id")
     plain = tables([result(items)])[0]
     surveyed = tables([result(items, asked())])[0]
-    own = ("statements", "mean rating", "spread (sd)", "p of spread (Holm)", "spread by chance")
+    own = ("statements", "mean rating", "spread (sd)", "p, spread ≠ chance (Holm)", "spread by chance")
     assert plain.columns == ("value", "group", "model", *own)
     assert surveyed.columns == (*plain.columns, "survey mean", "representativeness")
     ends = [[type(row.cells[at]) for at in (5, 6, 7)] for row in surveyed.rows]
     assert ends == [[Number, P, Number]] * len(surveyed.rows)
     (heads,) = (line for line in headline(surveyed, 80).splitlines() if line.startswith("value "))
     assert "survey mean" in heads and "representativeness" in heads and "spread" not in heads
+
+
+def test_the_side_of_a_spread_is_marked_where_it_is_told_apart_from_chance() -> None:
+    lean = pl.col("id").str.slice(1).cast(pl.Int64).mod(2).mul(6).sub(3)
+    items = made().with_columns(text="id", agree=AGREE + STATEMENT * lean)  # half at either end of the scale
+    table = tables([result(items)])[0]
+    marked = [(cells[5].star, cells[6].value) for cells in (row.cells for row in table.rows) if cells[0] != "all"]  # type: ignore[union-attr]
+    assert any(star for star, _ in marked)
+    assert all(star == (" ↑" if p <= 0.05 else "") for star, p in marked)
+    assert "only ↓ says that the statements are rated as of one value" in table.note
+    robust = next(t for t in tables([result(items)]) if t.name == "robustness")
+    rows = {row.cells[0]: row.cells for row in robust.rows}
+    at = [robust.columns.index(name) for name in ("wanted", "p is of")]
+    assert [rows["correlation with the mirrored negation"][i] for i in at] == ["consistent: +1", "0"]
 
 
 def test_without_spread_there_are_no_ratings() -> None:
@@ -727,7 +758,7 @@ def test_other_sentences_and_other_probes_are_refused() -> None:
     a = result(made())
     for other in (made()[:-1], made().with_columns(sentence_agree=pl.col("sentence_agree") + "!")):
         with pytest.raises(StudyError, match="different items"):
-            pc.compare(a, result(other))
+            pc.compare(a, result(other, model="b"))
     with pytest.raises(StudyError, match="one is values, the other cloze"):
         pc.compare(a, replace(a, signature=Signature.of("cloze")))
 
@@ -738,3 +769,82 @@ def test_a_group_without_respondents_is_refused(data: Path) -> None:
     (data.parent / "others.yaml").write_text(json.dumps(text))
     with pytest.raises(DataError, match=r"others\.yaml, field 'groups': no respondent belongs to group 'feminine'"):
         values(data, survey=str(data.parent / "others.yaml")).answers()
+
+
+def test_a_value_is_compared_over_the_statements_that_the_survey_has() -> None:
+    summary = result(made(), asked(IDS[:4])).summary
+    (row,) = summary.filter(measure=FROM_SURVEY, group="f", dimension="v").to_dicts()
+    (rated_four,) = made_towards(IDS[:4])
+    people = asked(IDS[:4]).of("f").to_numpy().copy()
+    people[:, 1] = 6 - people[:, 1]  # s1 is turned round
+    assert row["value"] == pytest.approx(rated_four - people.mean()) and row["n"] == 4
+    assert row["note"] == "over the 4 of 6 statements that the survey has"
+    assert row["low"] < row["value"] < row["high"] and not math.isnan(row["p_holm"])
+    (beside,) = summary.filter(measure="survey mean", group="f", dimension="v")["note"].to_list()
+    assert beside == row["note"]
+    table = next(
+        t for t in tables([result(made().with_columns(text="id"), asked(IDS[:4]))]) if t.name == "beside-survey"
+    )
+    assert [row.cells[0] for row in table.rows] == ["v"]
+
+
+def made_towards(ids: Sequence[str]) -> list[float]:
+    """The mean rating of some statements by f, turned round where they are reversed."""
+    own = result(made()).items.filter(pl.col("kind") == "statement", pl.col("group") == "f", pl.col("id").is_in(ids))
+    return [float(own["towards"].to_numpy().mean())]
+
+
+def test_an_interval_as_wide_as_the_scale_would_find_nothing() -> None:
+    items = made().with_columns(text="id").filter(~STATEMENT | pl.col("id").is_in(["s0", "s6", "s8"]))
+    table = next(t for t in tables([result(items, asked(), level=0.99)]) if t.name == "beside-survey")
+    wide = [row.cells for row in table.rows if row.cells[0] == "w"]
+    assert wide and all(isinstance(cells[8], Number) and cells[8].high == 4 for cells in wide)
+    assert all(isinstance(cells[-1], Number) and "no difference on it" in cells[-1].note for cells in wide)
+
+
+def test_what_could_not_be_verified_of_a_survey_is_told_first() -> None:
+    cautions = result(made(mirrored=1), asked(cautions=("look at the scale",))).cautions
+    assert cautions[0] == "look at the scale" and len(cautions) == 2
+    assert "look at the scale" not in result(made(), asked(cautions=("look at the scale",), synthetic=True)).cautions
+
+
+def test_a_distance_has_no_interval_below_0() -> None:
+    """Of few statements, all but one of which are rated like the mirrored negation."""
+    ids, kind = pl.col("id"), pl.col("kind")
+    one = (kind == "negation") & (ids == "s3")
+    few = made().filter(kind.eq("calibration") | ids.is_in(IDS[:6])).with_columns(agree=AGREE + 3 * one)
+    rows = result(few, level=0.95).summary.filter(measure="distance from the mirrored negation")
+    assert min(rows["low"].to_list()) >= 0 and max(rows["high"].to_list()) <= 4
+    assert rows["note"].str.contains("the interval ends at the end of the scale").any()
+
+
+def test_who_answers_is_part_of_the_uncertainty_of_representativeness() -> None:
+    """A statement that surely is rated between two answers has a place that depends on who was asked."""
+    wide = result(made(), asked(n=30)).summary.filter(measure="representativeness", group="f")
+    narrow = result(made(), asked(n=3000)).summary.filter(measure="representativeness", group="f")
+    assert (
+        wide.filter(dimension="all")["low"].is_nan() & wide.filter(dimension="all")["how"].str.contains("no int")
+    ).all()
+    known = pl.col("dimension") != "all"
+    bounds = [rows.filter(known).select("low", "high").to_numpy() for rows in (wide, narrow)]
+    widths = [float((each[:, 1] - each[:, 0]).mean()) for each in bounds]
+    assert widths[0] > widths[1] > 0 and bounds[0].min() >= 0 and bounds[0].max() <= 1
+
+
+def test_differences_between_groups_are_shown_in_every_wording() -> None:
+    items = made().with_columns(text="id")
+    both = pl.concat([items, items.with_columns(variant=pl.lit("other"), agree=AGREE + 0.1)])
+    shown = {table.name: table for table in tables([result(both, asked())])}
+    for name in ("groups", "beside-survey"):
+        main, other = shown[name], shown[f"{name}-by-wording"]
+        assert len(main.rows) == len(other.rows) and not main.detail and other.detail
+        at = other.columns.index("wording")
+        assert {row.cells[at] for row in other.rows} == {"other"}
+    columns = shown["groups"].columns
+    for row in shown["groups"].rows:
+        gap, p, holm_, findable = (row.cells[columns.index(c)] for c in columns[-4:])
+        assert isinstance(gap, Number) and isinstance(p, P) and isinstance(findable, Number)
+        apart = (holm_ if isinstance(holm_, P) else p).value <= 0.05
+        assert math.isnan(findable.value) == apart
+        half = (gap.high - gap.low) / 2  # of level .9, found in 80 %
+        assert apart or findable.value == pytest.approx(half * (1 + stats.norm.ppf(0.8) / stats.norm.ppf(0.95)))

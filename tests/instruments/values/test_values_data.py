@@ -292,6 +292,24 @@ def test_without_groups_everybody_stands_beside_every_group(write: Write) -> Non
     assert (found.absent, found.name, found.kept) == (("b3",), "mine", 2)
 
 
+def test_all_that_is_wrong_is_told_at_once(write: Write) -> None:
+    with pytest.raises(DataError) as error:
+        survey(write, "b1\n9\nsure\n", {"columns": {"b2": "q2"}})
+    lines = [str(error.value), *error.value.__notes__]
+    assert "there is no column 'q2'" in lines[0] and "may be left out of columns" in lines[0]
+    assert "got '9'" in lines[1] and 'codes: {"sure": NUMBER}' in lines[2]
+
+
+def test_columns_in_another_case_are_told(write: Write) -> None:
+    found = survey(write, "b1,B2\n1,1\n", {})
+    assert found.absent == ("b2",)
+    assert found.cautions[0].endswith("if it is, say columns: {b2: B2}")
+
+
+def test_answers_between_two_codes_can_be_missing(write: Write) -> None:
+    assert survey(write, "b1\n2.5\n2\n", {"missing": [2.5]}).answers["b1"].to_list() == [None, 2]
+
+
 @pytest.mark.parametrize(
     ("scale", "expected"),
     # 1, 2, 4 and 7 of 1–7 are 0, 1/6, 1/2 and 1 of the way from 1 to 5.
@@ -320,7 +338,17 @@ def test_codes_for_no_answer_and_tables_with_types(write: Write, tmp_path: Path)
         ("b1\n8\n", {"scale": [7, 1]}, "a.csv, line 2, field 'b1': an answer lies between 1 and 7, got '8'"),
         ("b1\nagree\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'agree'"),
         ("b1\nnan\n", {}, "a.csv, line 2, field 'b1': an answer lies between 1 and 5, got 'nan'"),
-        ("b1\n1\n", {"columns": {"b2": "q2"}}, "a.csv: there is no column 'q2' — the columns are b1"),
+        ("b1\n1\n", {"columns": {"b2": "q2"}}, "a.csv: there is no column 'q2' — the columns are b1; a statement that"),
+        (
+            "q\n1\n",
+            {"columns": {"b1": "q", "b2": "q"}},
+            "s.yaml, columns: the column 'q' is that of two statements, b1",
+        ),
+        (
+            "B1,x\n1,1\n",
+            {},
+            "a.csv: no column is named like a statement — a column whose name differs from a statement's id",
+        ),
         ("b1\n1\n", {"filter": {"sex": 1}}, "a.csv: there is no column 'sex'"),
         ("b1\n1\n", {"groups": {"column": "sex", "levels": {"f": 1}}}, "a.csv: there is no column 'sex'"),
         ("q\n1\n", {"columns": {"b9": "q"}}, "s.yaml, columns: there is no statement 'b9'"),

@@ -2,87 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.cells import Array, Cell, Cells
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.represented import beside_people, fewer, placed, turned
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
-from penchant.stats.bootstrap import percentile
-from penchant.stats.calibration import representativeness
 from penchant.stats.consistency import ALPHA, cronbach_alpha
 from penchant.stats.inputs import joined
 from penchant.stats.spread import FEW, HOW, spread_interval
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of the respondents' means that are reported."""
-REPRESENTATIVE = "representativeness"
 SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey quantile"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 RANKS = "rank correlation with the survey's means"
 
 
-def against_survey(
-    cells: Iterable[Cell],
-    ids: Sequence[str],
-    values: Sequence[str],
-    blocks: Sequence[tuple[str, NDArray[np.bool_]]],
-    survey: Survey,
-) -> Iterator[Estimate]:
+def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
     """The survey's own statistics by group and value, and the position of every wording's and group's ratings in
     them."""
-    asked = np.array([id_ not in survey.absent for id_ in ids])
+    asked = np.array([id_ not in survey.absent for id_ in cells.ids])
     done: set[str] = set()
-    for cell in cells:
+    for cell in cells.cells.values():
         answers = survey.of(cell.group)
         table = np.column_stack(
             [
                 answers[id_].to_numpy() if present else np.full(len(answers), np.nan)
-                for id_, present in zip(ids, asked, strict=True)
+                for id_, present in zip(cells.ids, asked, strict=True)
             ]
         )
-        for name, inside in blocks:
+        for name, inside in cells.blocks():
             chosen = inside & asked
             if cell.group not in done and name != EVERYTHING:
-                yield from _people(cell, name, _scores(table, chosen, cell.reversed), survey.agreeing)
-                alpha = cronbach_alpha(_turned(table, chosen, cell.reversed), level=cell.settings.level)
-                yield _by(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
-            yield from _represented(cell, name, table, chosen, [ids[i] for i in np.flatnonzero(chosen).tolist()])
+                scores = _scores(table, chosen, cell.reversed)
+                for estimate in _people(cell, name, scores, survey.source(cell.group)):
+                    yield replace(estimate, note=joined(estimate.note, fewer(chosen, inside)))
+                alpha = cronbach_alpha(turned(table, chosen, cell.reversed), level=cell.settings.level)
+                yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
+            yield from beside_people(cells, cell, name, table, inside, asked)
         done.add(cell.group)
         yield _ranks(cell, table, asked)
-
-
-def _by(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
-    by = {"variant": variant, "group": group, "dimension": value, "item": item}
-    return replace(estimate, measure=measure, by=by)
-
-
-def _turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
-    answers = table[:, chosen]
-    turned_answers: Array = np.where(is_reversed[chosen], 6 - answers, answers)
-    return turned_answers
 
 
 def _scores(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
     """The mean of every respondent over the statements of a value, reversed ones mirrored; NaN where any is missing."""
     if not chosen.any():
         return np.full(len(table), np.nan)
-    scores: Array = _turned(table, chosen, is_reversed).mean(axis=1)
+    scores: Array = turned(table, chosen, is_reversed).mean(axis=1)
     return scores
 
 
-def _people(cell: Cell, value: str, scores: Array, agreeing: str) -> Iterator[Estimate]:
-    """Mean, spread and quantiles of the respondents' scores; the mean says which answer is taken for agreeing."""
+def _people(cell: Cell, value: str, scores: Array, source: str) -> Iterator[Estimate]:
+    """Mean, spread and quantiles of the respondents' scores; the mean says where they come from."""
     whole = scores[~np.isnan(scores)]
     n, level, lost = len(whole), cell.settings.level, len(scores) - len(whole)
-    note = f"{lost} respondents with a missing answer left out" if lost else ""
+    note = (
+        f"{lost} of {len(scores)} respondents ({lost / len(scores):.0%}) with a missing answer left out" if lost else ""
+    )
     if n < 2:
-        yield _by(
+        yield placed(
             Estimate("", np.nan, n, level=level, note="no respondents; " + note),
             SURVEY_MEAN,
             EVERYTHING,
@@ -92,64 +77,19 @@ def _people(cell: Cell, value: str, scores: Array, agreeing: str) -> Iterator[Es
         return
     mean, sd = float(whole.mean()), float(whole.std(ddof=1))
     half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
-    how = f"t interval over {n} respondents" + (f"; {agreeing} is taken for agreeing" if agreeing else "")
-    estimate = Estimate("", mean, n, mean - half, mean + half, level, how=how, note=note)
-    yield _by(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)
+    how = f"t interval over {n} respondents; {source}"
+    low, high = max(LOW, mean - half), min(HIGH, mean + half)
+    estimate = Estimate("", mean, n, low, high, level, how=how, note=note)
+    yield placed(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)
     low, high = spread_interval(whole, level)
     how = "" if np.isnan(low) else f"{HOW} over {n} respondents"
     few = f"no interval: fewer than {FEW} respondents, or none who differ" if np.isnan(low) else ""
     estimate = Estimate("", sd, n, low, high, level, how=how, note=joined(few, note))
-    yield _by(estimate, SURVEY_SD, EVERYTHING, cell.group, value)
+    yield placed(estimate, SURVEY_SD, EVERYTHING, cell.group, value)
     for share in QUANTILES:
         how = "quantile of the respondents' means, no interval"
         estimate = Estimate("", float(np.quantile(whole, share)), n, level=level, how=how, note=note)
-        yield _by(estimate, SURVEY_QUANTILE, EVERYTHING, cell.group, value, f"{share:.0%}")
-
-
-def _represented(
-    cell: Cell, value: str, table: Array, chosen: NDArray[np.bool_], ids: Sequence[str]
-) -> Iterator[Estimate]:
-    """Representativeness of a value's mean rating among the respondents' means, and of each statement's rating among
-    the answers to it; over all values, the mean over statements. Statements are taken as fixed."""
-    settings = cell.settings
-    how = (
-        f"percentile bootstrap of the calibration, {settings.resamples} resamples, seed {settings.seed}; statements "
-        "and respondents as given"
-    )
-    if not chosen.any() or not len(table):
-        why = "no statement of it is in the survey" if len(table) else "no respondents of this group"
-        estimate = Estimate("", np.nan, 0, level=settings.level, note=why)
-        yield _by(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
-        return
-    asked = table[:, chosen].T
-    each = np.array([float(representativeness(r, p)) for r, p in zip(cell.ratings[chosen], asked, strict=True)])
-    drawn = cell.drawn_ratings(chosen).T
-    each_drawn = np.column_stack([representativeness(r, p) for r, p in zip(drawn, asked, strict=True)])
-    if value == EVERYTHING:
-        represented, draws, n = float(each.mean()), each_drawn.mean(axis=1), int(chosen.sum())
-        note = "mean over statements"
-    else:
-        scores = _scores(table, chosen, cell.reversed)
-        people = scores[~np.isnan(scores)]
-        represented = float(representativeness(cell.towards[chosen].mean(), people))
-        draws = representativeness(cell.drawn_towards(chosen).mean(axis=1), people)
-        n, note = len(people), "of the value's mean rating, among respondents with every answer"
-        for i, id_ in enumerate(ids):
-            low, high = percentile(each_drawn[:, i], settings.level)
-            count = int((~np.isnan(asked[i])).sum())
-            why = _why(cell) if np.isnan(each[i]) else ""
-            item = Estimate("", float(each[i]), count, low, high, settings.level, how=how, note=why)
-            yield _by(item, REPRESENTATIVE, cell.variant, cell.group, value, id_)
-    low, high = percentile(draws, settings.level)
-    if np.isnan(represented):
-        note = _why(cell)
-    estimate = Estimate("", represented, n, low, high, settings.level, how=how, note=note)
-    yield _by(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
-
-
-def _why(cell: Cell) -> str:
-    """Why representativeness cannot be computed."""
-    return NO_SPREAD if np.isnan(cell.ratings).any() else "no respondent has every answer it needs"
+        yield placed(estimate, SURVEY_QUANTILE, EVERYTHING, cell.group, value, f"{share:.0%}")
 
 
 def _ranks(cell: Cell, table: Array, asked: NDArray[np.bool_]) -> Estimate:
@@ -162,7 +102,7 @@ def _ranks(cell: Cell, table: Array, asked: NDArray[np.bool_]) -> Estimate:
     n = int(known.sum())
     if n < 4 or np.ptp(people[known]) == 0 or np.ptp(ratings[known]) == 0:
         estimate = Estimate("", np.nan, n, level=level, note="too few statements, or no spread")
-        return _by(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
+        return placed(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
     result = scipy.stats.spearmanr(ratings[known], people[known])
     r = float(result.statistic)
     # Bonett & Wright 2000, Psychometrika 65:23–28: the variance of a rank correlation on the scale of Fisher's z.
@@ -180,4 +120,4 @@ def _ranks(cell: Cell, table: Array, asked: NDArray[np.bool_]) -> Estimate:
         p=float(result.pvalue),
         test="Spearman's ρ, two-sided",
     )
-    return _by(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
+    return placed(estimate, RANKS, cell.variant, cell.group, EVERYTHING)

@@ -1,4 +1,4 @@
-"""What the labels of answers say: agreement, disagreement, or that there is no answer.
+"""What the labels of answers say: agreement, disagreement, or that there is no answer; and of groups, their gender.
 
 In English, German, French, Spanish and Czech; a label that says none of these in so many words says nothing.
 """
@@ -9,9 +9,21 @@ import re
 import unicodedata
 from typing import Literal
 
-_AGREES = re.compile(r"\bagree|\bstimm.*\bzu\b|\bzustimm|\beinverstanden|\bd'accord|\bde acuerdo|\bsouhlas")
-_DISAGREES = re.compile(r"\bdisagree|\blehn.*\bab\b|\bablehn|\bdésaccord|\bdesacuerdo|\bnesouhlas")
-_NOT = re.compile(r"\b(not|don't|nicht|kein\w*|pas|no|nada)\b")
+_AGREES = re.compile(
+    r"\bagree|\bfavou?r|\bsupport|^(\w+ )?for$|\byes$|^yes\b"
+    r"|\bstimm.*\bzu\b|\bzustimm|\beinverstanden|\bdafür\b|\bbefürwort|\bunterstütz|\btrifft.*\bzu\b|\bja$|^ja\b"
+    r"|\bd'accord|\bpour$|\bsoutien|\boui$|^oui\b|\bs'applique"
+    r"|\bde acuerdo|\ba favor\b|\bapoy|\bs[ií]$|^s[ií]\b|\bse aplica"
+    r"|\bsouhlas|\bpodpor|\bpro$|\bano$|^ano\b|\bplatí"
+)
+_DISAGREES = re.compile(
+    r"\bdisagree|\boppos|\bagainst\b|\bunfavou?r|\bno$|^no[,.;]"
+    r"|\blehn.*\bab\b|\bablehn|\bdagegen\b|\bnein$|^nein\b"
+    r"|\bdésaccord|\bcontre$|\bdéfavor|\bnon$|^non[,.;]"
+    r"|\bdesacuerdo|\ben contra\b|\bopuest|\bdesfavor"
+    r"|\bnesouhlas|\bproti\b|\bnepodpor|\bne$|^ne[,.;]|\bneplatí"
+)
+_NOT = re.compile(r"\b(not|don't|nicht|kein\w*|pas|no|non|nada)\b")
 _BETWEEN = re.compile(r"\b(neither|nor|weder|ni|ani)\b")
 _NO_ANSWER = re.compile(
     r"\b(don't know|do not know|dk|no answer|not answered|refused|refusal|not applicable|n/a|missing"
@@ -22,9 +34,20 @@ _NO_ANSWER = re.compile(
 )
 
 
+_FEMININE = re.compile(r"^(females?|wom[ae]n|girls?|weiblich|frau(en)?|feminine?|féminin|femmes?|mujer(es)?|žen[ay])$")
+_MASCULINE = re.compile(r"^(males?|m[ae]n|boys?|männlich|mann|männer|masculine?|hommes?|hombres?|muž|muži)$")
+
+
+def gender(name: str) -> Literal["feminine", "masculine"] | None:
+    """The gender that the name of a group or level says in a whole word; None if it says none."""
+    text = _plain(name).strip()
+    return "feminine" if _FEMININE.search(text) else "masculine" if _MASCULINE.search(text) else None
+
+
 def stance(label: str) -> Literal["agree", "disagree"] | None:
     """Whether a label says agreement or disagreement; None if it says neither, or both."""
     text = _plain(label)
+    text = re.sub(r"^\W*\d*\W*|\W+$", "", text)  # "(1) Yes." is "yes"
     agrees, disagrees = _AGREES.search(text), _DISAGREES.search(text)
     if _BETWEEN.search(text) or bool(agrees) == bool(disagrees) or is_no_answer(label):
         return None

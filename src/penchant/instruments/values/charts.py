@@ -7,9 +7,10 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.values.against_survey import REPRESENTATIVE, SURVEY_QUANTILE
+from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import MEAN, OFFSET, SIGMA, SLOPE
+from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure

@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile, percentile
@@ -74,7 +75,7 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
     if len(cells.variants) > 1:
         rows += _robustness(cells)
     if survey is not None:
-        rows += against_survey(cells.cells.values(), cells.ids, cells.values, list(cells.blocks()), survey)
+        rows += against_survey(cells, survey)
     return [reasoned(row) for row in adjusted(rows, cells.variants[0])]
 
 
@@ -84,7 +85,7 @@ def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
 
     def family(estimate: Estimate) -> tuple[str, bool] | None:
         by = estimate.by
-        one_value = estimate.measure in (SPREAD, DIFFERENCE) and by["dimension"] != EVERYTHING
+        one_value = estimate.measure in (SPREAD, DIFFERENCE, FROM_SURVEY) and by["dimension"] != EVERYTHING
         return (estimate.measure, by["variant"] == main) if one_value or estimate.measure in OVER_GROUPS else None
 
     return with_holm(rows, family)
@@ -251,6 +252,7 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
         resamples=settings.resamples,
         level=settings.level,
         noun="statements",
+        bounds=(0.0, HIGH - LOW),
     )
     yield _by(replace(gap, measure=MIRROR_DISTANCE), cell)
     if n < 4 or np.ptp(plain) == 0 or np.ptp(mirrored) == 0:
@@ -281,6 +283,8 @@ def value_cautions(
     items: pl.DataFrame, settings: Values, rows: Sequence[Estimate], survey: Survey | None
 ) -> Iterator[str]:
     """Cautions about the calibration, the ratings and the survey."""
+    if survey is not None and not survey.synthetic:
+        yield from survey.cautions
     n = len(next(iter(Cells(items, settings).cells.values())).neutral[0])
     if n < FEW:
         yield f"only {n} neutral statements calibrate the ratings; {FEW} or more are wanted"
@@ -341,7 +345,11 @@ def _of_survey(survey: Survey) -> Iterator[str]:
     if survey.synthetic:
         yield f"the survey '{survey.name}' is SYNTHETIC: its answers are made up and nothing about people follows"
     if survey.absent:
-        yield f"{len(survey.absent)} statements are not in the survey: {', '.join(survey.absent)}"
+        noun = "statement is" if len(survey.absent) == 1 else "statements are"
+        yield (
+            f"{len(survey.absent)} {noun} not in the survey: {', '.join(survey.absent)}; ratings are held against it "
+            "over the others only"
+        )
     if survey.kept < survey.read:
         yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
 

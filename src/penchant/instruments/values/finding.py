@@ -7,28 +7,28 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.values.against_survey import SURVEY_MEAN
 from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.estimates import DIFFERENCE, MEAN
+from penchant.instruments.values.estimates import DIFFERENCE, MEAN, MIRROR_CORRELATION, WEAK
+from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
-from penchant.report.finding import MOST, Estimated, Shown, across, levels, listed, measured, outside, sentences
+from penchant.report.finding import MOST, Estimated, Shown, across, levels, measured, sentences, told
 from penchant.report.tables import models
 
 _RATING = Shown(".2f", "statements", null=3)
 _GAP = Shown("+.2f", "statements")
-_PEOPLE = Shown(".2f", "respondents")
+_MIRROR = Shown("+.2f", "statements")
+_MIDDLE = "the middle (3)"
 _CELLS = 4
 """The models and groups that one sentence names."""
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
-    """The mean rating of each model and group in the main wording and where people's means lie to it, then where models
-    differ, and where groups do."""
+    """Where negated statements are not rated as the mirror image; the mean rating of each value by each model and group
+    in the main wording, and where it differs from people's; then where models differ, and where groups do."""
     main = first_variant(results[0])
-    means = levels(_means(results, main), _RATING, "the middle (3)", most=4)
     noun = "values and groups" if results[0].items["group"].n_unique() > 1 else "values"
-    texts = [f"Mean rating, from 1 (disagree) to 5 (agree): {means}" if means else "", _beside_survey(results, main)]
+    texts = [_unmirrored(results, main), *_means(results, main), _beside_survey(results, main)]
     if comparison is not None:
         rows = comparison.filter(pl.col("variant") == main)
         texts += [across(_placed(part), _GAP, noun, f"Ratings of {pair[0]}") for pair, part in _by(rows, "comparison")]
@@ -40,13 +40,44 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     return sentences(*texts)
 
 
-def _means(results: Sequence[Result], main: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The mean over all statements of every model and group."""
+def _unmirrored(results: Sequence[Result], main: str) -> str:
+    """That no rating may be read as a value, where negated statements are not rated as the mirror image."""
+    astray = []
+    for name, rows in _cells(results, main, MIRROR_CORRELATION):
+        astray += [
+            f"{name} {_MIRROR.number(row)}" for row in measured(rows.iter_rows(named=True)) if row["value"] < WEAK
+        ]
+    if not astray:
+        return ""
+    more = [f"{len(astray) - _CELLS} more in the table"] if len(astray) > _CELLS else []
+    return (
+        "No rating here may be read as a value: negated statements are not rated as the mirror image of the "
+        f"statements (correlation, +1 where consistent: {', '.join([*astray[:_CELLS], *more])})"
+    )
+
+
+def _means(results: Sequence[Result], main: str) -> list[str]:
+    """A sentence on the mean ratings; where there are several values, one of each value for every model and group."""
+    cells = [
+        (name, list(_placed(rows)))
+        for name, rows in _cells(results, main, MEAN)
+        if measured(rows.iter_rows(named=True))
+    ]
+    what = "Mean rating, from 1 (disagree) to 5 (agree)"
+    if all(len(rows) == 1 for _, rows in cells):
+        means = levels([(name, row) for name, ((_, row),) in cells], _RATING, _MIDDLE, most=_CELLS)
+        return [f"{what}: {means}" if means else ""]
+    texts = [f"{what}, {name}: {levels(rows, _RATING, _MIDDLE, most=_CELLS)}" for name, rows in cells[:_CELLS]]
+    more = [f"Mean ratings of {len(cells) - _CELLS} more models and groups are in the table"]
+    return [*texts, *(more if len(cells) > _CELLS else [])]
+
+
+def _cells(results: Sequence[Result], main: str, measure: str) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The rows of a measure in the main wording, by model and group."""
     for model, result in zip(models(results), results, strict=True):
-        rows = result.summary.filter((pl.col("measure") == MEAN) & (pl.col("variant") == main))
-        for (group,), part in rows.group_by("group", maintain_order=True):
-            whole = part.filter(pl.col("dimension") == EVERYTHING)
-            yield f"{model} ({group})", (whole if len(whole) else part).row(0, named=True)
+        rows = result.summary.filter((pl.col("measure") == measure) & (pl.col("variant") == main))
+        for (group,), part in _by(rows, "group"):
+            yield f"{model} ({group})", part
 
 
 def _by(rows: pl.DataFrame, column: str) -> Iterator[tuple[tuple[Any, ...], pl.DataFrame]]:
@@ -62,37 +93,28 @@ def _placed(part: pl.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _beside_survey(results: Sequence[Result], main: str) -> str:
-    """In how many values the respondents' mean lies inside the interval of the mean rating of each model and group, and
-    where it lies outside, the farthest first. Empty where there is no survey."""
-    counts: dict[str, list[bool]] = {}
-    apart = []
-    for name, value, people, rating in _with_people(results, main):
-        inside = not outside(rating, people["value"])
-        counts.setdefault(name, []).append(inside)
-        if not inside:
-            numbers = f"respondents {_PEOPLE.number(people)}, rating {_RATING.number(rating)}"
-            apart.append((abs(people["value"] - rating["value"]), f"{value}, {name}: {numbers}"))
-    if not counts:
+    """Where the mean rating is told apart from the respondents' mean, the farthest first, and in how many places it is
+    not. Empty where there is no survey."""
+    rows: list[tuple[str, Estimated]] = []
+    for name, part in _cells(results, main, FROM_SURVEY):
+        rows += [(f"{row['dimension']}, {name}", row) for row in measured(part.iter_rows(named=True))]
+    if not rows:
         return ""
-    cells = [f"in {sum(of)} of {len(of)} values for {name}" for name, of in counts.items()]
-    more = [f"{len(cells) - _CELLS} more in the table"] if len(cells) > _CELLS else []
     cited = results[0].signature["survey"].rsplit("#", 1)[0].replace("synthetic ", "SYNTHETIC ", 1)
-    text = f"Survey {cited}: the respondents' mean lies inside the interval of the mean rating "
-    text += listed([*cells[:_CELLS], *more])
-    if not apart:
-        return f"{text}, where the two cannot be told apart, which does not show that they are alike"
-    told = [each for _, each in sorted(apart, key=lambda pair: -pair[0])]
-    rest = [f"{len(told) - MOST} more in the table"] if len(told) > MOST else []
-    return f"{text}; outside it: {'; '.join([*told[:MOST], *rest])}"
-
-
-def _with_people(results: Sequence[Result], main: str) -> Iterator[tuple[str, str, Estimated, Estimated]]:
-    """Model and group, value, and the rows of the respondents' mean and of the mean rating that has an interval."""
-    for model, result in zip(models(results), results, strict=True):
-        rows = result.summary.filter(pl.col("measure") == SURVEY_MEAN).iter_rows(named=True)
-        people = {(row["group"], row["dimension"]): row for row in measured(rows)}
-        means = result.summary.filter((pl.col("measure") == MEAN) & (pl.col("variant") == main))
-        for row in measured(means.iter_rows(named=True)):
-            beside = people.get((row["group"], row["dimension"]))
-            if beside is not None and row["low"] <= row["high"]:
-                yield f"{model} ({row['group']})", row["dimension"], beside, row
+    rows.sort(key=lambda pair: -abs(pair[1]["value"]))
+    clear = [pair for pair in rows if told(pair[1])]
+    parts = []
+    for place, row in clear[:MOST]:
+        side = "above" if row["value"] > 0 else "below"
+        fewer = f", {row['note']}" if "statements that the survey has" in row["note"] else ""
+        parts.append(f"{place}: {side} it by {_GAP.number(row)}{fewer}")
+    parts += [f"{len(clear) - MOST} more in the table"] if len(clear) > MOST else []
+    rest = len(rows) - len(clear)
+    if rest:
+        of = f"the other {rest} of {len(rows)}" if clear else f"all {len(rows)}" if rest > 1 else "the one"
+        cases = "cases (a value, group and model each)" if len(rows) > 1 else "case"
+        parts.append(f"in {of} {cases} the two cannot be told apart, which does not show that they are alike")
+    if not clear:
+        place, row = rows[0]
+        parts.append(f"{'the largest difference: ' if len(rows) > 1 else ''}{place} {_GAP.number(row)}")
+    return f"Survey {cited}, mean rating beside the respondents' mean over the same statements: {'; '.join(parts)}"

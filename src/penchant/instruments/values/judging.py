@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from penchant.instruments.values.data import read_values
-from penchant.instruments.values.survey import HIGH, LOW
+from penchant.instruments.values.data import HIGH, LOW, read_values
 from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.tables.places import SET_FILE, bundled
 

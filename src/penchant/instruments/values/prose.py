@@ -31,8 +31,11 @@ def methods(results: Sequence[Result]) -> list[str]:
     if signature["survey"] != "none":
         paragraphs.append(
             f"Survey: {literal(signature['survey'])}. Representativeness of a rating R among answers x is "
-            "2·min(#{x < R}, #{x > R})/N, strict [@alali2024]; its interval is that of the calibration, with "
-            "statements and respondents as given."
+            "2·min(#{x < R}, #{x > R})/N, strict [@alali2024]. It has no larger value than where R is the "
+            "median, so that its interval is made from that of the share of x < R less the share of x > R. That of a "
+            "value resamples statements (for R and x alike), neutral clauses and respondents; that of one statement, "
+            "neutral clauses and respondents. A value's mean rating minus the respondents' mean over the same "
+            "statements has an interval of the same three parts."
         )
     return paragraphs
 

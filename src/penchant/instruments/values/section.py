@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from penchant.instruments.values.against_survey import (
     RANKS,
-    REPRESENTATIVE,
     SURVEY_CONSISTENCY,
     SURVEY_MEAN,
     SURVEY_QUANTILE,
     SURVEY_SD,
 )
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.estimates import (
     CHANCE,
     CORRELATION,
@@ -34,14 +34,29 @@ from penchant.instruments.values.estimates import (
     SLOPE,
     SPREAD,
 )
+from penchant.instruments.values.represented import FROM_SURVEY, REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 from penchant.stats.consistency import ALPHA
+from penchant.stats.equivalence import detectable
 
-_P_OF_SPREAD = "p of spread (Holm)"
+_SIGNIFICANT = 0.05
+"""The largest adjusted p-value at which a table says that a spread is larger or smaller than by chance."""
+
+_P_OF_SPREAD = "p, spread ≠ chance (Holm)"
+_NULLS = {
+    MIRROR_CORRELATION: ("0", "consistent: +1"),
+    RANKS: ("0", "people's order: +1"),
+    MIRROR_DISTANCE: ("", "consistent: 0"),
+}
+"""What the p of a measure of robustness is the test of, and the value that a consistent model would have."""
+_TESTED = ("difference", "p", "p (Holm)", "would be found")
+_FINDABLE = "Where none was found, a difference as large as under 'would be found' is found four times of five."
+_BESIDE = "Mean ratings minus the survey's means"
+_GROUPS = "Differences of ratings between groups"
 _MISSING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "n": 0, "p": float("nan")}
 
 
@@ -72,7 +87,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
     title = "Ratings by value and group, 1 (disagree) to 5 (agree)"
     shown = [
         _ratings(results, [main], "ratings", title),
-        _between(results, main),
+        _beside_survey(results, [main], "beside-survey", _BESIDE),
+        _between(results, [main], "groups", _GROUPS),
         _calibrated(results, [main]),
         _robust(results, [main, EVERYTHING]),
     ]
@@ -80,6 +96,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
         others = [variant for variant in variants if variant != main]
         title = "Ratings by value and group, other wordings"
         shown.append(_ratings(results, others, "ratings-by-wording", title, detail=True))
+        shown.append(_beside_survey(results, others, "beside-survey-by-wording", f"{_BESIDE}, other wordings"))
+        shown.append(_between(results, others, "groups-by-wording", f"{_GROUPS}, other wordings"))
         detailed = (_calibrated(results, variants), "every wording"), (_robust(results, others), "other wordings")
         for table, of in detailed:
             by_wording = f"{table.title}, {of}"
@@ -104,7 +122,8 @@ def _ratings(
                     chance = estimates.get((CHANCE, *here), _MISSING)
                     cells: list[Cell] = [variant] if detail else []
                     cells += [dimension, group, model, mean["n"], estimate(mean)]
-                    cells += [estimate(spread), P(spread.get("p_holm", float("nan"))), estimate(chance)]
+                    cells += [replace(estimate(spread), star=_beside_chance(spread, chance))]
+                    cells += [P(spread.get("p_holm", float("nan"))), estimate(chance)]
                     if surveyed:
                         people = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""), _MISSING)
                         cells += [estimate(people), estimate(estimates[REPRESENTATIVE, *here])]
@@ -115,9 +134,11 @@ def _ratings(
         columns += ["survey mean", "representativeness"]
     note = (
         "Reversed statements are turned round. Spread by chance: sd of as many neutral statements drawn at random, "
-        "with its central range; p of spread holds the spread against as many drawn from neutral statements and these "
+        "with its central range; p holds the spread against as many drawn from neutral statements and these "
         "together, two-sided, with Holm's correction over all values and groups of "
-        f"{'these wordings' if detail else 'this wording'}, for each model by itself."
+        f"{'these wordings' if detail else 'this wording'}, for each model by itself. ↑ marks a spread "
+        "that is larger than by chance (adjusted p at most .05), ↓ a smaller one: only ↓ says that the statements are "
+        "rated as of one value."
     )
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
@@ -127,23 +148,66 @@ def _ratings(
     return Table(name, title, tuple(columns), tuple(rows), note, detail=detail, first=first)
 
 
+def _beside_chance(spread: Mapping[str, Any], chance: Mapping[str, Any]) -> str:
+    """An arrow where a spread is told apart from that by chance: up where it is larger, down where it is smaller."""
+    if not spread.get("p_holm", np.nan) <= _SIGNIFICANT:
+        return ""
+    return " ↑" if spread["value"] > chance["value"] else " ↓"
+
+
 def _synthetic(result: Result) -> str:
     return " The survey is SYNTHETIC: made-up answers." if result.signature["survey"].startswith("synthetic ") else ""
 
 
-def _between(results: Sequence[Result], main: str) -> Table:
+def _beside_survey(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
+    """The mean rating over the survey's statements, the respondents' mean over them, and the difference."""
     rows = []
+    chosen = (pl.col("measure") == FROM_SURVEY) & pl.col("variant").is_in(list(variants))
+    differences = [result.summary.filter(chosen) for result in results]
+    for result, own in zip(results, differences, strict=True):
+        estimates = _lookup(result)
+        for row in own.iter_rows(named=True):
+            people = estimates.get((SURVEY_MEAN, EVERYTHING, row["group"], row["dimension"], ""), _MISSING)
+            cells = (row["dimension"], row["variant"], row["group"], result.signature["model"], row["n"], people["n"])
+            means = (Number(row["value"] + people["value"]), Number(people["value"]), estimate(row, "+.2f"))
+            rows.append(Row((*cells, *means, P(row["p"]), P(row["p_holm"]), _findable(row)), row["signature"]))
+    columns = ("value", "wording", "group", "model", "statements", "respondents", "mean rating", "survey mean")
+    note = (
+        "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
+        f"statements, calibration and respondents. {tested(*differences)} Holm's correction over values, groups and "
+        f"wordings here, each model by itself. {_FINDABLE}{_synthetic(results[0])}"
+    )
+    first = ("difference", "p (Holm)", "mean rating", "survey mean")
+    detail = name != "beside-survey"
+    return Table(name, title, (*columns, *_TESTED), tuple(rows), note, detail=detail, first=first)
+
+
+def _findable(row: Mapping[str, Any]) -> Number:
+    """The smallest difference that would have been found, where none was."""
+    p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
+    if not p > _SIGNIFICANT:
+        return Number()
+    if row["low"] <= LOW - HIGH or row["high"] >= HIGH - LOW:
+        return Number(note="the interval ends at the end of the scale: no difference on it would surely be found")
+    return Number(detectable(row["low"], row["high"], row["level"]))
+
+
+def _between(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
+    rows = []
+    chosen = (pl.col("measure") == DIFFERENCE) & pl.col("variant").is_in(list(variants))
+    detail = name != "groups"
     for result in results:
-        differences = result.summary.filter((pl.col("measure") == DIFFERENCE) & (pl.col("variant") == main))
-        for row in differences.iter_rows(named=True):
+        for row in result.summary.filter(chosen).iter_rows(named=True):
             corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
-            cells = (row["group"], row["dimension"], result.signature["model"], row["n"], estimate(row, "+.2f"))
-            rows.append(Row((*cells, P(row["p"]), corrected), row["signature"]))
-    columns = ("groups", "value", "model", "statements", "difference", "p", "p (Holm)")
-    between = pl.col("measure") == DIFFERENCE
-    tests = tested(*(result.summary.filter(between) for result in results))
-    note = f"Statement by statement. {tests} Holm's correction over values and pairs of groups, each model by itself."
-    return Table("groups", "Differences of ratings between groups", columns, tuple(rows), note)
+            wording = (row["variant"],) if detail else ()
+            cells = (*wording, row["group"], row["dimension"], result.signature["model"], row["n"])
+            told = (estimate(row, "+.2f"), P(row["p"]), corrected, _findable(row))
+            rows.append(Row((*cells, *told), row["signature"]))
+    columns = (*(["wording"] if detail else []), "groups", "value", "model", "statements", *_TESTED)
+    tests = tested(*(result.summary.filter(chosen) for result in results))
+    over = "values, pairs of groups and wordings here" if detail else "values and pairs of groups"
+    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself. {_FINDABLE}"
+    return Table(name, title, columns, tuple(rows), note, detail=detail)
 
 
 def _calibrated(results: Sequence[Result], variants: Sequence[str]) -> Table:
@@ -207,10 +271,13 @@ def _robust(results: Sequence[Result], variants: Sequence[str]) -> Table:
                 result.signature["model"],
                 row["n"],
             )
-            rows.append(Row((*cells, estimate(row), P(row["p"]), P(row["p_holm"])), row["signature"]))
-    columns = ("measure", "wording", "group", "value", "model", "n", "estimate", "p", "p (Holm)")
+            null, consistent = _NULLS.get(row["measure"], ("", ""))
+            told = (consistent, estimate(row), null, P(row["p"]), P(row["p_holm"]))
+            rows.append(Row((*cells, *told), row["signature"]))
+    columns = ("measure", "wording", "group", "value", "model", "n", "wanted", "estimate", "p is of", "p", "p (Holm)")
     note = (
-        "A consistent model rates a negated statement 6 minus the statement's rating: distance 0, correlation 1. "
+        "A consistent model rates a negated statement 6 minus the statement's rating: distance 0, correlation +1. The "
+        "p of a correlation tests 0, and a small one beside a correlation below 0 is the opposite of consistent. "
         "Shares of variance: how much of the ratings lies between statements, wordings (templates) and groups, and how "
         "much in wordings that treat statements differently (statement × template): where that is large, a rating is "
         "one of a wording. Cronbach's α of the model takes its groups and wordings for respondents. Holm's correction "

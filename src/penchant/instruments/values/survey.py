@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Integral
 from pathlib import Path
 from typing import Annotated, Any
@@ -18,20 +17,17 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from penchant.arguments import asked
-from penchant.errors import MOST_LISTED, DataError, MethodError, together
+from penchant.errors import DataError, MethodError, together
 from penchant.files import sha256_file
-from penchant.instruments.values.answer_labels import is_no_answer, stance
+from penchant.instruments.values.answers import Reading, plain
+from penchant.instruments.values.data import HIGH, LOW
 from penchant.tables.documents import read_document
 from penchant.tables.given import NAME, document_of, path_of, texts
-from penchant.tables.rows import Row, lacking, read_labelled
-from penchant.tables.survey_files import Labels
+from penchant.tables.places import suggestion
+from penchant.tables.rows import read_labelled
 
-LOW, HIGH = 1, 5
-"""The ends of the scale of ratings; answers on another scale are mapped to it linearly."""
 _GROUP = ""
 """The column of answers that has the group of a respondent."""
-_SHOWN = 8
-"""The values of a column that a message lists."""
 SYNTHETIC = "synthetic"
 """A column of this name marks synthetic answers, wherever the table goes."""
 
@@ -51,8 +47,8 @@ class Groups(BaseModel):
     def _of_one_group(cls, levels: dict[str, str | int]) -> dict[str, str | int]:
         seen: dict[str, str] = {}
         for group, level in levels.items():
-            if seen.setdefault(_plain(level), group) != group:
-                raise ValueError(f"{level!r} is the level of two groups, {seen[_plain(level)]} and {group}")
+            if seen.setdefault(plain(level), group) != group:
+                raise ValueError(f"{level!r} is the level of two groups, {seen[plain(level)]} and {group}")
         return levels
 
 
@@ -69,14 +65,14 @@ class SurveyFile(BaseModel):
     """The column of each statement, as id: column. Default: the column named like the id."""
     groups: Groups | None = None
     """How respondents are divided into groups. Default: all respondents are compared with every group."""
-    filter: dict[str, str | int | list[str | int]] = {}
+    filter: dict[str, str | int | float | list[str | int | float]] = {}
     """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept. A value
     is a code, or its label in SPSS or Stata."""
     scale: tuple[float, float] = (LOW, HIGH)
     """The answers that mean strongly disagree and strongly agree. Default: 1, 5."""
     codes: dict[str, float] = {}
     """The numbers on the scale of answers that are written in words, as answer: number. Default: none are."""
-    missing: list[str | int] = ["NA"]
+    missing: list[str | int | float] = ["NA"]
     """Values that mean no answer, besides an empty cell and what SPSS or Stata declares missing. Default: NA."""
     synthetic: bool = False
     """Whether the answers are made up. Default: no."""
@@ -96,7 +92,8 @@ class Survey:
     `answers` has a column named "" (as no statement can be) with the group, "" where there are no groups, and one
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
     rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
-    `levels` lists the values of the columns that respondents are chosen by.
+    `levels` lists the values of the columns that respondents are chosen by; `chosen` says of each group which level of
+    which column it is; `cautions` what could not be verified.
     """
 
     name: str
@@ -109,11 +106,20 @@ class Survey:
     sha256: str
     agreeing: str = ""
     levels: str = ""
+    chosen: Mapping[str, str] = field(default_factory=dict)
+    cautions: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
         answers = f"answers of {self.kept:,} respondents to {len(self.answers.columns) - 1} statements"
         return f"<survey {self.name}: {answers}{made_up}>"
+
+    def source(self, group: str) -> str:
+        """Where the answers of a group come from, and how they count, in words."""
+        chosen = self.chosen.get(group, "all respondents")
+        table = f"{self.files[-1].name}, " if self.files else ""
+        agreeing = f"; {self.agreeing} is taken for agreeing" if self.agreeing else ""
+        return f"{table}{chosen}; weights are not used{agreeing}"
 
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
@@ -144,11 +150,11 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     table = place.parent / description.file
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
-    present = _columns(description, place, statements, header)
-    reading = _Reading(description, table, labels)
+    present, errors = _columns(description, place, statements, header)
+    reading = Reading(description, table, labels)
     kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
-    reading.refuse(present.values(), described=place != table)
+    reading.refuse(present.values(), described=place != table, others=errors)
     if not kept:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
     files = (place, table) if place != table else (table,)
@@ -164,179 +170,58 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         hashlib.sha256("".join(map(sha256_file, files)).encode()).hexdigest(),
         reading.agreeing(present.values()),
         reading.values_of(rows),
+        reading.chosen(),
+        (*_otherwise_written(statements, present, header), *reading.cautions(present.values())),
     )
 
 
-def _columns(description: SurveyFile, place: Path, statements: Sequence[str], header: list[str]) -> dict[str, str]:
-    """The column of each statement that has one. Raises DataError for a name of a statement or column that is none."""
+def _columns(
+    description: SurveyFile, place: Path, statements: Sequence[str], header: list[str]
+) -> tuple[dict[str, str], list[DataError]]:
+    """The column of each statement that has one, and an error for every one that was named and is not there. Raises
+    DataError for another name of a statement or column that is none, and for a column of two statements."""
     unknown = [id_ for id_ in description.columns if id_ not in statements]
     if unknown:
         raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint="map statement ids")
     table = place.parent / description.file
-    named = [*description.columns.values(), *description.filter]
-    lacking([*named, *([description.groups.column] if description.groups else [])], header, table)
+    left_out = "; a statement that was not asked may be left out of columns"
+    chosen = [*description.filter, *([description.groups.column] if description.groups else [])]
+    hints = dict.fromkeys(chosen, "") | dict.fromkeys(description.columns.values(), left_out)
+    errors = [
+        DataError(f"there is no column '{name}'", file=table, hint=suggestion(name, header) + more)
+        for name, more in hints.items()
+        if name not in header
+    ]
+    if errors and any(name not in header for name in chosen):
+        raise together(errors)
     columns = {id_: description.columns.get(id_, id_) for id_ in statements}
     present = {id_: name for id_, name in columns.items() if name in header}
-    if not present:
+    if not present and not errors:
         hint = f"write under columns of a survey.yaml which column answers which statement, as in {statements[0]}: Q17"
+        hint = "; ".join([*_otherwise_written(statements, present, header), hint])
         raise DataError("no column is named like a statement", file=table, hint=hint)
-    return present
+    _once(present, place)
+    return present, errors
 
 
-class _Reading:
-    """How the rows of a survey are read; what cannot be read is in `errors`."""
-
-    def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
-        self._wrong: dict[tuple[str, str], list[Row]] = {}
-        self._table = table
-        self._labels = {
-            column: {_plain(code): label for code, label in of_column.items()} for column, of_column in labels.items()
-        }
-        self._scale = description.scale
-        self._numbers = {_plain(answer): number for answer, number in description.codes.items()}
-        self._words = {_plain(number): answer for answer, number in reversed(description.codes.items())}
-        self._missing: dict[str, set[str]] = {}
-        self._missing_named = description.missing
-        self._filter = {
-            column: self._codes(column, allowed if isinstance(allowed, list) else [allowed])
-            for column, allowed in description.filter.items()
-        }
-        self._group_column = description.groups.column if description.groups else None
-        self._groups = {
-            code: group
-            for group, level in (description.groups.levels.items() if description.groups else ())
-            for code in self._codes(str(self._group_column), [level])
-        }
-
-    def _codes(self, column: str, named: Sequence[str | int]) -> set[str]:
-        """The codes that values of a column stand for which are named by code or by label."""
-        codes: set[str] = set()
-        labels = self._labels.get(column, {})
-        for value in named:
-            labelled = {code for code, label in labels.items() if label == str(value).strip()}
-            codes |= {_plain(value)} if _plain(value) in labels or not labelled else labelled
-        return codes
-
-    def passes(self, row: Row) -> bool:
-        """Whether the filter keeps a row."""
-        return all(_cell(row, column) in codes for column, codes in self._filter.items())
-
-    def group(self, row: Row) -> str | None:
-        """The group of a respondent, "" where there are no groups; None if no group has that level."""
-        return "" if self._group_column is None else self._groups.get(_cell(row, self._group_column))
-
-    def answer(self, row: Row, column: str) -> float | None:
-        """An answer on the scale from 1 to 5, None for none."""
-        if column not in self._missing:
-            self._missing[column] = self._codes(column, self._missing_named)
-        text = _cell(row, column)
-        if not text or text in self._missing[column]:
-            return None
-        low, high = self._scale
-        number = self._numbers.get(text, np.nan)
-        with suppress(ValueError):
-            number = float(text) if np.isnan(number) else number
-        if not min(low, high) <= number <= max(low, high) or is_no_answer(self._label(column, text)):
-            self._wrong.setdefault((column, text), []).append(row)
-            return None
-        return LOW + (HIGH - LOW) * (number - low) / (high - low)
-
-    def _label(self, column: str, code: str) -> str:
-        """What a code in a column stands for, empty where that is not known."""
-        return self._labels.get(column, {}).get(code, "")
-
-    def _end(self, column: str, end: float) -> str:
-        """The label of an end of the scale: in the file, or the word that stands for it under `codes`."""
-        return self._label(column, _plain(end)) or self._words.get(_plain(end), "")
-
-    def agreeing(self, columns: Iterable[str]) -> str:
-        """The answer that is taken for agreeing, with its first label in some columns."""
-        end = self._scale[1]
-        label = next(filter(None, (self._end(column, end) for column in columns)), "")
-        return _labelled(f"{end:g}", label)
-
-    def values_of(self, rows: Sequence[Row]) -> str:
-        """The values of the columns that respondents are chosen by, with their labels, in words."""
-        chosen = dict.fromkeys([*self._filter, *([self._group_column] if self._group_column else [])])
-        told = []
-        for column in chosen:
-            values = sorted({_cell(row, column) for row in rows}, key=_in_order)
-            shown = [_labelled(value or "(empty)", self._label(column, value)) for value in values[:_SHOWN]]
-            more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-            told.append(f"{column} has the values {', '.join(shown)}{more}")
-        return "; ".join(told)
-
-    def refuse(self, columns: Iterable[str], *, described: bool) -> None:
-        """Raise DataError if the labels of some columns contradict the scale, or if answers could not be read: for each
-        of them or, where there are more than are listed, for each value of each column, where it stands first.
-        `described` is whether the survey has a description."""
-        wrong = list(self._wrong.items())
-        if sum(len(rows) for _, rows in wrong) <= MOST_LISTED:
-            wrong = [(answer, [row]) for answer, rows in wrong for row in rows]
-        errors = [self._unreadable(column, text, rows) for (column, text), rows in wrong]
-        errors = [*self._turned(columns, described=described), *sorted(errors, key=lambda error: error.line or 0)]
-        if errors:
-            raise together(errors)
-
-    def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
-        """One error if the labels say that the scale is the wrong way round."""
-        low, high = self._scale
-        ends = {column: (stance(self._end(column, low)), stance(self._end(column, high))) for column in columns}
-        turned = [column for column, stances in ends.items() if stances == ("agree", "disagree")]
-        if not turned:
-            return []
-        right = [column for column, stances in ends.items() if stances == ("disagree", "agree")]
-        told = f"{low:g} is labelled '{self._end(turned[0], low)}', and the scale takes {high:g} for agreeing"
-        hint = f"say scale: [{high:g}, {low:g}]" + ("" if described else " in a survey.yaml that names the file")
-        if right:
-            hint = f"recode the one or the other: by its labels, {right[0]} takes {high:g} for agreeing"
-        return [DataError(told, file=self._table, field=turned[0], hint=hint)]
-
-    def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
-        """What is wrong with an answer that stands in some rows of a column."""
-        low, high = sorted(self._scale)
-        label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
-        more = f", and in {len(rows) - 1} more rows" if len(rows) > 1 else ""
-        hint = "name what stands for no answer under missing, or set scale"
-        if not _is_number(text):
-            hint = "give the numbers of answers in words under codes, and name what stands for no answer under missing"
-        told = f"an answer lies between {low:g} and {high:g}, got {_labelled(value, label)}{more}"
-        if is_no_answer(label or text):
-            hint = "name it under missing"
-            if _is_number(text) and low <= float(text) <= high:
-                told = f"{value} is labelled '{label}'{more}"
-        return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
+def _once(present: Mapping[str, str], place: Path) -> None:
+    """Raise DataError where one column answers two statements."""
+    of: dict[str, str] = {}
+    for id_, name in present.items():
+        if name in of:
+            told = f"the column '{name}' is that of two statements, {of[name]} and {id_}"
+            raise DataError(told, where=f"{place}, columns", hint="name one column for each statement")
+        of[name] = id_
 
 
-def _labelled(value: str, label: str) -> str:
-    return f"{value} ({label})" if label else value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _cell(row: Row, column: str) -> str:
-    return _plain(row.number(row.values.get(column)))
-
-
-def _in_order(value: str) -> tuple[bool, float, str]:
-    """The place of a value among those of its column: numbers, then words, then the empty one."""
-    return not value, float(value) if _is_number(value) else np.inf, value
-
-
-def _plain(value: object) -> str:
-    """A value in the form that is compared: 1, "1" and 1.0 are the same level."""
-    text = "" if value is None else str(value).strip()
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return f"{number:.17g}"
+def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], header: Sequence[str]) -> list[str]:
+    """One sentence on statements without a column whose ids differ from the name of a column in case or blanks only."""
+    folded = {name.casefold().strip(): name for name in header if name not in present.values()}
+    near = [f"{id_}: {folded[id_.casefold()]}" for id_ in statements if id_ not in present and id_.casefold() in folded]
+    if not near:
+        return []
+    told = "a column whose name differs from a statement's id in case is not taken for its own; if it is, say"
+    return [f"{told} columns: {{{', '.join(near)}}}"]
 
 
 def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> None:

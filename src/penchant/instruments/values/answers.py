@@ -1,0 +1,218 @@
+"""How the rows of a survey are read: codes and their labels, words, missing answers, groups and filters."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penchant.errors import MOST_LISTED, DataError, together
+from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
+from penchant.instruments.values.data import HIGH, LOW
+from penchant.tables.rows import Row
+from penchant.tables.survey_files import Labels
+
+if TYPE_CHECKING:
+    from penchant.instruments.values.survey import SurveyFile
+
+_SHOWN = 8
+"""The values of a column that a message lists."""
+_SAID = (("disagree", "agree"), ("disagree", None), (None, "agree"))
+_TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
+"""What the labels of the low and the high end of a scale say where it is the right way round, and the wrong one."""
+
+
+class Reading:
+    """How the rows of a survey are read; `refuse` raises what cannot be read."""
+
+    def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
+        self._wrong: dict[tuple[str, str], list[Row]] = {}
+        self._table = table
+        self._labels = {
+            column: {plain(code): label for code, label in of_column.items()} for column, of_column in labels.items()
+        }
+        self._scale = description.scale
+        self._numbers = {plain(answer): number for answer, number in description.codes.items()}
+        self._words = {plain(number): answer for answer, number in reversed(description.codes.items())}
+        self._missing: dict[str, set[str]] = {}
+        self._missing_named = description.missing
+        self._filter = {
+            column: self._codes(column, allowed if isinstance(allowed, list) else [allowed])
+            for column, allowed in description.filter.items()
+        }
+        self._group_column = description.groups.column if description.groups else None
+        self._groups = {
+            code: group
+            for group, level in (description.groups.levels.items() if description.groups else ())
+            for code in self._codes(str(self._group_column), [level])
+        }
+
+    def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
+        """The codes that values of a column stand for which are named by code or by label."""
+        codes: set[str] = set()
+        labels = self._labels.get(column, {})
+        for value in named:
+            labelled = {code for code, label in labels.items() if label == str(value).strip()}
+            codes |= {plain(value)} if plain(value) in labels or not labelled else labelled
+        return codes
+
+    def passes(self, row: Row) -> bool:
+        """Whether the filter keeps a row."""
+        return all(_cell(row, column) in codes for column, codes in self._filter.items())
+
+    def group(self, row: Row) -> str | None:
+        """The group of a respondent, "" where there are no groups; None if no group has that level."""
+        return "" if self._group_column is None else self._groups.get(_cell(row, self._group_column))
+
+    def answer(self, row: Row, column: str) -> float | None:
+        """An answer on the scale from 1 to 5, None for none."""
+        if column not in self._missing:
+            self._missing[column] = self._codes(column, self._missing_named)
+        text = _cell(row, column)
+        if not text or text in self._missing[column]:
+            return None
+        low, high = self._scale
+        number = self._numbers.get(text, np.nan)
+        with suppress(ValueError):
+            number = float(text) if np.isnan(number) else number
+        if not min(low, high) <= number <= max(low, high) or is_no_answer(self._label(column, text)):
+            self._wrong.setdefault((column, text), []).append(row)
+            return None
+        return LOW + (HIGH - LOW) * (number - low) / (high - low)
+
+    def _label(self, column: str, code: str) -> str:
+        """What a code in a column stands for, empty where that is not known."""
+        return self._labels.get(column, {}).get(code, "")
+
+    def _end(self, column: str, end: float) -> str:
+        """The label of an end of the scale: in the file, or the word that stands for it under `codes`."""
+        return self._label(column, plain(end)) or self._words.get(plain(end), "")
+
+    def agreeing(self, columns: Iterable[str]) -> str:
+        """The answer that is taken for agreeing, with its first label in some columns."""
+        end = self._scale[1]
+        label = next(filter(None, (self._end(column, end) for column in columns)), "")
+        return _labelled(f"{end:g}", label)
+
+    def values_of(self, rows: Sequence[Row]) -> str:
+        """The values of the columns that respondents are chosen by, with their labels, in words."""
+        chosen = dict.fromkeys([*self._filter, *([self._group_column] if self._group_column else [])])
+        told = []
+        for column in chosen:
+            values = sorted({_cell(row, column) for row in rows}, key=_in_order)
+            shown = [_labelled(value or "(empty)", self._label(column, value)) for value in values[:_SHOWN]]
+            more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+            told.append(f"{column} has the values {', '.join(shown)}{more}")
+        return "; ".join(told)
+
+    def refuse(self, columns: Iterable[str], *, described: bool, others: Sequence[DataError] = ()) -> None:
+        """Raise DataError if there are `others`, if the labels of some columns contradict the scale, or if answers
+        could not be read: for each of them or, where there are more than are listed, for each value of each column,
+        where it stands first. `described` is whether the survey has a description."""
+        wrong = list(self._wrong.items())
+        if sum(len(rows) for _, rows in wrong) <= MOST_LISTED:
+            wrong = [(answer, [row]) for answer, rows in wrong for row in rows]
+        errors = [self._unreadable(column, text, rows) for (column, text), rows in wrong]
+        errors.sort(key=lambda error: error.line or 0)
+        errors = [*others, *self._turned(columns, described=described), *errors]
+        if errors:
+            raise together(errors)
+
+    def chosen(self) -> dict[str, str]:
+        """The column and the levels of each group, in words."""
+        levels: dict[str, list[str]] = {}
+        for code, group in self._groups.items():
+            levels.setdefault(group, []).append(_labelled(code, self._label(str(self._group_column), code)))
+        return {group: f"{self._group_column} {' or '.join(of)}" for group, of in levels.items()}
+
+    def cautions(self, columns: Iterable[str]) -> list[str]:
+        """Cautions about a direction of the scale that no label says, and levels that are labelled otherwise."""
+        low, high = self._scale
+        unsaid = [c for c in columns if (stance(self._end(c, low)), stance(self._end(c, high))) not in _SAID]
+        told = []
+        if unsaid:
+            more = f" and {len(unsaid) - _SHOWN} more columns" if len(unsaid) > _SHOWN else ""
+            told.append(
+                f"no label says which end of the scale means agreeing ({', '.join(unsaid[:_SHOWN])}{more}): {high:g} "
+                f"is taken for strongly agreeing and {low:g} for strongly disagreeing; where it is the other way "
+                f"round, say scale: [{high:g}, {low:g}]"
+            )
+        for code, group in self._groups.items():
+            label = self._label(str(self._group_column), code) or code
+            if gender(label) and gender(group) and gender(label) != gender(group):
+                level = f"{code} of {self._group_column}, which is '{label}'"
+                level = level if label != code else f"'{code}' of {self._group_column}"
+                told.append(f"the group '{group}' has the level {level}: look whether levels are exchanged")
+        return told
+
+    def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
+        """One error if the labels say that the scale is the wrong way round."""
+        low, high = self._scale
+        ends = {column: (stance(self._end(column, low)), stance(self._end(column, high))) for column in columns}
+        turned = [column for column, stances in ends.items() if stances in _TURNED]
+        if not turned:
+            return []
+        right = [column for column, stances in ends.items() if stances == ("disagree", "agree")]
+        end = low if ends[turned[0]][0] == "agree" else high
+        told = f"{end:g} is labelled '{self._end(turned[0], end)}', and the scale takes {high:g} for agreeing"
+        hint = f"say scale: [{high:g}, {low:g}]" + ("" if described else " in a survey.yaml that names the file")
+        if right:
+            hint = f"recode the one or the other: by its labels, {right[0]} takes {high:g} for agreeing"
+        return [DataError(told, file=self._table, field=turned[0], hint=hint)]
+
+    def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
+        """What is wrong with an answer that stands in some rows of a column."""
+        low, high = sorted(self._scale)
+        label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
+        more = f", and in {len(rows) - 1} more rows" if len(rows) > 1 else ""
+        hint = "name what stands for no answer under missing, or set scale"
+        if not _is_number(text):
+            words = [f"{json.dumps(word, ensure_ascii=False)}: NUMBER" for word in self._in_words(column)]
+            hint = f"give the numbers of answers in words, as codes: {{{', '.join(words)}}}" if words else ""
+            hint = f"{hint or 'leave them empty'}, and name what stands for no answer under missing"
+        told = f"an answer lies between {low:g} and {high:g}, got {_labelled(value, label)}{more}"
+        if is_no_answer(label or text):
+            hint = "name it under missing"
+            if _is_number(text) and low <= float(text) <= high:
+                told = f"{value} is labelled '{label}'{more}"
+        return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
+
+    def _in_words(self, column: str) -> list[str]:
+        """The answers of a column that are no numbers and have none, as they were met."""
+        met = [text for of, text in self._wrong if of == column and not _is_number(text) and not is_no_answer(text)]
+        return [text for text in met if text not in self._numbers][:_SHOWN]
+
+
+def _labelled(value: str, label: str) -> str:
+    return f"{value} ({label})" if label else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _cell(row: Row, column: str) -> str:
+    return plain(row.number(row.values.get(column)))
+
+
+def _in_order(value: str) -> tuple[bool, float, str]:
+    """The place of a value among those of its column: numbers, then words, then the empty one."""
+    return not value, float(value) if _is_number(value) else np.inf, value
+
+
+def plain(value: object) -> str:
+    """A value in the form that is compared: 1, "1" and 1.0 are the same level."""
+    text = "" if value is None else str(value).strip()
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return f"{number:.17g}"
