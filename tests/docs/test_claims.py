@@ -229,7 +229,8 @@ def test_how_often_the_tests_try() -> None:
     )
     flips = "tests/study/test_flips.py"
     assert one == 1 and thirty == constant(flips, r"draw\.randint\(1, (\d+)\)")
-    assert tables == cache == constant(flips, r"for number in range\((\d+)\)")
+    assert tables == constant(flips, r"for number in range\((\d+)\)")
+    assert cache == constant(flips, r"for copy in range\((\d+)\)")
     (killed,) = said(TRUST, "a study over all instruments is killed {} times at random moments and resumed")
     assert killed == constant("tests/study/test_killed.py", r"^KILLS = (\d+)$")
     few, many = said(TRUST, "are spoiled, {} cases in the ordinary tests and {} in a slow one")

@@ -115,7 +115,7 @@ def test_judgements_of_pairs_reach_a_study(penchant: Program, tmp_path: Path, ta
         return float(6 if good != (rater == "z" and "cat" in text) else 2)
 
     answered(tmp_path / "r.sqlite", prefers)
-    found = pc.MinimalPairs("p.csv", human="r.sqlite", resamples=100).run("bundled:modern")
+    found = pc.MinimalPairs(data="p.csv", human="r.sqlite", resamples=100).run("bundled:modern")
     assert found.items["human_n"].to_list() == [3] * 4
     expected = [1 / 3, 1, 1, 1] if task == "choice" else [(4 + 4 - 4) / 3, 4, 4, 4]
     assert found.items["human_good"].to_list() == pytest.approx([2 / 3, 1, 1, 1] if task == "choice" else expected)

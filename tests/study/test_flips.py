@@ -87,8 +87,8 @@ def test_the_cache(penchant: Program, whole: Path, tmp_path: Path) -> None:
     assert right
     original = (whole / "cache.sqlite").read_bytes()
     sound = 0
-    for number in range(40):
-        cache = tmp_path / f"c{number}" / "cache.sqlite"
+    for copy in range(40):
+        cache = tmp_path / f"c{copy}" / "cache.sqlite"
         cache.parent.mkdir()
         cache.write_bytes(flipped(original, draw.randint(1, 30), draw))
         code, _, err = penchant("run", whole / "s.yaml", "-o", cache.parent / "out", "--cache", cache)
