@@ -386,6 +386,7 @@ def test_every_bad_answer_is_listed_or_counted(tmp_path_factory: pytest.TempPath
         more = [f", and in {count - 1} more rows" if count > 1 else "" for count in counts.values()]
     for (line, cell), others, text in zip(bad, more, told, strict=True):
         assert text.startswith(f"{folder}/a.csv, line {line}, field 'b1': ") and f"got '{cell}'{others} — " in text
+        assert len(bad) == len(told)
 
 
 def test_a_survey_of_spss_or_stata_by_code_and_by_label(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ the first variety) through 0 (both) to 1 (`high`) in five points; any language, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +32,8 @@ from penchant.tables.rows import read_models
 SENTENCE = ("id", "text", "expected", "group")
 """The columns of sentences that are given in Python without names."""
 GAP = "[MASK]"
+_OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
+"""How people mark a gap elsewhere."""
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
@@ -38,6 +41,7 @@ _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
+_NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
 
@@ -58,7 +62,9 @@ def _gapped(value: object) -> str:
     text = as_text(value)
     gaps = text.count(GAP)
     if gaps != 1:
-        raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}")
+        meant = None if gaps else _OTHER_GAP.search(text)
+        mend = f": write {GAP} for {'___' if meant[0].startswith('__') else meant[0]}" if meant else ""
+        raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}{mend}")
     if text == GAP:
         raise ValueError("there is nothing but the gap")
     return text
@@ -258,7 +264,7 @@ def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> Cloz
 
 
 def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
-    rows = read_models(path, SentenceRow, columns=columns)
+    rows = read_models(path, SentenceRow, columns=columns, naming=_NAMING)
     if not rows:
         raise DataError("holds no rows", file=path)
     lines: dict[str, int] = {}
