@@ -29,7 +29,7 @@ from penchant.tables.spreadsheets import unguarded
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
 
-__all__ = ["Row", "columns", "is_binary", "lacking", "read_labelled", "read_models", "read_rows"]
+__all__ = ["Row", "checked_models", "columns", "is_binary", "lacking", "read_labelled", "read_models", "read_rows"]
 
 _PARQUET = b"PAR1"
 _LONGEST_MAGIC = 16
@@ -74,10 +74,26 @@ def read_models(
     says so, with FIELD for the field. Raises DataError naming file, line and field, with every other bad cell in its
     notes.
     """
+    models, errors = checked_models(path, model, guarded=guarded, columns=columns, naming=naming)
+    if errors:
+        raise together(errors)
+    return models
+
+
+def checked_models(
+    path: str | Path,
+    model: type[Model],
+    *,
+    guarded: bool = False,
+    columns: Mapping[Any, str] = _AS_NAMED,
+    naming: str = "",
+) -> tuple[list[tuple[int, Model]], list[DataError]]:
+    """The same, with the errors instead of raising them, for a caller that has more to check in every row."""
     file = Path(path)
     data = _bytes(file)
     numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation)]
-    models, errors = [], []
+    models: list[tuple[int, Model]] = []
+    errors: list[DataError] = []
     absent: set[str] = set()
     rows = list(_rows(data, file, unguarded if guarded else None))
     header = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -99,9 +115,7 @@ def read_models(
                     absent |= {field} - set(header)
                 shown = columns.get(field or "", field)
                 errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))
-    if errors:
-        raise together(errors)
-    return models
+    return models, errors
 
 
 def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:

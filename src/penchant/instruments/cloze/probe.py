@@ -31,7 +31,9 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
+    UNNAMED,
     ClozeSet,
+    Scale,
     Sentence,
     read_candidates,
     read_cloze,
@@ -39,7 +41,7 @@ from penchant.instruments.cloze.data import (
     read_ratings,
 )
 from penchant.instruments.cloze.estimates import EVERYTHING, cloze_cautions, cloze_estimates, measured
-from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
+from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -194,7 +196,7 @@ class Cloze(Probe):
         return {
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
             **cited_columns(self.columns),
-            "scale": f"{test_set.scale.low} < {test_set.scale.high}",
+            "scale": str(test_set.scale),
             "method": self.method,
             "k": self.k,
             **({"candidates": self._cited_candidates(test_set, base)} if self.method != FILL else {}),
@@ -224,6 +226,7 @@ class Cloze(Probe):
             words = [lists[sentence.item.id] for sentence in kept]
             session.expect(sum(map(len, words)))
             predictions = self._weighed(session.scorer, test_set, words)
+        cautions += (UNNAMED,) if test_set.scale == Scale() else ()
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
@@ -261,7 +264,7 @@ class Cloze(Probe):
             candidates = {}
             for rating in read_ratings(files, ids):
                 words = candidates.setdefault(rating.sentence, [])
-                if rating.word not in words and any(c.isalnum() for c in rating.word):
+                if rating.word not in words and is_word(rating.word):
                     words.append(rating.word)
         lists = {}
         for sentence in test_set.sentences:
