@@ -214,7 +214,7 @@ def test_cloze() -> None:
             estimated("mean β", numbers, 60, group="all"),
             estimated("mean rated mass", (mass, mass, mass), 60, group="all"),
         ]
-        items = {"group": ["early", "late"], "expected": [0.5, 1.0]}
+        items: dict[str, list[Any]] = {"group": ["early", "late"], "expected": [0.5, 1.0]}
         return result("cloze", model, rows, items, scale="old < new")
 
     each = [of("a", (-0.2, -0.3, -0.1)), of("b", (0.0, -0.1, 0.1))]
@@ -250,7 +250,7 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
     leans = [estimated(m, (0.2, 0.1, 0.3), 40, group="all") for m in ("mean β", "mean rated mass")]
     told = {}
     for late in ([1.0], [1.0, -0.5]):
-        items = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
+        items: dict[str, list[Any]] = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
         each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
         told[len(late)] = said("cloze", each, compared(rows))[1:]
     overall, by_group, *adequacy = told[1]

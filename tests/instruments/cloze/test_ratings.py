@@ -151,12 +151,12 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     assert (code, out) == (0, "")
     empty = len(exported) // 5
     n = 2 * len(exported) - empty
-    *per_file, told, then = err.splitlines()
+    *per_file, merged, then = err.splitlines()
     assert per_file == [
         f"anna.csv: {len(exported)} rows, {len(exported)} rated, 0 left empty",
         f"ben.csv: {len(exported)} rows, {len(exported) - empty} rated, {empty} left empty",
     ]
-    assert told == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)"
+    assert merged == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)"
     assert then.startswith("next: write ratings: ratings.csv under cloze in study.yaml, then penchant run study.yaml")
 
     said: dict[tuple[str, str], dict[str, float]] = {}
