@@ -24,6 +24,8 @@ from typing import Any
 _LONGEST_SHOWN = 80
 MOST_LISTED = 20
 """The most errors that are listed together."""
+MOST_ALIKE = 5
+"""The most errors that differ in nothing but their row and are still listed one by one."""
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
 changes of direction, which can disguise a text; and halves of surrogate pairs, which cannot be encoded."""
@@ -176,14 +178,34 @@ class OutputError(PenchantError):
 
 
 def together(errors: Sequence[DataError]) -> DataError:
-    """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more."""
+    """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more. Where more
+    than `MOST_ALIKE` are the same but for the row, the first of them stands for all, with the rows of the others."""
     first, *others = errors
     first.more = len(others)
-    for other in others[: MOST_LISTED - 1]:
-        first.add_note(str(other))
-    if len(errors) > MOST_LISTED:
-        first.add_note(f"… and {len(errors) - MOST_LISTED} more")
+    kinds: dict[tuple[object, ...], list[DataError]] = {}
+    for error in errors:
+        kinds.setdefault((error.message, error.hint, error.file, error.field, type(error.line)), []).append(error)
+    folded = [same for same in kinds.values() if len(same) > MOST_ALIKE and same[0].line is not None]
+    standing = {id(same[0]): same for same in folded}
+    hidden = {id(error) for same in folded for error in same[1:]}
+    listed = [error for error in errors if id(error) not in hidden]
+    if id(first) in standing:
+        first.add_note(f"the same {_on_lines(standing[id(first)][1:])}")
+    for other in listed[1:MOST_LISTED]:
+        same = standing.get(id(other), [])
+        other.more = 0
+        first.add_note(f"{other} (the same {_on_lines(same[1:])})" if same else str(other))
+    if len(listed) > MOST_LISTED:
+        rest = sum(len(standing.get(id(error), [error])) for error in listed[MOST_LISTED:])
+        first.add_note(f"… and {rest} more")
     return first
+
+
+def _on_lines(errors: Sequence[DataError]) -> str:
+    """On how many rows some errors are, and on which: the first twenty."""
+    noun = {SheetRow: "row", Case: "case"}.get(type(errors[0].line), "line")
+    shown = ", ".join(f"{error.line:d}" for error in errors[:MOST_LISTED])
+    return f"on {len(errors):,} more {noun}s: {shown}{', …' if len(errors) > MOST_LISTED else ''}"
 
 
 def in_words(error: Mapping[str, Any]) -> str:

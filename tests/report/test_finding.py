@@ -244,7 +244,8 @@ def test_cloze() -> None:
             estimated("mean β", numbers, 60, group="all"),
             estimated("mean rated mass", (mass, mass, mass), 60, group="all"),
         ]
-        return result("cloze", model, rows, {}, scale="old < new")
+        items: dict[str, list[Any]] = {"group": ["early", "late"], "expected": [0.5, 1.0]}
+        return result("cloze", model, rows, items, scale="old < new")
 
     each = [of("a", (-0.2, -0.3, -0.1)), of("b", (0.0, -0.1, 0.1))]
     assert said("cloze", each) == [
@@ -263,6 +264,35 @@ def test_cloze() -> None:
         "groups it cannot be told apart from 0.",
     ]
     assert said("cloze", [of("a", (0.0, NAN, NAN), 0.0)]) == []  # no rated word: nothing was measured
+
+
+def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
+    """Of sentences for both ends, leaning towards one suits half and not the others: the mean δ would cancel."""
+    gap, name = "difference of mean β", "difference of mean δ"
+    rows = [
+        estimated(gap, (0.2, 0.1, 0.3), 20, 0.01, 0.01, comparison="a − b", group="early"),
+        estimated(gap, (0.2, 0.1, 0.3), 20, 0.01, 0.01, comparison="a − b", group="late"),
+        estimated(gap, (0.2, 0.15, 0.25), 40, 0.01, comparison="a − b", group="all"),
+        estimated(name, (-0.1, -0.2, -0.05), 20, 0.01, 0.02, comparison="a − b", group="early"),
+        estimated(name, (0.1, 0.05, 0.2), 20, 0.01, 0.02, comparison="a − b", group="late"),
+        estimated(name, (0.0, -0.05, 0.05), 40, 0.9, comparison="a − b", group="all"),
+    ]
+    leans = [estimated(m, (0.2, 0.1, 0.3), 40, group="all") for m in ("mean β", "mean rated mass")]
+    told = {}
+    for late in ([1.0], [1.0, -0.5]):
+        items: dict[str, list[Any]] = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
+        each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
+        told[len(late)] = said("cloze", each, compared(rows))[1:]
+    overall, by_group, *adequacy = told[1]
+    assert overall == "a leans more towards new than b: difference of mean β +0.200 [+0.150, +0.250], n = 40 sentences."
+    assert by_group.startswith(
+        "Difference of mean β, a − b, by groups: early +0.200 [+0.100, +0.300], n = 20 sentences"
+    )
+    assert adequacy == [
+        "Difference of mean δ, a − b, by groups: early −0.100 [−0.200, −0.050], n = 20 sentences, late +0.100 [+0.050, "
+        "+0.200], n = 20 sentences."
+    ]
+    assert told[2][2] == "Difference of mean δ, a − b, early: −0.100 [−0.200, −0.050], n = 20 sentences."
 
 
 def test_values() -> None:

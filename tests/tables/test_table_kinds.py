@@ -142,7 +142,7 @@ def test_a_decimal_comma_between_commas_is_an_error_with_its_place(tmp_path: Pat
 @settings(max_examples=40, deadline=None)
 def test_every_bad_cell_is_listed_up_to_twenty(folder: Path, bad: set[int]) -> None:
     path = folder / "t.csv"
-    path.write_text("word,x\n" + "".join(f"w,{'many' if i in bad else i}\n" for i in range(40)), "utf-8")
+    path.write_text("word,x\n" + "".join(f"w,{f'many{i}' if i in bad else i}\n" for i in range(40)), "utf-8")
     if not bad:
         assert len(read_models(path, Measured)) == 40
         return
@@ -157,6 +157,27 @@ def test_every_bad_cell_is_listed_up_to_twenty(folder: Path, bad: set[int]) -> N
     assert len(told) == min(len(bad), 20) + (len(bad) > 20)
     assert len(bad) <= 20 or told[-1] == f"… and {len(bad) - 20} more"
     assert pickle.loads(pickle.dumps(caught.value)).__notes__ == told[1:] if len(told) > 1 else True
+
+
+@given(bad=st.sets(st.integers(0, 39), min_size=1), other=st.integers(0, 39))
+@settings(max_examples=40, deadline=None)
+def test_errors_that_are_alike_are_one_line_with_their_count(folder: Path, bad: set[int], other: int) -> None:
+    path = folder / "t.csv"
+    cells = ["few" if i == other else "many" if i in bad else str(i) for i in range(40)]
+    path.write_text("word,x\n" + "".join(f"w,{cell}\n" for cell in cells), "utf-8")
+    alike, every = cells.count("many"), sorted({*bad, other})
+    with pytest.raises(DataError) as caught:
+        read_models(path, Measured)
+    assert (caught.value.line, caught.value.more) == (every[0] + 2, len(every) - 1)
+    told = [caught.value.alone(), *getattr(caught.value, "__notes__", ())]
+    if alike <= 5:
+        assert len(told) == len(every)
+        return
+    assert sum("'many'" in text for text in told) == sum("'few'" in text for text in told) == 1
+    rest = [i + 2 for i in sorted(bad - {other})[1:]]
+    lines = ", ".join(map(str, rest[:20])) + (", …" if len(rest) > 20 else "")
+    (counted,) = (text for text in told if "the same on" in text)
+    assert f"the same on {alike - 1} more lines: {lines}" in counted
 
 
 def test_a_column_that_is_missing_is_told_once_with_what_may_be_meant(tmp_path: Path) -> None:

@@ -26,7 +26,8 @@ def export(
     """Write every predicted word without a rating, in its sentence, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
-    from penchant.instruments.cloze.ratings import cloze_results, unrated
+    from penchant.instruments.cloze.data import UNNAMED
+    from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, unnamed, unrated
     from penchant.study.results import require_unedited
     from penchant.tables.spreadsheets import MARK, for_spreadsheets
 
@@ -35,13 +36,18 @@ def export(
     if out and occupied(out):  # it may hold somebody's ratings
         raise OutputError("is already there", where=str(out), hint="remove it or name another file")
     require_unedited(directory)
-    table = unrated(cloze_results(directory), estimated=estimated)
+    results = cloze_results(directory)
+    table, marks = unrated(results, estimated=estimated), not_to_rate(results)
     if out is None:
         with to_stdout():
             emit(for_spreadsheets(table).write_csv())
     else:
         write_text(MARK + for_spreadsheets(table).write_csv(), out)
     say(f"{len(table)} words to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
+    if marks:
+        say(f"left out: {marks} predictions that are punctuation or pieces of words, which nobody can judge")
+    if unnamed(results):
+        say(f"note: {UNNAMED}, and run the study again (predictions come from the cache)")
 
 
 @ratings.command("import")
@@ -62,6 +68,10 @@ def import_(
     require_unedited(directory)
     merged = merge(cloze_results(directory), files, into, rater=rater, replace=replace)
     write_ratings(merged.ratings, into)
+    for sheet in merged.sheets:
+        say(f"{sheet.file}: {sheet.rows:,} rows, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
+    for note in merged.notes:
+        say(f"note: {note}")
     say(
         f"{into}: {len(merged.ratings)} ratings ({merged.new} new, {merged.known} known before, "
         f"{merged.replaced} replaced; {merged.empty} rows left empty)"

@@ -67,5 +67,7 @@ def suggestion(name: str, present: Sequence[str]) -> str:
     """What to do about a column that is not there: the columns there are, and the one that may be meant."""
     listing = f"the columns are {', '.join(present)}"
     folded = {column.casefold().strip(): column for column in reversed(present)}
-    near = difflib.get_close_matches(name.casefold(), folded, n=1)
+    near = difflib.get_close_matches(name.casefold(), folded, n=1) or [
+        c for c in folded if name.casefold() in c.split()
+    ]
     return f"did you mean {folded[near[0]]}? {listing}" if near else listing

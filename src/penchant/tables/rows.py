@@ -29,7 +29,7 @@ from penchant.tables.spreadsheets import unguarded
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
 
-__all__ = ["Row", "columns", "is_binary", "lacking", "read_labelled", "read_models", "read_rows"]
+__all__ = ["Row", "checked_models", "columns", "is_binary", "lacking", "read_labelled", "read_models", "read_rows"]
 
 _PARQUET = b"PAR1"
 _LONGEST_MAGIC = 16
@@ -66,19 +66,34 @@ def read_models(
     guarded: bool = False,
     columns: Mapping[Any, str] = _AS_NAMED,
     naming: str = "",
-    noted: list[DataError] | None = None,
 ) -> list[tuple[int, Model]]:
     """Read the rows of a table as instances of a pydantic model, each with its line; the table may have no rows.
 
     An empty cell of CSV or TSV counts as missing; where cells are `guarded` against spreadsheets, they are taken as
     what they stand for. `columns` names those of fields that are called otherwise in the table; `naming` is how a user
     says so, with FIELD for the field. Raises DataError naming file, line and field, with every other bad cell in its
-    notes; where there is a list for what is `noted`, bad cells are added to it instead, and their rows left out.
+    notes.
     """
+    models, errors = checked_models(path, model, guarded=guarded, columns=columns, naming=naming)
+    if errors:
+        raise together(errors)
+    return models
+
+
+def checked_models(
+    path: str | Path,
+    model: type[Model],
+    *,
+    guarded: bool = False,
+    columns: Mapping[Any, str] = _AS_NAMED,
+    naming: str = "",
+) -> tuple[list[tuple[int, Model]], list[DataError]]:
+    """The same, with the errors instead of raising them, for a caller that has more to check in every row."""
     file = Path(path)
     data = _bytes(file)
     numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation)]
-    models, errors = [], []
+    models: list[tuple[int, Model]] = []
+    errors: list[DataError] = []
     absent: set[str] = set()
     rows = list(_rows(data, file, unguarded if guarded else None))
     header = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -100,11 +115,7 @@ def read_models(
                     absent |= {field} - set(header)
                 shown = columns.get(field or "", field)
                 errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))
-    if noted is not None:
-        noted += errors
-    elif errors:
-        raise together(errors)
-    return models
+    return models, errors
 
 
 def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:

@@ -1327,7 +1327,7 @@ def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
     rules = [line for line in drawn["beta"].split("<line ") if 'stroke-width="2.5"' in line]
     wide = [line for line in rules if 'x2="0"' not in line]
     assert len(wide) == 1, rules
-    for text in (">thou<", ">thou's<", ">unrated<", ">i4<", ">−½<"):
+    for text in (">thou<", ">thou's<", ">valence (white: unrated)<", ">i4<", ">−1<"):
         assert text in drawn["sentences"], text
 
 

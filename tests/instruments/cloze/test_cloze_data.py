@@ -215,7 +215,7 @@ BAD_SENTENCES = {
     "missing column": (
         "id,sentence,expected,group\na,The [MASK].,0,g\n",
         ", line 2, field 'text'",
-        ["is missing", "the columns are id, sentence, expected, group"],
+        ["is missing", "the columns are id, sentence, expected, group", "write columns: {text: COLUMN} in a study"],
     ),
     "column of the results": (
         "id,text,expected,group,beta\na,The [MASK].,0,g,1\n",
@@ -252,6 +252,21 @@ def test_a_missing_cell_lists_no_columns(write: Write) -> None:
     with pytest.raises(DataError) as caught:
         read_cloze(table)
     assert caught.value.hint == ""
+
+
+@pytest.mark.parametrize(
+    ("gap", "shown"),
+    [("____", "___"), ("__", "___"), ("<mask>", "<mask>"), ("[Mask]", "[Mask]"), ("…", "…"), ("[ ]", "[ ]")],
+)
+def test_gaps_written_otherwise_are_one_line_that_says_how_to_write_them(write: Write, gap: str, shown: str) -> None:
+    table = write("s.csv", HEAD + "".join(f"s{i},The old {gap} slept.,0,g\n" for i in range(30)))
+    with pytest.raises(DataError) as caught:
+        read_cloze(table)
+    assert str(caught.value) == (
+        f"{table}, line 2, field 'text': a sentence has exactly one gap [MASK], this one has 0: write [MASK] for "
+        f"{shown} (… and 29 more like it)"
+    )
+    assert caught.value.__notes__ == [f"the same on 29 more lines: {', '.join(str(line) for line in range(3, 23))}, …"]
 
 
 def test_columns_of_the_results_are_no_labels(write: Write) -> None:

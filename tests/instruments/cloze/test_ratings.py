@@ -133,9 +133,13 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     code, out, err = penchant("ratings", "export", "first", "-o", "rate.csv")
     assert (code, out) == (0, "")
     exported = rows(tmp_path / "rate.csv")
-    assert err == f"{len(exported)} words to rate, from −1 to 1 in steps of one half: rate.csv\n"
     # This model's vocabulary is in NFD (শোনে), tables of ratings are in NFC.
-    words = {(id_, nfc(word)) for id_, word, s in flat.select("id", "words", "sources").iter_rows() if s == "none"}
+    unrated_words = [(id_, nfc(w)) for id_, w, s in flat.select("id", "words", "sources").iter_rows() if s == "none"]
+    words = {(id_, word) for id_, word in unrated_words if any(map(str.isalnum, word))}
+    marks = len(flat.filter(pl.col("sources") == "piece")) + len({*unrated_words} - words)
+    told = [f"{len(exported)} words to rate, from −1 to 1 in steps of one half: rate.csv"]
+    left_out = f"left out: {marks} predictions that are punctuation or pieces of words, which nobody can judge"
+    assert err.splitlines() == told + [left_out] * (marks > 0)
     assert {(row["sentence"], row["word"]) for row in exported} == words
     assert len(exported) == len(words) >= 10
 
@@ -147,8 +151,12 @@ def test_from_predictions_to_ratings_and_back(penchant: Program, study: Callable
     assert (code, out) == (0, "")
     empty = len(exported) // 5
     n = 2 * len(exported) - empty
-    told, then = err.splitlines()
-    assert told == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)"
+    *per_file, merged, then = err.splitlines()
+    assert per_file == [
+        f"anna.csv: {len(exported)} rows, {len(exported)} rated, 0 left empty",
+        f"ben.csv: {len(exported)} rows, {len(exported) - empty} rated, {empty} left empty",
+    ]
+    assert merged == f"ratings.csv: {n} ratings ({n} new, 0 known before, 0 replaced; {empty} rows left empty)"
     assert then.startswith("next: write ratings: ratings.csv under cloze in study.yaml, then penchant run study.yaml")
 
     said: dict[tuple[str, str], dict[str, float]] = {}
@@ -217,13 +225,15 @@ def test_words_that_only_a_lexicon_rates_are_exported_on_demand(
 def test_export_is_every_unrated_word_in_its_sentence(penchant: Program, first: Path) -> None:
     code, out, err = penchant("ratings", "export", first)
     assert code == 0
-    assert err == "3 words to rate, from −1 to 1 in steps of one half\n"
+    assert err == (
+        "2 words to rate, from −1 to 1 in steps of one half\n"
+        "left out: 2 predictions that are punctuation or pieces of words, which nobody can judge\n"
+    )
     found = list(csv.DictReader(out.splitlines()))
     assert list(found[0]) == COLUMNS
     assert [(r["sentence"], r["word"], r["filled"], float(r["probability"])) for r in found] == [
         ("s1", "dog", "The old dog slept.", 0.4),
         ("s1", "thou", "The old thou slept.", 0.05),
-        ("s2", ",", ", saw, and left.", 0.5),
     ]
     for row in found:
         assert row["text"] == TEXTS[row["sentence"]]
@@ -232,7 +242,7 @@ def test_export_is_every_unrated_word_in_its_sentence(penchant: Program, first: 
 
 def test_export_with_estimated_words(first: Path) -> None:
     found = unrated(cloze_results(first), estimated=True)
-    assert found["word"].to_list() == ["dog", "thou", ",", "She", "They"]
+    assert found["word"].to_list() == ["dog", "thou", "She", "They"]
 
 
 def test_two_models_share_a_row(penchant: Program, first: Path, tmp_path: Path) -> None:
@@ -248,7 +258,6 @@ def test_two_models_share_a_row(penchant: Program, first: Path, tmp_path: Path) 
         ("s1", "dog", "0.4"),
         ("s1", "cat", "0.01"),
         ("s2", "He", "0.7"),
-        ("s2", ",", "0.5"),
     ]
     before = (tmp_path / "rate.csv").read_bytes()
     code, _, err = penchant("ratings", "export", first, "-o", "rate.csv")
@@ -258,26 +267,28 @@ def test_two_models_share_a_row(penchant: Program, first: Path, tmp_path: Path) 
 
 
 def test_a_word_that_one_model_predicts_twice_is_one_row(tmp_path: Path) -> None:
-    """Byte-level vocabularies hold a comma with and without a space; two spellings can be one word in NFC."""
+    """Byte-level vocabularies hold a word with and without a space; two spellings can be one word in NFC."""
     nfd = unicodedata.normalize("NFD", "café")
     twice: dict[str, list[Predicted]] = {
-        "s1": [(",", 0.2, "none"), (",", 0.3, "none"), (nfd, 0.1, "none"), ("café", 0.1, "none")]
+        "s1": [("dog", 0.2, "none"), ("dog", 0.3, "none"), (nfd, 0.1, "none"), ("café", 0.1, "none")]
     }
     result(predictions=twice).save(tmp_path / "out" / "cloze" / "tiny")
     result(predictions=twice).save(tmp_path / "out" / "cloze-2" / "tiny")
     found = unrated(cloze_results(tmp_path / "out"))
-    assert found.select("word", "probability").rows() == [(",", 0.3), ("café", 0.1)]
+    assert found.select("word", "probability").rows() == [("dog", 0.3), ("café", 0.1)]
 
 
 def test_an_export_nobody_filled_comes_back(penchant: Program, tmp_path: Path) -> None:
-    words = [",", '"', "don't", "a b", "[SEP]", "क्या", "0", "None", "NaN", "true", "=1+1", "'", ";", "\t x"]
-    odd: dict[str, list[Predicted]] = {"s1": [(word, 0.01, "none") for word in words]}
+    words = ["don't", "a b", "[SEP]", "क्या", "0", "None", "NaN", "true", "=1+1", "\t x", "'s", "it;s"]
+    odd: dict[str, list[Predicted]] = {"s1": [(word, 0.01, "none") for word in [*words, ",", '"', "'", ";"]]}
     result(predictions=odd, texts={"s1": 'He said "a,b",\n[MASK].'}).save(tmp_path / "first" / "cloze" / "tiny")
-    assert penchant("ratings", "export", "first", "-o", "rate.csv")[0] == 0
-    code, _, err = penchant("ratings", "import", "first", "rate.csv", "--into", "ratings.csv")
-    assert code == 0, err
-    assert err == f"ratings.csv: 0 ratings (0 new, 0 known before, 0 replaced; {len(words)} rows left empty)\n"
-    assert (tmp_path / "ratings.csv").read_text() == "sentence,word,rater,rating\n"
+    code, _, err = penchant("ratings", "export", "first", "-o", "rate.csv")
+    assert (code, err.splitlines()[1][:25]) == (0, "left out: 4 predictions t")
+    answer = penchant("ratings", "import", "first", "rate.csv", "--into", "ratings.csv")
+    refused(
+        answer, f"no rating to import: rate.csv: the column 'rating' is empty in all {len(words)} rows — fill it in"
+    )
+    assert not (tmp_path / "ratings.csv").exists()
     filled = [{**row, "rating": "1"} for row in rows(tmp_path / "rate.csv")]
     assert [unguarded(row["word"]) for row in filled] == words
     fill(tmp_path / "anna.csv", filled)
@@ -380,7 +391,12 @@ def test_several_files_all_or_nothing(penchant: Program, first: Path, tmp_path: 
     (tmp_path / "ben.csv").write_text(HEAD + f"{DOG}\n" + "s2,,He,1\n")
     code, _, err = penchant("ratings", "import", first, "anna.csv", "ben.csv", "--into", "new/ratings.csv")
     assert code == 0
-    assert err == "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 rows left empty)\n"
+    assert err.splitlines() == [
+        "anna.csv: 1 rows, 1 rated, 0 left empty",
+        "ben.csv: 2 rows, 1 rated, 1 left empty",
+        "note: no model predicted 'He' in s2: such ratings change no number",
+        "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 rows left empty)",
+    ]
     kept = (tmp_path / "new/ratings.csv").read_text()
     assert kept == "sentence,word,rater,rating\ns1,dog,anna,1\ns2,He,ben,1\n"
     again = penchant("ratings", "import", first, "anna.csv", "ben.csv", "--into", "new/ratings.csv")
@@ -399,7 +415,7 @@ def test_replace_changes_what_this_rater_said_before(penchant: Program, first: P
     refused(penchant(*command), "--replace")
     code, _, err = penchant(*command, "--replace")
     assert code == 0
-    assert err == "ratings.csv: 4 ratings (1 new, 1 known before, 1 replaced; 0 rows left empty)\n"
+    assert err.endswith("ratings.csv: 4 ratings (1 new, 1 known before, 1 replaced; 0 rows left empty)\n")
     kept = [(r.sentence, r.word, r.rater, r.value) for r in read_ratings([tmp_path / "ratings.csv"])]
     assert kept == [
         ("s1", "dog", "anna", 0.5),
@@ -414,11 +430,11 @@ def test_replace_changes_what_this_rater_said_before(penchant: Program, first: P
 
 def test_an_emptied_rating_leaves_the_earlier_one(penchant: Program, first: Path, tmp_path: Path) -> None:
     (tmp_path / "ratings.csv").write_text(BEFORE)
-    (tmp_path / "anna.csv").write_text(HEAD + f"{DOG}\n")
+    (tmp_path / "anna.csv").write_text(HEAD + f"{DOG}\ns1,,thou,1\n")
     code, _, err = penchant("ratings", "import", first, "anna.csv", "--into", "ratings.csv", "--replace")
     assert code == 0
-    assert "2 ratings (0 new, 0 known before, 0 replaced; 1 rows left empty)" in err
-    assert (tmp_path / "ratings.csv").read_text() == BEFORE
+    assert "3 ratings (1 new, 0 known before, 0 replaced; 1 rows left empty)" in err
+    assert (tmp_path / "ratings.csv").read_text() == BEFORE + "s1,thou,anna,1\n"
 
 
 def test_who_rated(penchant: Program, first: Path, tmp_path: Path) -> None:

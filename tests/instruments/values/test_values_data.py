@@ -412,7 +412,12 @@ def test_every_bad_answer_is_listed_or_counted(tmp_path_factory: pytest.TempPath
         counts = Counter(cell for _, cell in bad)
         bad = [next(each for each in bad if each[1] == cell) for cell in counts]
         more = [f", and in {count - 1} more rows" if count > 1 else "" for count in counts.values()]
-    for (line, cell), others, text in zip(bad, more, told, strict=True):
+    else:  # more than five that are alike are one line
+        often = {cell for cell in ("9", "x") if sum(cell == each for _, each in bad) > 5}
+        bad = [each for i, each in enumerate(bad) if each[1] not in often or each[1] not in {c for _, c in bad[:i]}]
+        told = [text for text in told if not text.startswith("the same on")]
+    assert len(bad) == len(told)
+    for (line, cell), others, text in zip(bad, more, told, strict=False):
         assert text.startswith(f"{folder}/a.csv, line {line}, field 'b1': ") and f"got '{cell}'{others} — " in text
 
 

@@ -13,7 +13,10 @@ from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, INK, Figure
 from penchant.report.tables import models
 
-VALENCE_COLOURS = {"−1": "#b35806", "−½": "#f1a340", "0": "#dddddd", "½": "#998ec3", "1": "#542788", "unrated": "#fff"}
+_VALENCE_COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#dddddd", 0.5: "#998ec3", 1.0: "#542788"}
+"""The colours of the points of the scale; those of the valences between them lie between these."""
+_UNRATED_COLOUR = "#fff"
+_QUARTERS = {0.0: "", 1.0: "¼", 2.0: "½", 3.0: "¾"}
 _MANY = 120
 """Number of sentences above which their figure is left out; the table of items has them all."""
 
@@ -52,7 +55,8 @@ def figures(results: Sequence[Result]) -> list[Figure]:
             Figure(
                 "sentences",
                 "What each model puts into each gap",
-                "For each model and sentence a bar of the predicted words: length is probability, colour is valence.",
+                "For each model and sentence a bar of the predicted words: length is probability, colour is valence, "
+                "white is unrated.",
                 _sentences(results),
                 picks="item",
             )
@@ -109,15 +113,15 @@ def _strips(results: Sequence[Result], column: str, axis: str, domain: tuple[flo
 
 
 def _sentences(results: Sequence[Result]) -> alt.HConcatChart:
-    """For every sentence one bar of the predicted words: length is probability, colour is valence."""
+    """For every sentence one bar of the predicted words: length is probability, colour is valence, white "
+    "is unrated."""
     panels = []
     for result in results:
         rows = []
-        for id_, text, words, probs, valences in result.items.select(
-            "id", "text", "words", "probs", "valences"
-        ).iter_rows():
+        columns = result.items.select("id", "text", "words", "probs", "valences").iter_rows()
+        for (id_, text, words, probs, valences), worths in zip(columns, every_worth(result.items), strict=True):
             start = 0.0
-            for word, p, value in zip(words, probs, valences, strict=True):
+            for word, p, value, said in zip(words, probs, valences, worths, strict=True):
                 rows.append(
                     {
                         "item": id_,
@@ -128,7 +132,8 @@ def _sentences(results: Sequence[Result]) -> alt.HConcatChart:
                         "to": start + p,
                         "middle": start + p / 2,
                         "p": p,
-                        "worth": nearest_point(value),
+                        "valence": value,
+                        "worth": said,
                     }
                 )
                 start += p
@@ -137,24 +142,47 @@ def _sentences(results: Sequence[Result]) -> alt.HConcatChart:
             y=alt.Y("item:N", sort=ids, title=None),
             tooltip=["text:N", "word:N", alt.Tooltip("p:Q", format=".3f"), "worth:N"],
         )
-        scale = alt.Scale(domain=list(VALENCE_COLOURS), range=list(VALENCE_COLOURS.values()))
+        scale = alt.Scale(domain=list(_VALENCE_COLOURS), range=list(_VALENCE_COLOURS.values()))
         bars = base.mark_bar(stroke="#888", strokeWidth=0.4).encode(
             x=alt.X("from:Q", title="probability", scale=alt.Scale(domain=[0, 1])),
             x2="to:Q",
-            color=alt.Color("worth:N", title="valence", sort=list(VALENCE_COLOURS), scale=scale),
+            color=alt.condition(
+                "datum.valence === null",
+                alt.value(_UNRATED_COLOUR),
+                alt.Color("valence:Q", title="valence (white: unrated)", scale=scale),
+            ),
         )
         names = base.mark_text(fontSize=9).encode(
             x="middle:Q",
             text="label:N",
-            color=alt.condition("datum.worth == '1'", alt.value("white"), alt.value("black")),
+            color=alt.condition("datum.valence > 0.75", alt.value("white"), alt.value("black")),
         )
         panels.append((bars + names).properties(width=380, height=alt.Step(15), title=result.signature["model"]))
     return alt.hconcat(*panels)
 
 
-def nearest_point(value: float | None) -> str:
-    """The label of the point of the scale nearest to a valence; halfway between two, the one farther from 0."""
+def worth(value: float | None, ratings: Sequence[float] = ()) -> str:
+    """A valence as it is used: a quarter of the scale as a fraction, any other number with decimals; where raters
+    differ, what each of them said follows."""
     if value is None:
         return "unrated"
-    steps = int(2 * abs(value) + 0.5)
-    return ("0", "½", "1")[steps] if value >= 0 or not steps else ("", "−½", "−1")[steps]
+    said = f" ({', '.join(map(_number, ratings))})" if len(set(ratings)) > 1 else ""
+    return _number(value) + said
+
+
+def _number(value: float) -> str:
+    whole, rest = divmod(round(abs(value) * 4, 9), 4)
+    if rest not in _QUARTERS:
+        return f"{value:.3g}".replace("-", "−")
+    digits = f"{whole:.0f}" if whole or not rest else ""
+    return f"{'−' if value < 0 else ''}{digits}{_QUARTERS[rest]}"
+
+
+def every_worth(items: pl.DataFrame) -> list[list[str]]:
+    """`worth` of every predicted word of every sentence. A table made before ratings were kept has no ratings."""
+    if "ratings" not in items.columns:
+        items = items.with_columns(ratings=pl.lit(None))
+    return [
+        [worth(value, said) for value, said in zip(values, ratings or [()] * len(values), strict=True)]
+        for values, ratings in items.select("valences", "ratings").iter_rows()
+    ]

@@ -12,6 +12,7 @@ the first variety) through 0 (both) to 1 (`high`) in five points; any language, 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,17 +21,19 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.arguments import asked
-from penchant.errors import DataError, place
+from penchant.errors import DataError, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Text, as_text, read_document
 from penchant.tables.given import path_of
-from penchant.tables.rows import read_models
+from penchant.tables.rows import checked_models, read_models, read_rows
 
 SENTENCE = ("id", "text", "expected", "group")
 """The columns of sentences that are given in Python without names."""
 GAP = "[MASK]"
+_OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
+"""How people mark a gap elsewhere."""
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
@@ -38,6 +41,9 @@ _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
+_NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
+_OF_SHEETS = {"filled", "probability"}
+"""Columns of a sheet for raters that a table of ratings does not have."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
 
@@ -58,7 +64,9 @@ def _gapped(value: object) -> str:
     text = as_text(value)
     gaps = text.count(GAP)
     if gaps != 1:
-        raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}")
+        meant = None if gaps else _OTHER_GAP.search(text)
+        mend = f": write {GAP} for {'___' if meant[0].startswith('__') else meant[0]}" if meant else ""
+        raise ValueError(f"a sentence has exactly one gap {GAP}, this one has {gaps}{mend}")
     if text == GAP:
         raise ValueError("there is nothing but the gap")
     return text
@@ -105,6 +113,8 @@ class ReturnedRow(BaseModel):
     """The word that is rated in the gap."""
     text: Text | None = None
     """The sentence as it was exported, if the table has it; must be unchanged."""
+    filled: Text | None = None
+    """The sentence with the word in its gap as it was exported, if the table has it; must be that of the word."""
     rater: Text | None = None
     """A name for the person who rates. Default: taken from the command line or the name of the file."""
     rating: Point | None = None
@@ -140,6 +150,9 @@ class Scale(BaseModel):
     high: str = "+1"
     """The variety at 1. Default: "+1"."""
 
+    def __str__(self) -> str:
+        return f"{self.low} < {self.high}"
+
 
 class SetFile(BaseModel):
     """`set.yaml`. Paths are relative to it."""
@@ -163,6 +176,11 @@ class SetFile(BaseModel):
     """The data statement. Default: none."""
 
 
+UNNAMED = (
+    "the two ends of the scale have no names, so nobody can know which is which: name them in set.yaml, as in scale: "
+    "{low: early, high: modern}"
+)
+"""What is said of a test set that names no ends."""
 SCHEMAS: Mapping[str, type[BaseModel]] = {
     SET_FILE: SetFile,
     "sentences": SentenceRow,
@@ -258,7 +276,7 @@ def _set(description: SetFile, folder: Path, columns: Mapping[Any, str]) -> Cloz
 
 
 def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
-    rows = read_models(path, SentenceRow, columns=columns)
+    rows = read_models(path, SentenceRow, columns=columns, naming=_NAMING)
     if not rows:
         raise DataError("holds no rows", file=path)
     lines: dict[str, int] = {}
@@ -305,7 +323,7 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
     seen: dict[tuple[str, str, str], str] = {}
     ratings = []
     for path in paths:
-        for line, row in read_models(path, RatingRow, guarded=True):
+        for line, row in _rating_rows(path):
             if known is not None:
                 require_sentence(row.sentence, known, path, line)
             where = place(path, line)
@@ -320,6 +338,18 @@ def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = 
             seen[key] = where
             ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, where))
     return ratings
+
+
+def _rating_rows(path: str | Path) -> list[tuple[int, RatingRow]]:
+    """The rows of a table of ratings. Raises DataError, which says so where the file is a sheet for raters."""
+    rows, errors = checked_models(path, RatingRow, guarded=True)
+    if errors and read_rows(path)[0].values.keys() >= _OF_SHEETS:
+        told = "is a sheet as penchant ratings export writes it, not yet a table of ratings"
+        hint = f"penchant ratings import DIR {Path(path).name} --into ratings.csv makes one of it"
+        raise DataError(told, file=path, hint=hint)
+    if errors:
+        raise together(errors)
+    return rows
 
 
 def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:

@@ -13,13 +13,12 @@ from penchant.records import Result
 from penchant.report.finding import Shown, across, differences, measured, outside, sentences
 from penchant.report.tables import models
 
-_BETA = Shown("+.3f", "sentences")
-_DELTA = Shown("+.3f", "sentences")
+_NUMBER = Shown("+.3f", "sentences")
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
-    """Towards which variety each model leans over all sentences, which model suits the sentences better, and in which
-    groups of sentences."""
+    """Towards which variety each model leans over all sentences; which leans more, over all and in which groups; and
+    which suits the sentences of which groups better."""
     low, _, high = results[0].signature["scale"].partition(" < ")
     leaning = [
         text
@@ -29,7 +28,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     ]
     if comparison is None or not all(map(_rated, results)):
         return sentences("; ".join(leaning))
-    return sentences("; ".join(leaning), *_compared(comparison))
+    return sentences("; ".join(leaning), *_compared(comparison, results[0].items, high))
 
 
 def _rated(result: Result) -> bool:
@@ -50,16 +49,32 @@ def _leaning(model: str, rows: list[dict[str, Any]], low: str, high: str) -> lis
         clear = outside(row)
         side = low if row["value"] < 0 else high
         leans = f"leans towards {side}" if clear else f"cannot be told to lean towards {low} or {high}"
-        texts.append(f"{model} {leans} (mean β {_BETA.number(row)})")
+        texts.append(f"{model} {leans} (mean β {_NUMBER.number(row)})")
     return texts
 
 
-def _compared(comparison: pl.DataFrame) -> list[str]:
-    measure = difference(MEASURES["delta"])
-    overall = differences(_whole(comparison, measure), _DELTA, "suits the sentences better than", what="mean δ")
-    by_group = comparison.filter((pl.col("measure") == measure) & (pl.col("group") != EVERYTHING))
-    pairs = by_group["comparison"].unique().to_list()
-    if len(pairs) != 1 or by_group["group"].n_unique() < 2:
-        return [overall]
-    rows = ((row["group"], row) for row in by_group.iter_rows(named=True))
-    return [overall, across(rows, _DELTA, "groups", f"Difference of mean δ, {pairs[0]}")]
+def _compared(comparison: pl.DataFrame, items: pl.DataFrame, high: str) -> list[str]:
+    """The differences of β, then those of δ. Where sentences call for opposite ends, leaning towards one of them suits
+    some and not the others, and a mean δ over all would cancel: it is then told by group only, and of no group that
+    itself holds both ends."""
+    beta, delta = (difference(MEASURES[column]) for column in ("beta", "delta"))
+    texts = [differences(_whole(comparison, beta), _NUMBER, f"leans more towards {high} than", what="mean β")]
+    ends = dict(items.group_by("group", maintain_order=True).agg(pl.col("expected").sign().unique()).iter_rows())
+    texts += _by_group(comparison, beta, "mean β", list(ends))
+    if not _both_ends(items["expected"].sign().unique().to_list()):
+        texts.append(differences(_whole(comparison, delta), _NUMBER, "suits the sentences better than", what="mean δ"))
+    return texts + _by_group(comparison, delta, "mean δ", [group for group, of in ends.items() if not _both_ends(of)])
+
+
+def _both_ends(signs: Sequence[float]) -> bool:
+    return {-1.0, 1.0} <= set(signs)
+
+
+def _by_group(comparison: pl.DataFrame, measure: str, what: str, groups: Sequence[str]) -> list[str]:
+    """The groups in which two models differ; nothing where there are more than two models, or one group."""
+    rows = comparison.filter((pl.col("measure") == measure) & (pl.col("group") != EVERYTHING))
+    pairs = rows["comparison"].unique().to_list()
+    if len(pairs) != 1 or rows["group"].n_unique() < 2:
+        return []
+    named = ((row["group"], row) for row in rows.iter_rows(named=True) if row["group"] in groups)
+    return [across(named, _NUMBER, "groups", f"Difference of {what}, {pairs[0]}")]

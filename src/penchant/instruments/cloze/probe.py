@@ -31,6 +31,7 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
+    UNNAMED,
     ClozeSet,
     Sentence,
     read_candidates,
@@ -38,8 +39,11 @@ from penchant.instruments.cloze.data import (
     read_lexicon,
     read_ratings,
 )
+from penchant.instruments.cloze.data import (
+    Scale as Ends,
+)
 from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_cautions, cloze_estimates, measured
-from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora
+from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -196,7 +200,7 @@ class Cloze(Probe):
         return {
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
             **cited_columns(self.columns),
-            "scale": f"{test_set.scale.low} < {test_set.scale.high}",
+            "scale": str(test_set.scale),
             "method": self.method,
             "k": self.k,
             **({"candidates": self._cited_candidates(test_set, base)} if self.method != FILL else {}),
@@ -226,6 +230,7 @@ class Cloze(Probe):
             words = [lists[sentence.item.id] for sentence in kept]
             session.expect(sum(map(len, words)))
             predictions = self._weighed(session.scorer, test_set, words)
+        cautions += (UNNAMED,) if test_set.scale == Ends() else ()
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
@@ -263,7 +268,7 @@ class Cloze(Probe):
             candidates = {}
             for rating in read_ratings(files, ids):
                 words = candidates.setdefault(rating.sentence, [])
-                if rating.word not in words and any(c.isalnum() for c in rating.word):
+                if rating.word not in words and is_word(rating.word):
                     words.append(rating.word)
         lists = {}
         for sentence in test_set.sentences:

@@ -11,7 +11,7 @@ penchant run study.yaml -o second          with ratings: ratings.csv in the stud
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,15 +19,16 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from penchant.errors import DataError, StudyError
+from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
-from penchant.instruments.cloze.data import POINTS, Rating, ReturnedRow, read_ratings, require_sentence
+from penchant.instruments.cloze.data import POINTS, Rating, Scale, read_ratings
 from penchant.instruments.cloze.probe import filled
-from penchant.instruments.cloze.valences import UNRATED
+from penchant.instruments.cloze.returned import Sheet, notes, read_sheets, require_any
+from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha
-from penchant.tables.rows import columns, read_models
+from penchant.tables.rows import columns
 from penchant.tables.spreadsheets import for_spreadsheets
 
 ESTIMATES = ("lexicon", "set lexicon", "corpora")
@@ -53,7 +54,8 @@ def cloze_results(directory: str | Path) -> list[Result]:
 
 
 def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool = False) -> pl.DataFrame:
-    """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words.
+    """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words and marks of
+    punctuation, which no variety has to itself.
 
     The columns are sentence, text, word, filled, probability (the highest that any model gives, to four digits), scale
     (which end is which), rater and rating (both empty). Which models predict a word is left out on purpose, so that no
@@ -63,15 +65,14 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     those as well that people rated.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
-    low, _, high = results[0].signature.get("scale", "").partition(" < ")
-    scale = f"{low} is -1, {high} is 1; 0 is neither" if high else ""
+    scale = _scale(results)
     best: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for id_, text, words, probs, sources in result.items.select(
             "id", "text", "words", "probs", "sources"
         ).iter_rows():
             for spelled, p, source in zip(words, probs, sources, strict=True):
-                if source not in kinds_to_rate:
+                if source not in kinds_to_rate or (source == UNRATED and not is_word(spelled)):
                     continue
                 word = unicodedata.normalize("NFC", spelled)  # the form in which ratings are read
                 row = best.setdefault(
@@ -95,15 +96,46 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     return pl.DataFrame(rows, schema=kinds)
 
 
+def _scale(results: Sequence[Result]) -> str:
+    """What a sheet says of the ends of the scale; an older result does not have them."""
+    low, _, high = results[0].signature.get("scale", "").partition(" < ")
+    if not high:
+        return ""
+    ends = "-1 is one end, 1 the other" if unnamed(results) else f"{low} is -1, {high} is 1"
+    return f"{ends}; 0 is neither"
+
+
+def unnamed(results: Sequence[Result]) -> bool:
+    """Whether the ends of the scale have no names, so that no rater can know which is which."""
+    return results[0].signature.get("scale", "") == str(Scale())
+
+
+def not_to_rate(results: Sequence[Result]) -> int:
+    """How many predictions nobody rates because they are no words: pieces and marks of punctuation, each once a
+    sentence."""
+    return len(
+        {
+            (id_, unicodedata.normalize("NFC", word))
+            for result in results
+            for id_, words, sources in result.items.select("id", "words", "sources").iter_rows()
+            for word, source in zip(words, sources, strict=True)
+            if source == PIECE or (source == UNRATED and not is_word(word))
+        }
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """All ratings after an import, and the numbers of new, known and replaced ones and of rows left empty."""
+    """All ratings after an import, the numbers of new, known and replaced ones and of rows left empty, the sheets they
+    came in, and what the user should know of them."""
 
     ratings: tuple[Rating, ...]
     new: int
     known: int
     replaced: int
     empty: int
+    sheets: tuple[Sheet, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def merge(
@@ -117,9 +149,10 @@ def merge(
     """Check returned ratings and merge them with those in `into`, which need not exist yet; nothing is written.
 
     The name of the rater is that in the row, else `rater`, else the name of the file. Raises DataError naming file and
-    line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word rated twice by one
-    rater, or a rating that contradicts an earlier one by the same rater (unless `replace`); OutputError for an `into`
-    that is not such a table, or is one of the files.
+    line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of
+    the filled sentence, a word rated twice by one rater, or a rating that contradicts an earlier one by the same rater
+    (unless `replace`), every other such row in its notes; and for sheets without a column `rating`, or without any
+    rating. OutputError for an `into` that is not such a table, or is one of the files.
     """
     files = list(files)
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
@@ -130,57 +163,28 @@ def merge(
     refuse_other(target, TABLE, is_ratings_table)
     before = read_ratings([target], texts) if target.exists() and target.stat().st_size else []
     merged = {(r.sentence, r.word, r.rater): r for r in before}
-    counts = dict.fromkeys(("new", "known", "replaced", "empty"), 0)
-    for file, line, rating in _returned(map(Path, files), texts, rater):
-        if rating is None:
-            counts["empty"] += 1
-            continue
-        key = (rating.sentence, rating.word, rating.rater)
-        earlier = merged.get(key)
-        if earlier and earlier.value != rating.value and not replace:
-            raise DataError(
-                f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence} {earlier.value:g} before",
-                file=file,
-                line=line,
-                hint=f"see {earlier.place}; --replace takes the new one",
-            )
-        counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
-        merged[key] = rating
+    counts = dict.fromkeys(("new", "known", "replaced"), 0)
+    sheets, errors = read_sheets(map(Path, files), texts, rater)
+    for sheet in sheets:
+        for line, rating in sheet.ratings:
+            key = (rating.sentence, rating.word, rating.rater)
+            earlier = merged.get(key)
+            if earlier and earlier.value != rating.value and not replace:
+                told = f"{rating.rater} rated '{rating.word}' in sentence {rating.sentence} {earlier.value:g} before"
+                hint = f"see {earlier.place}; --replace takes the new one"
+                errors.append(DataError(told, file=sheet.file, line=line, hint=hint))
+            counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
+            merged[key] = rating
+    if errors:
+        places = {sheet.file: i for i, sheet in enumerate(sheets)}
+        raise together(sorted(errors, key=lambda error: (places[Path(str(error.file))], error.line or 0)))
+    require_any(sheets)
     order = {id_: i for i, id_ in enumerate(texts)}
     ratings = sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater))
-    return Merged(tuple(ratings), **counts)
-
-
-def _returned(
-    files: Iterable[Path], texts: Mapping[str, str], rater: str | None
-) -> Iterator[tuple[Path, int, Rating | None]]:
-    """The rating in every row, None where it was left empty, with file and line. `texts` are the sentences by id."""
-    places: dict[tuple[str, str, str], str] = {}
-    for file in files:
-        for line, row in read_models(file, ReturnedRow, guarded=True):
-            require_sentence(row.sentence, texts, file, line)
-            if row.text is not None and row.text != texts[row.sentence]:
-                raise DataError(
-                    f"this is not the text of sentence {row.sentence}",
-                    file=file,
-                    line=line,
-                    field="text",
-                    hint="rate the sentences as they were exported",
-                )
-            if row.rating is None:
-                yield file, line, None
-                continue
-            who = unicodedata.normalize("NFC", row.rater or rater or file.stem).strip()
-            key = (row.sentence, row.word, who)
-            if key in places:
-                raise DataError(
-                    f"{who} rates '{row.word}' in sentence {row.sentence} a second time",
-                    file=file,
-                    line=line,
-                    hint=f"the first is in {places[key]}",
-                )
-            places[key] = f"{file}, line {line}"
-            yield file, line, Rating(*key, row.rating, places[key])
+    empty = sum(sheet.empty for sheet in sheets)
+    return Merged(
+        tuple(ratings), **counts, empty=empty, sheets=tuple(sheets), notes=tuple(notes(sheets, results, ratings))
+    )
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from penchant.instruments.cloze.charts import nearest_point
+from penchant.instruments.cloze.charts import every_worth
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
 from penchant.instruments.cloze.raters import SAMPLED
@@ -107,10 +107,9 @@ def items(results: Sequence[Result]) -> ItemTable:
             Column("rated mass", "number", result.items["rated_mass"], model, 3),
             Column("words", "hidden", result.items["words"].list.join(" "), model),
         ]
-        worth = [[nearest_point(value) for value in values] for values in result.items["valences"]]
         tokens = [
-            [f"{word} {point}" for word, point in zip(words, points, strict=True)]
-            for words, points in zip(result.items["words"], worth, strict=True)
+            [f"{word} {worth}" for word, worth in zip(words, worths, strict=True)]
+            for words, worths in zip(result.items["words"], every_worth(result.items), strict=True)
         ]
         numbers = result.items.select("beta", "delta", "rated", "unrated", "pieces").iter_rows()
         remarks[model] = pl.Series(
@@ -131,7 +130,10 @@ def items(results: Sequence[Result]) -> ItemTable:
                 result.items["valences"],
             )
         )
-    unit = "probability of each word; after the word its valence"
+    unit = (
+        "probability of each word; after the word its valence, the mean over raters; where they differ, what each of "
+        "them said, in the order of their names"
+    )
     return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit)
 
 

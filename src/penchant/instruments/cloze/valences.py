@@ -29,6 +29,11 @@ def folded(word: str) -> str:
     return unicodedata.normalize("NFC", word).casefold()
 
 
+def is_word(text: str) -> bool:
+    """Whether a prediction is a word that can be judged: a mark of punctuation has no letter and no digit."""
+    return any(character.isalnum() for character in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Lookup:
     """Values of words, looked up as spelled, else regardless of case if all such spellings have the same value.

@@ -19,7 +19,7 @@ from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
 from penchant.tables.documents import Text, as_text
-from penchant.tables.rows import read_models
+from penchant.tables.rows import checked_models
 
 Kind = Literal["choices", "ratings"]
 COLUMNS = ("pair", "rater", "choice")
@@ -99,7 +99,9 @@ def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -
     reading = _Reading(_Pairs.of(pair_sets))
     files = [Path(path) for path in paths]
     for file in files:
-        for line, row in read_models(file, JudgementRow, guarded=True, noted=reading.errors):
+        rows, errors = checked_models(file, JudgementRow, guarded=True)
+        reading.errors += errors
+        for line, row in rows:
             reading.take(row, file, line)
     reading.require_one_kind(files)
     if reading.errors:

@@ -1,0 +1,128 @@
+"""Sheets that raters return: every row is checked against the sentences it is about."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from penchant.errors import DataError
+from penchant.instruments.cloze.data import Rating, ReturnedRow, require_sentence
+from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.valences import folded
+from penchant.instruments.result import Result
+from penchant.tables.places import suggestion
+from penchant.tables.rows import checked_models, read_rows
+
+_NAMED = 3
+"""How many words a note names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sheet:
+    """What a rater returned: the number of rows, and the ratings, each with its line."""
+
+    file: Path
+    rows: int
+    ratings: tuple[tuple[int, Rating], ...]
+
+    @property
+    def empty(self) -> int:
+        """The number of rows without a rating."""
+        return self.rows - len(self.ratings)
+
+
+def read_sheets(
+    files: Iterable[Path], texts: Mapping[str, str], rater: str | None
+) -> tuple[list[Sheet], list[DataError]]:
+    """The sheets in some files, and what is wrong with their rows. `texts` are the sentences by id; a row that names no
+    rater is by `rater`, else by the name of the file. Raises DataError for a file that is no such table."""
+    places: dict[tuple[str, str, str], str] = {}
+    sheets, errors = [], []
+    for file in files:
+        _require_ratings(file)
+        rows, wrong = checked_models(file, ReturnedRow, guarded=True)
+        ratings = []
+        for line, row in rows:
+            mistake = _mistake(row, texts, file, line)
+            if mistake is not None:
+                wrong.append(mistake)
+            elif row.rating is not None:
+                who = unicodedata.normalize("NFC", row.rater or rater or file.stem).strip()
+                key = (row.sentence, row.word, who)
+                if key in places:
+                    told = f"{who} rates '{row.word}' in sentence {row.sentence} a second time"
+                    wrong.append(DataError(told, file=file, line=line, hint=f"the first is in {places[key]}"))
+                    continue
+                places[key] = f"{file}, line {line}"
+                ratings.append((line, Rating(*key, row.rating, places[key])))
+        sheets.append(Sheet(file, len(rows), tuple(ratings)))
+        errors += sorted(wrong, key=lambda error: error.line or 0)
+    return sheets, errors
+
+
+def _require_ratings(file: Path) -> None:
+    """Raise DataError for a table without the column of ratings, which may have empty cells."""
+    header = list(dict.fromkeys(name for row in read_rows(file) for name in row.values))
+    if "rating" not in header:
+        hint = f"{suggestion('rating', header)}; call the column of the ratings 'rating'"
+        raise DataError("there is no column 'rating'", file=file, hint=hint)
+
+
+def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int) -> DataError | None:
+    """What is wrong with the sentence of a row, or with the word that it is said to be about."""
+    try:
+        require_sentence(row.sentence, texts, file, line)
+    except DataError as error:
+        return error
+    text = texts[row.sentence]
+    if row.text is not None and row.text != text:
+        told, hint = f"this is not the text of sentence {row.sentence}", "rate the sentences as they were exported"
+        return DataError(told, file=file, line=line, field="text", hint=hint)
+    if row.filled is not None and _letters(row.filled) != _letters(filled(text, row.word)):
+        told = f"the word is '{row.word}', but the column 'filled' has another: '{row.filled}'"
+        hint = "a column that is sorted alone shuffles the rows: sort whole rows, or fill in the sheet as exported"
+        return DataError(told, file=file, line=line, field="word", hint=hint)
+    return None
+
+
+def _letters(text: str) -> str:
+    """A text without what spreadsheets change: white space, and the case of the first letter."""
+    return folded("".join(text.split()))
+
+
+def require_any(sheets: Sequence[Sheet]) -> None:
+    """Raise DataError if no sheet has a rating."""
+    if not any(sheet.ratings for sheet in sheets):
+        told = "; ".join(f"{sheet.file}: the column 'rating' is empty in all {sheet.rows:,} rows" for sheet in sheets)
+        raise DataError(f"no rating to import: {told}", hint="fill it in, save the file, and import it again")
+
+
+def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[Rating]) -> list[str]:
+    """What the user should know of an import: sheets without a rating, words that no model predicted, and names of
+    raters that may be one person's."""
+    blank = [
+        f"{sheet.file} has no rating in {sheet.rows:,} rows: was it saved?"
+        for sheet in sheets
+        if sheet.empty == sheet.rows
+    ]
+    predicted = {
+        (id_, folded(word).strip())
+        for result in results
+        for id_, words in result.items.select("id", "words").iter_rows()
+        for word in words
+    }
+    rated = dict.fromkeys((r.sentence, r.word) for sheet in sheets for _, r in sheet.ratings)
+    strange = [f"'{word}' in {id_}" for id_, word in rated if (id_, folded(word)) not in predicted]
+    if strange:
+        others = f" and {len(strange) - _NAMED:,} more" if len(strange) > _NAMED else ""
+        blank.append(f"no model predicted {', '.join(strange[:_NAMED])}{others}: such ratings change no number")
+    alike: dict[str, dict[str, None]] = {}
+    for rating in ratings:
+        alike.setdefault(_letters(rating.rater), {})[rating.rater] = None
+    for names in alike.values():
+        if len(names) > 1:
+            told = " and ".join(f"'{name}'" for name in names)
+            blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
+    return blank

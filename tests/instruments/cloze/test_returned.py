@@ -1,0 +1,145 @@
+"""Sheets that raters return: nothing that went wrong in a spreadsheet is taken for a rating, or for none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_ratings import COLUMNS, HEAD, Predicted, Program, fill, result, rows
+
+from answers import refused
+from penchant.errors import DataError
+from penchant.instruments.cloze.data import read_ratings
+from penchant.instruments.cloze.ratings import merge
+
+WORDS = ["was", "hath", "is", "doth", "be", "art"]
+SENTENCES = {f"s{i}": f"He [MASK] {thing}." for i, thing in enumerate(("old", "young", "here"))}
+PREDICTED: dict[str, list[Predicted]] = {id_: [(word, 0.1, "none") for word in WORDS] for id_ in SENTENCES}
+
+
+@pytest.fixture
+def sheet(penchant: Program, tmp_path: Path) -> list[dict[str, str]]:
+    """The rows of an exported sheet, every second one rated; the results are in `first`."""
+    result(predictions=PREDICTED, texts=SENTENCES).save(tmp_path / "first" / "cloze" / "tiny")
+    assert penchant("ratings", "export", "first", "-o", "sheet.csv")[0] == 0
+    return [{**row, "rating": "0.5" if i % 2 else ""} for i, row in enumerate(rows(tmp_path / "sheet.csv"))]
+
+
+@pytest.mark.parametrize(("name", "meant"), [("Rating", True), ("Bewertung", False), ("rating (-1 bis 1)", True)])
+def test_a_sheet_whose_column_of_ratings_is_called_otherwise(
+    penchant: Program, sheet: list[dict[str, str]], tmp_path: Path, name: str, meant: bool
+) -> None:
+    fill(tmp_path / "anna.csv", [{name if key == "rating" else key: row[key] for key in COLUMNS} for row in sheet])
+    told = [f"did you mean {name}?"] if meant else []
+    answer = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
+    refused(answer, "anna.csv: there is no column 'rating'", *told, name, "call the column of the ratings 'rating'")
+    assert not (tmp_path / "ratings.csv").exists()
+
+
+def test_every_file_is_told_by_itself(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    fill(tmp_path / "anna.csv", sheet)
+    fill(tmp_path / "ben.csv", [{**row, "rating": ""} for row in sheet])
+    command = ("ratings", "import", "first", "anna.csv", "ben.csv", "--into", "ratings.csv")
+    code, _, err = penchant(*command)
+    assert code == 0, err
+    assert err.splitlines() == [
+        "anna.csv: 18 rows, 9 rated, 9 left empty",
+        "ben.csv: 18 rows, 0 rated, 18 left empty",
+        "note: ben.csv has no rating in 18 rows: was it saved?",
+        "ratings.csv: 9 ratings (9 new, 0 known before, 0 replaced; 27 rows left empty)",
+    ]
+    before = (tmp_path / "ratings.csv").read_bytes()
+    refused(penchant(*command[:3], "ben.csv", *command[5:]), "no rating to import", "ben.csv", "all 18 rows")
+    assert (tmp_path / "ratings.csv").read_bytes() == before
+
+
+def test_words_that_were_sorted_alone(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    words = sorted(row["word"] for row in sheet)
+    wrong = [i + 2 for i, (row, word) in enumerate(zip(sheet, words, strict=True)) if row["word"] != word]
+    fill(tmp_path / "anna.csv", [{**row, "word": word} for row, word in zip(sheet, words, strict=True)])
+    code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
+    assert code == 2
+    lines = err.splitlines()
+    assert [line.split(": ")[1] for line in lines] == [f"anna.csv, line {line}, field 'word'" for line in wrong]
+    assert "the word is 'art', but the column 'filled' has another: 'He was old.'" in lines[0]
+    assert not (tmp_path / "ratings.csv").exists()
+
+
+def test_every_kind_of_bad_row_is_told_at_once(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    sheet[1]["rating"] = "2"
+    sheet[3]["text"] = "He [MASK] odd."
+    sheet[5]["sentence"] = "s9"
+    sheet[7]["filled"] = "He was gone."
+    fill(tmp_path / "anna.csv", sheet)
+    sheet[1]["rating"] = "1"
+    fill(tmp_path / "ben.csv", [sheet[1], sheet[1]])
+    code, _, err = penchant("ratings", "import", "first", "anna.csv", "ben.csv", "--into", "ratings.csv")
+    assert code == 2
+    places = ["line 3, field 'rating'", "line 5, field 'text'", "line 7, field 'sentence'", "line 9, field 'word'"]
+    told = [line.removeprefix("penchant: ") for line in err.splitlines()]
+    assert [line.partition(": ")[0] for line in told] == [
+        *(f"anna.csv, {place}" for place in places),
+        "ben.csv, line 3",
+    ]
+
+
+def test_words_that_no_model_predicted(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    typed = "".join(f"s0,,{word},1\n" for word in ("WAS", "were", "been", "am", "being"))
+    (tmp_path / "anna.csv").write_text(HEAD + typed)
+    code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
+    assert code == 0
+    told = "note: no model predicted 'were' in s0, 'been' in s0, 'am' in s0 and 1 more: such ratings change no number"
+    assert told in err.splitlines()
+
+
+def test_names_that_may_be_one_person(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    for name, part in (("Anna M", sheet[1::4]), ("anna m", sheet[3::4])):
+        fill(tmp_path / f"{name}.csv", part)
+        code, _, err = penchant("ratings", "import", "first", f"{name}.csv", "--into", "ratings.csv")
+        assert code == 0
+        told = "note: the raters 'Anna M' and 'anna m' differ only in case or spaces and count as 2: one person?"
+        assert (told in err.splitlines()) == (name == "anna m")
+
+
+@given(st.permutations(range(len(WORDS))))
+def test_only_the_order_as_exported_is_taken(order: list[int]) -> None:
+    """Rows may be sorted, whole; words alone may not."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "anna.csv")
+        lines = [f"s0,{WORDS[j]},He {WORDS[i]} old.,1\n" for i, j in enumerate(order)]
+        path.write_text("sentence,word,filled,rating\n" + "".join(lines))
+        results = [result(predictions=PREDICTED, texts=SENTENCES)]
+        if order == sorted(order):
+            assert merge(results, [path], Path(folder, "r.csv")).new == len(WORDS)
+        else:
+            with pytest.raises(DataError, match="field 'word': the word is"):
+                merge(results, [path], Path(folder, "r.csv"))
+        path.write_text(
+            "sentence,word,filled,rating\n" + "".join(f"s0,{WORDS[i]},He {WORDS[i]} old.,1\n" for i in order)
+        )
+        assert merge(results, [path], Path(folder, "r.csv")).new == len(WORDS)
+
+
+def test_a_scale_without_names_is_told(penchant: Program, tmp_path: Path) -> None:
+    made = result(predictions=PREDICTED, texts=SENTENCES)
+    ends = {"−1 < +1": "-1 is one end, 1 the other; 0 is neither", "old < new": "old is -1, new is 1; 0 is neither"}
+    for scale, told in ends.items():
+        folder = tmp_path / scale[:3].strip()
+        type(made)(made.signature.with_(scale=scale), made.items, made.summary).save(folder / "cloze" / "tiny")
+        code, out, err = penchant("ratings", "export", folder)
+        assert (code, told in out) == (0, True)
+        assert ("the two ends of the scale have no names" in err) == (scale == "−1 < +1")
+
+
+def test_a_sheet_before_its_import_says_so(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    fill(tmp_path / "anna.csv", sheet)
+    told = "anna.csv: is a sheet as penchant ratings export writes it, not yet a table of ratings", "ratings import DIR"
+    refused(penchant("ratings", "agreement", "anna.csv"), *told)
+    with pytest.raises(DataError, match="is a sheet as penchant ratings export writes it"):
+        read_ratings([tmp_path / "anna.csv"])
+    fill(tmp_path / "ready.csv", [{**row, "rater": "anna", "rating": "1"} for row in sheet])
+    assert len(read_ratings([tmp_path / "ready.csv"])) == len(sheet)  # nothing is missing from it
