@@ -61,12 +61,18 @@ def test_score_without_the_column(penchant: Penchant, zoo: Zoo, tmp_path: Path) 
 
 
 def test_every_bad_cell_is_printed_below_the_first(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("s,n\n" + "Rain,1\n ,2\n" * 25)
+    """Each on a line of its own, up to twenty; many that are the same but for the row on one line together."""
+    (tmp_path / "t.csv").write_text("s,n\n" + "".join(f"Rain,1\n{' ' * n},2\n" for n in range(1, 26)))
     code, out, err = penchant("score", "-m", zoo("gpt2"), "t.csv", "--column", "s")
     lines = err.splitlines()
     assert (code, out, len(lines)) == (2, "", 21)
     assert [line.split(": ")[1] for line in lines[:20]] == [f"t.csv, line {n}, field 's'" for n in range(3, 43, 2)]
     assert lines[20] == "penchant: … and 5 more"
+
+    (tmp_path / "t.csv").write_text("s,n\n" + "Rain,1\n ,2\n" * 25)
+    code, out, err = penchant("score", "-m", zoo("gpt2"), "t.csv", "--column", "s")
+    assert (code, out) == (2, "")
+    assert err.splitlines()[1].startswith("penchant: the same on 24 more lines: 5, 7, 9,")
 
 
 @pytest.fixture
