@@ -100,6 +100,8 @@ def test_every_estimate_has_a_row(name: str, counts: pl.DataFrame, tmp_path: Pat
 def _plain(method: str) -> str:
     """A method without the names of what it counts, which differ between instruments, and without the terms of a
     regression."""
+    if "respondents" in method:  # where their answers come from, and how they count, is said behind it
+        method = method.partition("; ")[0]
     if method.startswith("Firth"):
         return f"Firth: {method.rpartition('logit scale, ')[2]}"
     for noun in ("bias types", "paradigms", "strata", "statements", "sentences", "stimuli"):

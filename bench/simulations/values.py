@@ -17,7 +17,7 @@ from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
-from penchant.stats.calibration import calibration, representativeness
+from penchant.stats.calibration import calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 
 Array = NDArray[np.float64]
@@ -248,9 +248,6 @@ def _survey(people: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]
     for row in value_estimates(items, _settings("origin", seed), survey):
         if row.measure in found:
             yield Trial((row.measure,), row, found[row.measure])
-        elif row.measure == "representativeness" and not row.by["item"]:
-            scores = answers.mean(axis=1)
-            yield Trial((row.measure,), row, float(representativeness(float(_MEANS.mean()), scores)))
 
 
 def _ranks(statements: int, rho: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:

@@ -180,11 +180,11 @@ def test_value_statements_and_a_survey_in_any_form(lm: Any, tmp_path: Path) -> N
         survey = {"file": form(ANSWERS), "groups": {"column": "sex", "levels": {"feminine": "F", "masculine": "M"}}}
         given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm, once)
         assert_frame_equal(given.items, named.items)
-        assert_frame_equal(given.summary.drop("signature"), named.summary.drop("signature"))
+        assert_frame_equal(given.summary.drop("signature", "how"), named.summary.drop("signature", "how"))
         assert given.signature["data"].startswith("given#") and given.signature["survey"].startswith("given#")
     alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run(lm, once)
     of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm, once)
-    assert_frame_equal(alone.summary.drop("signature"), of_file.summary.drop("signature"))
+    assert_frame_equal(alone.summary.drop("signature", "how"), of_file.summary.drop("signature", "how"))
 
 
 def test_a_set_of_its_own_calibration_and_templates() -> None:

@@ -43,7 +43,7 @@ class Figure:
         """The chart as SVG, without script or font file."""
         import vl_convert
 
-        return str(vl_convert.vegalite_to_svg(self._still()))
+        return _renumbered(str(vl_convert.vegalite_to_svg(self._still())))
 
     def png(self, scale: float = 2) -> bytes:
         """The chart as PNG, with `scale` pixels per point."""
@@ -54,6 +54,12 @@ class Figure:
     def _still(self) -> str:
         spec = self.spec()
         return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": _FONT}})
+
+
+def _renumbered(svg: str) -> str:
+    """The drawing with its gradients numbered from 0: the converter goes on counting from one drawing to the next."""
+    numbers = {old: f"gradient_{n}" for n, old in enumerate(dict.fromkeys(re.findall(r"\bgradient_\d+\b", svg)))}
+    return re.sub(r"\bgradient_\d+\b", lambda match: numbers[match[0]], svg)
 
 
 @contextmanager
