@@ -6,7 +6,8 @@ A server is started as its users start it. Each rater is a client of one process
 gets an item, thinks (exponentially distributed, `--think` seconds on average), and answers, until all answers are
 given. Half way the server is killed and started again. Every answer that the server acknowledged stands in a log of
 the client's own; at the end the database must hold exactly these. What is measured is the time of an answer, from
-sending the form to the acknowledgement, and of an item, in milliseconds; the clients need processor time, too.
+sending the form to the acknowledgement, and of an item, in milliseconds, those while the server starts again apart;
+the clients need processor time, too.
 """
 
 from __future__ import annotations
@@ -57,13 +58,14 @@ class Load:
     def __init__(self, think: float) -> None:
         self.think = think
         self.log: dict[tuple[str, str], str] = {}
-        self.took: dict[str, list[float]] = {"answer": [], "item": []}
+        self.took: dict[str, list[float]] = {"answer": [], "item": [], "while it starts again": []}
+        self.down = False
         self.again = 0
 
     async def timed(self, what: str, *args: object) -> tuple[int, dict[str, str], str]:
-        began = time.perf_counter()
+        began, down = time.perf_counter(), self.down
         found = await asked(*args)  # type: ignore[arg-type]
-        self.took[what].append((time.perf_counter() - began) * 1000)
+        self.took["while it starts again" if down or self.down else what].append((time.perf_counter() - began) * 1000)
         return found
 
     async def rater(self, name: str, link: str, items: int) -> None:
@@ -121,9 +123,12 @@ async def run(folder: Path, raters: int, answers: int, think: float) -> dict[str
         for task in tasks:
             if task.done() and task.exception():
                 await task
+    load.down = True
     process.send_signal(signal.SIGKILL)
     process.wait()
-    process, _ = started(folder, raters)
+    process, _ = await asyncio.to_thread(started, folder, raters)
+    await asyncio.sleep(2)  # it has printed its links, and loads what serves them
+    load.down = False
     await asyncio.gather(*tasks)
     seconds = time.perf_counter() - began
     process.send_signal(signal.SIGINT)
@@ -143,6 +148,7 @@ async def run(folder: Path, raters: int, answers: int, think: float) -> dict[str
         **{
             f"{what}: p{int(100 * part)} ms": share(times, part)
             for what, times in load.took.items()
+            if times
             for part in (0.5, 0.95, 0.99)
         },
     }
