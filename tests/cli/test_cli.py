@@ -332,7 +332,7 @@ class TestRun:
         lines = ["good\tbad"]
         lines += [
             f"{' '.join(words[i % 7 : i % 7 + 5])} {words[i % 11]} {words[i % 13]}\t{words[i % 17]} {words[i % 19]}"
-            for i in range(400)
+            for i in range(240)
         ]
         (tmp_path / "pairs.tsv").write_text("\n".join(lines) + "\n", "utf-8")
         probes = [{"minimal-pairs": {"data": ["pairs.tsv"], "resamples": 100}}]
@@ -351,7 +351,7 @@ class TestRun:
                 return 0
 
         process = subprocess.Popen(command("killed", "a"), stdout=subprocess.DEVNULL)
-        while rows("a") < 200 and process.poll() is None:
+        while rows("a") < 100 and process.poll() is None:
             time.sleep(0.02)
         process.send_signal(signal.SIGKILL)
         process.wait()
