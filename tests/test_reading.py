@@ -95,6 +95,8 @@ def test_names_that_no_file_has(name: str) -> None:
         ("naive text\n".encode("utf-16-le"), 1, "UTF-16"),
         ("naive text\n".encode("utf-16-be"), 1, "UTF-16"),
         ("naïve\n".encode("utf-32"), 1, "UTF-32"),
+        ("plain\nfinanciële carrière, d’accord\n".encode("mac_roman"), 2, "Mac OS Roman"),
+        ("plain\nfinanciële carrière, d’accord\n".encode("cp1252"), 2, "Windows-1252"),
         ("plain\nnaïve café\n".encode("latin-1"), 2, "Latin-1 or Windows-1252"),
         ("plain\n“naïve”\n".encode("cp1252"), 2, "Windows-1252"),
         ("čeština je krásná\n".encode() + b"\xff\n", 2, ""),

@@ -27,6 +27,7 @@ _SAMPLE = 1 << 12
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
 _LONE_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
+_BETWEEN_LETTERS = re.compile(rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])")
 _SHEET = re.compile(r"(.+\.xlsx)#(.+)", re.IGNORECASE | re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -158,7 +159,15 @@ def guessed_encoding(data: bytes) -> str:
     lone = len(_LONE_BYTE.findall(data))
     if not lone or lone < sum(not character.isascii() for character in data.decode("utf-8", "ignore")):
         return ""
+    if _inside_words(data, "mac_roman") > _inside_words(data, "cp1252"):
+        return "Mac OS Roman"
     return "Windows-1252" if re.search(rb"[\x80-\x9f]", data) else "Latin-1 or Windows-1252"
+
+
+def _inside_words(data: bytes, encoding: str) -> int:
+    """How many bytes between two ASCII letters an encoding reads as what stands inside words."""
+    read = b"".join(_BETWEEN_LETTERS.findall(data)).decode(encoding, "replace")
+    return sum(character.islower() or character == "’" for character in read)
 
 
 def refused_character(text: str) -> str:
