@@ -13,7 +13,8 @@ from penchant.errors import StudyError, shortened
 from penchant.files import holding, occupied
 from penchant.instruments.base import Probe
 from penchant.study.changes import Change
-from penchant.study.manifest import FILE, AskedRecord, AttemptRecord, Manifest, now, read_manifest
+from penchant.study.manifest import FILE, AskedRecord, Manifest, now, read_manifest
+from penchant.study.manifest_records import AttemptRecord
 from penchant.study.spec import Study
 
 Probes = Sequence[Probe[Any]]

@@ -12,7 +12,8 @@ from penchant.corpus.text_files import TextFile
 from penchant.errors import DataError, StudyError
 from penchant.files import sha256_file
 from penchant.instruments.base import Probe
-from penchant.study.manifest import DataRecord, Manifest, PreparedRecord, UnitRecord
+from penchant.study.manifest import Manifest
+from penchant.study.manifest_records import DataRecord, PreparedRecord, UnitRecord
 
 Fingerprint = Callable[[str], str]
 

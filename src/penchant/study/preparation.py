@@ -25,7 +25,7 @@ from penchant.corpus.workers import worthwhile
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
-from penchant.study.manifest import PreparedRecord
+from penchant.study.manifest_records import PreparedRecord
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
 

@@ -33,17 +33,8 @@ from penchant.study.beginning import begun, held
 from penchant.study.changes import Change, Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.elsewhere import Elsewhere, elsewhere
-from penchant.study.manifest import (
-    FILE,
-    CountsRecord,
-    DataRecord,
-    Manifest,
-    ModelRecord,
-    SkipRecord,
-    TookRecord,
-    UnitRecord,
-    now,
-)
+from penchant.study.manifest import FILE, Manifest, now
+from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.results import COMPARISON, Outcome
 from penchant.study.spec import Study
