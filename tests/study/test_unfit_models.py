@@ -13,33 +13,38 @@ import yaml
 
 import zoo as tiny
 from answers import Answer, refused
+from brute_associations import write_set
 from hub_server import NAME, Hub, files
 from penchant.study.manifest import read_manifest
 
 Program = Callable[..., Answer]
 Zoo = Callable[[str], Path]
 PAIRS = "good\tbad\nThe cats sleep.\tThe cats sleeps.\nShe sings.\tShe sing.\n"
-WORDS = "category,set,word\n" + "".join(
-    f"c,{side},{word}\n"
-    for side, words in zip("XYAB", ("cats dogs", "keys doors", "sleeps sings", "rain river"), strict=True)
-    for word in words.split()
-)
-VECTORS = "".join(f"{line.split(',')[2]} {n} 1\n" for n, line in enumerate(WORDS.splitlines()[1:]))
+LISTS = {
+    "x": ["teacher", "nurse", "doctor"],
+    "y": ["dog", "horse", "key"],
+    "a": ["old", "careless", "late"],
+    "b": ["good", "remarkable", "wonderful"],
+}
+CONTEXTS = [{"structure": "S", "text": "The {target} is {attribute}."}]
+VECTORS = "".join(f"{word} {n} 1\n" for n, word in enumerate(word for words in LISTS.values() for word in words))
 OF_PAIRS = {"minimal-pairs": {"data": "pairs.tsv", "resamples": 100}}
-OF_WORDS = {"weat": {"data": "words.csv", "resamples": 100}}
-OF_MASKS = {"logprob-bias": {"data": "words.csv", "resamples": 100}}
-OF_SENTENCES = {"seat": {"data": "words.csv", "resamples": 100}}
+OF_WORDS = {"weat": {"data": ".", "resamples": 100}}
+OF_MASKS = {"logprob-bias": {"data": ".", "resamples": 100}}
+OF_SENTENCES = {"seat": {"data": ".", "resamples": 100}}
 
 
 @pytest.fixture
 def here(zoo: Zoo, tmp_path: Path) -> Path:
-    """A directory with a masked, a causal and a headless model, word vectors, pairs and words."""
+    """A directory with a masked, a causal and a headless model, word vectors, pairs and a set of words."""
     home = tmp_path / "here"
     for name in ("bert", "gpt2", "bert-headless"):
         shutil.copytree(zoo(name), home / name)
     (home / "v.txt").write_text(VECTORS, "utf-8")
     (home / "pairs.tsv").write_text(PAIRS, "utf-8")
-    (home / "words.csv").write_text(WORDS, "utf-8")
+    lists = {name: {"words": words, "templates": "t"} for name, words in LISTS.items()}
+    category = {**dict(zip("XYAB", LISTS, strict=True)), "contexts": "c"}
+    write_set(home, lists, {"C": category}, templates={"t": ["The {word} said no."]}, contexts={"c": CONTEXTS})
     return home
 
 
@@ -144,7 +149,7 @@ def test_a_directory_that_is_no_model(
             ["minimal-pairs with ./gpt2: method 'pll' is for masked models and ./gpt2 is causal", "use lp"],
         ),
         (
-            ["./gpt2", "./bert"],
+            ["bundled:modern", "./gpt2"],
             [{"cloze": {"data": "early-modern-60", "method": "fill"}}],
             ["cloze with ./gpt2: ./gpt2 is causal and cannot fill a gap", "use method lp"],
         ),
@@ -158,7 +163,7 @@ def test_a_directory_that_is_no_model(
             ["./bert", "./bert-headless"],
             [OF_PAIRS],
             [
-                "./bert-headless: not fit to be measured here (trained head): no word probabilities",
+                "./bert-headless: no word probabilities: the checkpoint has no trained weights",
                 "minimal-pairs reads",
             ],
         ),
@@ -195,7 +200,6 @@ def test_texts_that_the_second_model_cannot_read(
         "minimal-pairs with ./bert: not fit to be measured here (unknown tokens)",
         "pairs.tsv, line 4",
     )
-    refused(penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out", "--limit", "1"), "unknown tokens")
     assert measured == []
     (here / "pairs.tsv").write_text("good\tbad\n" + f"{'cats ' * 100}\tcats\n", "utf-8")
     told = lines(penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out"))
@@ -284,7 +288,7 @@ def test_the_zoo_is_looked_at_as_it_is_loaded(zoo: Zoo) -> None:
         seen, model = outline(str(zoo(name))), pc.load(zoo(name))
         assert seen.kind == model.kind or not seen.certain, name
         assert seen.certain == (model.kind != "encoder"), name
-        assert seen.model is not None
+        assert seen.model is not None and isinstance(model, pc.LanguageModel)
         assert seen.model.begin == model.begin
         assert seen.model.max_tokens >= model.max_tokens
         assert seen.model.tokenizer.count(["The cats sleep."]) == model.tokenizer.count(["The cats sleep."])

@@ -140,6 +140,15 @@ def fingerprint(spec: str, digests: Digests) -> str:
         return resolve(spec).fetched(Wanted(weights=False, digests=digests)).fingerprint(digests)
 
 
+def cited(spec: str, digests: Digests) -> str:
+    """The name that signatures cite a model by, found as `fingerprint` finds it; of word vectors, the file's."""
+    if names_vectors(spec):
+        return Path(spec).name
+    with quiet():
+        source = resolve(spec).fetched(Wanted(weights=False, digests=digests))
+        return source.cited(source.fingerprint(digests))
+
+
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""

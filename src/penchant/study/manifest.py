@@ -134,14 +134,17 @@ class Manifest(BaseModel):
 
     def remarks(self) -> list[str]:
         """The notes, and which models are not shown."""
+        return [*self.notes, *self.not_shown()]
+
+    def not_shown(self) -> list[str]:
+        """A note on the models that are set aside, if there are any."""
         labels = self.asked.study.get("names") or {}
-        names = {record.spec: record.units[0].model.name for record in self.set_aside if record.units}
+        names = [str(labels.get(aside.spec, aside.units[0].model.name)) for aside in self.set_aside if aside.units]
         if not names:
-            return self.notes
-        named = ", ".join(str(labels.get(spec, name)) for spec, name in names.items())
+            return []
         are, them = ("is", "it") if len(names) == 1 else ("are", "them")
-        told = f"{named} {are} not shown, because the study is run without {them} now; the results are kept"
-        return [*self.notes, told]
+        told = f"{are} not shown, because the study is run without {them} now; the results are kept"
+        return [f"{', '.join(names)} {told}"]
 
     def write(self, path: Path) -> None:
         """Write it with its checksum, whole or not at all. Raises OutputError."""

@@ -8,7 +8,7 @@ import re
 import zlib
 from collections import Counter
 from pathlib import Path
-from typing import IO
+from typing import BinaryIO, cast
 
 from penchant.errors import DataError, ModelError
 from penchant.reading import opened
@@ -38,7 +38,7 @@ def begins_as_vectors(path: str | Path) -> None:
                 return
             if start.startswith(b"\x1f\x8b"):
                 with gzip.open(stream) as unpacked:
-                    beginning(unpacked, file)
+                    beginning(cast(BinaryIO, unpacked), file)
             else:
                 beginning(stream, file)
     except (EOFError, OSError, zlib.error, DataError):
@@ -56,7 +56,7 @@ def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
     raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="a text file with one word per line")
 
 
-def beginning(stream: IO[bytes], file: Path) -> tuple[bytes, tuple[int, int] | None]:
+def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | None]:
     """The beginning of a file after its header, if it has one, and the words and numbers that the header announces.
     Raises ModelError for what is no text or binary file of word vectors."""
     sample = stream.read(_SAMPLE)
