@@ -14,7 +14,7 @@ import yaml
 import zoo as tiny
 from answers import Answer, refused
 from brute_associations import write_set
-from hub_server import NAME, Hub, files
+from hub_server import NAME, Hub, changed, files
 from penchant.study.manifest import read_manifest
 
 Program = Callable[..., Answer]
@@ -292,3 +292,40 @@ def test_the_zoo_is_looked_at_as_it_is_loaded(zoo: Zoo) -> None:
         assert seen.model.begin == model.begin
         assert seen.model.max_tokens >= model.max_tokens
         assert seen.model.tokenizer.count(["The cats sleep."]) == model.tokenizer.count(["The cats sleep."])
+
+
+def test_a_gguf_file_is_looked_at_without_reading_it(penchant: Program, study: Callable[..., Path], here: Path) -> None:
+    pytest.importorskip("gguf")
+    (here / "a.gguf").write_bytes(b"GGUF and so on")
+    told = lines(penchant("run", study(["a.gguf", "./bert"], OF_MASKS), "-o", "out"))
+    assert len(told) == 1 and "a.gguf: no probe of the study reads causal models" in told[0]
+    (here / "a.gguf").write_bytes(b"no model")
+    refused(penchant("run", study(["./bert", "a.gguf"], OF_PAIRS), "-o", "out"), "a.gguf: is no GGUF file")
+    assert not Path("out").exists()
+
+
+@pytest.mark.parametrize("changes", [False, True])
+def test_texts_are_read_once_unless_the_tokenizer_changes_meanwhile(
+    penchant: Program, here: Path, study: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, changes: bool
+) -> None:
+    from penchant.instruments.base import Probe
+    from penchant.study import check
+
+    read: list[int] = []
+    texts, run = check._texts, Probe.run
+
+    def counting(model: Any, given: Any) -> Any:
+        read.append(len(given))
+        return texts(model, given)
+
+    def changing(self: Any, model: Any, *arguments: Any) -> Any:
+        if changes and model.kind == "causal":
+            for name, data in changed(files(here / "bert")).items():
+                (here / "bert" / name).write_bytes(data)
+        return run(self, model, *arguments)
+
+    monkeypatch.setattr(check, "_texts", counting)
+    monkeypatch.setattr(Probe, "run", changing)
+    code, _, err = penchant("run", study(["./gpt2", "./bert"], OF_PAIRS), "-o", "out")
+    assert code == 0, err
+    assert read == [4, 4, 0, 4 if changes else 0]

@@ -3,11 +3,13 @@ the model does."""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NoReturn, cast
 
 from penchant.errors import ModelError
+from penchant.files import head
 from penchant.models.configuration import ModelKind, claimed_kind, first_token, quiet, read_config, read_tokenizer, told
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
@@ -24,10 +26,14 @@ class UnreadError(Exception):
 
 
 class _Unread:
-    """In place of a network whose weights are not read."""
+    """In place of a network whose weights are not read, and of the tokenizer of a GGUF file."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise UnreadError(name)
+
+
+_GGUF = b"GGUF"
+"""What a GGUF file begins with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +42,8 @@ class Outline:
 
     `certain` says whether it will be of this `kind` once they are read; else it may turn out to be an encoder. `model`
     has everything but the weights: its `network` raises UnreadError, its `max_tokens` is an upper bound, its
-    `fingerprint` is empty. It is None for static word vectors. `key` is the same for two names of the same files, and
+    `fingerprint` is empty; of a GGUF file, which takes seconds to read, the `tokenizer` raises it too. It is None for
+    static word vectors. `key` is the same for two names of the same files, and
     `here` says whether the weights are on this machine.
     """
 
@@ -63,6 +70,8 @@ def outline(
         begins_as_vectors(spec)
         return Outline("static", True, None, str(Path(spec).resolve()), here=True)
     source = resolve(spec)
+    if source.is_gguf:
+        return _gguf(Path(spec), name or spec, dtype)
     wanted = Wanted(looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None))
     with quiet(), told(source):
         source = source.fetched(wanted)
@@ -73,7 +82,15 @@ def outline(
         kind, certain = claimed_kind(config)
         model = _unread(name or spec, kind, config, tokenizer, dtype)
     key = f"{source.label}@{source.commit}" if source.local is None else str(source.local.resolve())
-    return Outline(kind, certain or source.is_gguf, model, key, here=_here(source))
+    return Outline(kind, certain, model, key, here=_here(source))
+
+
+def _gguf(file: Path, name: str, dtype: str) -> Outline:
+    if head(file, len(_GGUF)) != _GGUF:
+        raise ModelError("is no GGUF file, whatever its name", where=str(file))
+    tokenizer, network = cast(Tokenizer, _Unread()), cast(Network, _Unread())
+    model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
+    return Outline("causal", True, model, str(file.resolve()), here=True)
 
 
 def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str) -> LanguageModel:
@@ -95,7 +112,7 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
 def _require_weights(source: Source, local: Path, *, pickled: bool) -> None:
     """Raise ModelError for a directory without weights that may be read."""
     weights = [file for file in model_files(local) if file.suffix not in (*SETTINGS, ".py")]
-    if not source.is_gguf and not any(pickled or file.suffix == ".safetensors" for file in weights):
+    if not any(pickled or file.suffix == ".safetensors" for file in weights):
         raise lacks_weights(source.given)
 
 

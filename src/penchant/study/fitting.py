@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from penchant.errors import ModelError, PenchantError, StudyError
 from penchant.instruments.base import Probe
@@ -37,6 +37,14 @@ def all_read(probes: Iterable[Probe[Any]]) -> str:
     return "; ".join(dict.fromkeys(f"{probe.name} reads {kinds_read(probe)}" for probe in probes))
 
 
+Reader: TypeAlias = tuple[str, int]
+
+
+def reader(model: LanguageModel) -> Reader:
+    """What decides whether a model can read a text: its tokenizer, by its hash, and the longest input."""
+    return model.tokenizer.digest, model.max_tokens
+
+
 @dataclass(slots=True)
 class Fitting:
     """The models of a study against its probes, the `texts` of each probe, and what a manifest says is finished.
@@ -49,9 +57,13 @@ class Fitting:
     manifest: Manifest
     place: Callable[[str], str]
     digests: Digests
+    readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+    """What read the texts of a probe directory for a model, by both, where it found nothing amiss."""
     _problems: list[PenchantError] = field(default_factory=list)
     _kinds: dict[str, Sequence[str]] = field(default_factory=dict)
-    """The kinds that a model which is not finished may be of, by its name in the study."""
+    """The kinds that a model which is not finished, and that a probe reads, may be of, by its name in the study."""
+    _unread: set[str] = field(default_factory=set)
+    """The models that no probe reads."""
     _known: dict[str, str] = field(default_factory=dict)
     """The models by all that tells them apart."""
 
@@ -59,7 +71,8 @@ class Fitting:
         """Raise a ModelError, StudyError, MethodError or DataError if a model that is still to be measured cannot be,
         or a probe has no model; further ones stand in its notes. Finished models are only compared by name."""
         for spec, model in {unit.spec: unit.model for unit in self.manifest.units}.items():
-            self._once(spec, [model.name, model.fingerprint, str(Path(self.place(spec)).resolve())], model.name)
+            commit = [model.fingerprint] if "@" in model.fingerprint else []  # of the hub; a hash is that of a copy too
+            self._once(spec, [model.name, *commit, str(Path(self.place(spec)).resolve())], model.name)
         for spec in self.study.models:
             waiting = [
                 number
@@ -70,6 +83,7 @@ class Fitting:
                 try:
                     self._look_at(spec, waiting)
                 except PenchantError as error:
+                    error.where = error.where or spec
                     self._problems.append(error)
         self._require_readers()
         if self._problems:
@@ -100,13 +114,15 @@ class Fitting:
         return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
 
     def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:
-        self._kinds[spec] = kinds
-        if not any(kind in probe.kinds for probe in self.probes for kind in kinds):
-            if model is not None and model.no_scores:
-                message = f"no word probabilities: {model.no_scores}"
-                raise ModelError(message, where=spec, hint=all_read(self.probes))
-            message = f"no probe of the study reads {KINDS[kinds[0]]}"
-            raise StudyError(message, where=spec, hint=all_read(self.probes))
+        if any(kind in probe.kinds for probe in self.probes for kind in kinds):
+            self._kinds[spec] = kinds
+            return
+        self._unread.add(spec)
+        if model is not None and model.no_scores:
+            message = f"no word probabilities: {model.no_scores}"
+            raise ModelError(message, where=spec, hint=all_read(self.probes))
+        message = f"no probe of the study reads {KINDS[kinds[0]]}"
+        raise StudyError(message, where=spec, hint=all_read(self.probes))
 
     def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
         """Whether a probe can ask a model of a kind that it reads, by its settings and its texts."""
@@ -115,6 +131,7 @@ class Fitting:
             probe.settle(model)
             texts = probe.read_by(model, self.texts[number])
             require_readable(model, texts, scores="encoder" not in probe.kinds)
+            self.readers[self.places[number], spec] = reader(model)
         except UnreadError:
             return  # told when it is measured
         except PenchantError as error:
@@ -133,18 +150,20 @@ class Fitting:
                 return
 
     def _require_readers(self) -> None:
-        """Note the probes that no model fits, unless a model that could not be looked at might."""
-        unseen = [spec for spec in self.study.models if spec not in self._kinds and not self._begun(spec)]
+        """Note the probes that no model fits, unless all models are told already, or one of which nothing is known
+        might fit."""
+        known = {*self._kinds, *self._unread}
+        unseen = any(spec not in known and not self._begun(spec) for spec in self.study.models)
+        if unseen or not (self._kinds or self.manifest.units):
+            return
         for place, probe in zip(self.places, self.probes, strict=True):
             read = any(kind in probe.kinds for kinds in self._kinds.values() for kind in kinds)
-            finished = any(self.manifest.unit(place, spec) for spec in self.study.models)
-            if not (read or finished or unseen):
+            if not read and not any(self.manifest.unit(place, spec) for spec in self.study.models):
                 told = [f"{spec} ({kinds[0]})" for spec, kinds in self._kinds.items()]
-                told += [
-                    skip.model for skip in self.manifest.skipped if skip.probe == place and skip.spec not in self._kinds
-                ]
-                message, hint = f"no model of the study fits {place}", f"{all_read([probe])}, not {', '.join(told)}"
-                self._problems.append(StudyError(message, where="models", hint=hint))
+                skipped = (skip for skip in self.manifest.skipped if skip.probe == place)
+                told += [skip.model for skip in skipped if skip.spec not in self._kinds]
+                hint = f"{all_read([probe])}, not {', '.join(told)}"
+                self._problems.append(StudyError(f"no model of the study fits {place}", where="models", hint=hint))
 
     def _begun(self, spec: str) -> bool:
         """Whether a model was measured or skipped by every probe."""

@@ -33,7 +33,7 @@ from penchant.study.beginning import Begun, begun, held
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.elsewhere import Elsewhere, elsewhere
-from penchant.study.fitting import KINDS, Fitting, all_read, kinds_read
+from penchant.study.fitting import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
@@ -119,6 +119,8 @@ class _Running:
     prepared: Prepared = field(init=False)
     outcome: Outcome = field(init=False)
     digests: Digests = field(init=False)
+    readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+    """What read the texts of a probe directory for a model, by both, when the models were looked at."""
     named: dict[str, str] = field(init=False)
     """The models measured so far by the name in their signatures, as the study names them."""
 
@@ -146,7 +148,9 @@ class _Running:
     def require_fit(self) -> None:
         """Raise a PenchantError if a model that is still to be measured does not fit the study."""
         self.options.say("looking at the models")
-        Fitting(self.study, self.places, self.probes, self.texts, self.manifest, self._place, self.digests).require()
+        fitting = Fitting(self.study, self.places, self.probes, self.texts, self.manifest, self._place, self.digests)
+        fitting.require()
+        self.readers = fitting.readers
 
     def begin(self, data: Sequence[DataRecord], stale: Sequence[Path]) -> None:
         """Write what is begun, and remove what is out of date."""
@@ -240,7 +244,8 @@ class _Running:
     def _measure(self, number: int, spec: str, model: Model) -> None:
         probe, place, options = self.prepared.probes[number], self.places[number], self.options
         if isinstance(model, LanguageModel):
-            texts = probe.read_by(model, self.texts[number])
+            looked_at = self.readers.get((place, spec)) == reader(model)
+            texts = [] if looked_at else probe.read_by(model, self.texts[number])
             require_fit(model, texts, scores="encoder" not in probe.kinds)
         turn = self.study.models.index(spec) * len(self.places) + number + 1
         progress = options.progress(f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})")
