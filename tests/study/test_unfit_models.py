@@ -226,9 +226,8 @@ def test_all_problems_are_told_at_once(
 
 
 def test_what_is_skipped_stays_skipped(penchant: Program, study: Callable[..., Path]) -> None:
-    code, _, err = penchant(
-        "run", study(["v.txt", "./bert", "./bert-headless"], OF_WORDS, OF_PAIRS, OF_SENTENCES), "-o", "out"
-    )
+    path = study(["v.txt", "./bert", "./bert-headless"], OF_WORDS, OF_PAIRS, OF_SENTENCES)
+    code, _, err = penchant("run", path, "-o", "out")
     assert code == 0, err
     manifest = read_manifest(Path("out") / "manifest.json")
     assert {(skip.probe, skip.spec) for skip in manifest.skipped} == {
@@ -239,6 +238,10 @@ def test_what_is_skipped_stays_skipped(penchant: Program, study: Callable[..., P
         ("minimal-pairs", "./bert-headless"),
     }
     assert len(manifest.units) == 4
+    before = {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()}
+    without = ("-m", "./bert", "-m", "./bert-headless", "-o", "out", "--resume")
+    refused(penchant("run", path, *without), "no model of the study fits weat", "(masked)", "(encoder)")
+    assert {file: file.read_bytes() for file in Path("out").rglob("*") if file.is_file()} == before
 
 
 def test_only_what_is_not_finished_is_looked_at(penchant: Program, here: Path, study: Callable[..., Path]) -> None:
