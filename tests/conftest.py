@@ -46,6 +46,7 @@ WHOLE = {
     "test_hub_failures.py",  # and waits for it
     "test_hostile.py",  # many runs of the program
     "test_limits.py",
+    "test_more_models.py",  # many runs of small studies
     "test_names.py",
     "test_no_difference.py",  # studies with two models
     "test_outputs.py",

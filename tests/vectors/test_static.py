@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penchant.errors import ModelError
-from penchant.vectors import static
+from penchant.vectors import beginning, static
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
 # No-break space, line and paragraph separators, combining signs, and words that are numbers.
@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sample of one line and blocks smaller than one, so that every boundary is crossed."""
     monkeypatch.setattr(static, "_BLOCK", 7)
-    monkeypatch.setattr(static, "_SAMPLE", 180)
+    monkeypatch.setattr(beginning, "_SAMPLE", 180)
 
 
 def matrix_for(words: list[str], dimension: int = 6, seed: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
@@ -469,3 +469,29 @@ def test_files_of_another_kind(folder: Path, content: bytes, words: str) -> None
 def test_one_short_line_among_the_first_does_not_set_the_dimension(folder: Path) -> None:
     lines = ["w0 1.0", *(line(f"w{i}", [1.0, 2.0, 3.0]) for i in range(1, 10))]
     assert refused(save(folder, "\n".join(lines))) == f", line 1: 1 fields after the word, expected 3{HINT}"
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"a 1 2\nb 3 4\n", ""),
+        (b"2 2\na 1 2\nb 3 4\n", ""),
+        (gzip.compress(b"a 1 2\nb 3 4\n"), ""),
+        (b"a 1 2\nb 3\n" * 5, ""),  # what is wrong further on is told where it is read
+        (b"some words\nand more\n", "is not a file of word vectors"),
+        (gzip.compress(b"some words\nand more\n"), "is not a file of word vectors"),
+        (b"0 5\n", "the header announces 0 words"),
+        (b"\n", "the file is empty"),
+        (b"PK\x03\x04 and so on", "is a zip archive"),
+        (b"\x93NUMPY and so on", "there is no vocabulary"),
+    ],
+)
+def test_the_beginning_tells_what_is_no_file_of_vectors(tmp_path: Path, content: bytes, told: str) -> None:
+    path = tmp_path / "words.vec"
+    path.write_bytes(content)
+    if not told:
+        beginning.begins_as_vectors(path)
+        return
+    for read in (beginning.begins_as_vectors, load_vectors):
+        with pytest.raises(ModelError, match=told):
+            read(path)

@@ -67,8 +67,9 @@ def rate(
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
     from penchant.rating.asking import Given, share, task_of_target
     from penchant.rating.tasks import Wishes
+    from penchant.study.results import unshown
 
-    wishes = Wishes(task, all_, column, scale, question)
+    wishes = Wishes(task, all_, column, scale, question, unshown(target) if Path(target).is_dir() else ())
     given = Given(instructions, practice, attention, share(repeat), breaks, seed)
     asked = task_of_target(target, wishes, given, _judges())
     names = [name.strip() for name in raters.split(",") if name.strip()]

@@ -28,7 +28,7 @@ def export(
     from penchant.files import occupied, write_text
     from penchant.instruments.cloze.data import UNNAMED
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, unnamed, unrated
-    from penchant.study.results import require_unedited
+    from penchant.study.results import require_unedited, unshown
     from penchant.tables.spreadsheets import MARK, for_spreadsheets
 
     if out and out.suffix.lower() not in (".csv", ""):
@@ -36,7 +36,7 @@ def export(
     if out and occupied(out):  # it may hold somebody's ratings
         raise OutputError("is already there", where=str(out), hint="remove it or name another file")
     require_unedited(directory)
-    results = cloze_results(directory)
+    results = cloze_results(directory, without=unshown(directory))
     table, marks = unrated(results, estimated=estimated), not_to_rate(results)
     if out is None:
         with to_stdout():
@@ -63,10 +63,10 @@ def import_(
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
     from penchant.study.continuing import after_ratings
-    from penchant.study.results import require_unedited
+    from penchant.study.results import require_unedited, unshown
 
     require_unedited(directory)
-    merged = merge(cloze_results(directory), files, into, rater=rater, replace=replace)
+    merged = merge(cloze_results(directory, without=unshown(directory)), files, into, rater=rater, replace=replace)
     write_ratings(merged.ratings, into)
     for sheet in merged.sheets:
         say(f"{sheet.file}: {sheet.rows:,} rows, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")

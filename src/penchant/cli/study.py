@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def run(
     study: Annotated[Path, typer.Argument(metavar="STUDY.yaml", help="The study file, or a directory that holds one.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Directory for the results.")],
-    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in DIR, also with other models.")] = False,
     model: Annotated[
         list[str] | None,
         typer.Option("-m", "--model", help="Measure this model instead of the study's. Repeatable."),

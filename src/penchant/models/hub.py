@@ -20,7 +20,7 @@ from typing import Any
 from penchant.errors import ModelError
 from penchant.models.digests import Digests
 from penchant.models.hub_errors import explained, is_transient, is_unreachable
-from penchant.models.identity import SETTINGS
+from penchant.models.identity import SETTINGS, lacks_weights
 
 _CONFIG = "config.json"
 _SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
@@ -43,9 +43,11 @@ class Snapshot:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """Which files of a repository are needed besides its settings: weights, pickled ones if there are no others, and
-    code; and what remembers the hashes of those that are there."""
+    code; and what remembers the hashes of those that are there. Weights that are only `looked_for` must be there to be
+    had, and are neither fetched nor read."""
 
     weights: bool = True
+    looked_for: bool = False
     pickled: bool = False
     code: bool = False
     digests: Digests = field(default_factory=lambda: Digests(None))
@@ -134,7 +136,7 @@ def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: ModelError) -
         weights = _weights(given, snapshot.folder, names, wanted)
         if not weights or not names.issuperset(weights):
             raise refusal
-        for file in weights:
+        for file in [] if wanted.looked_for else weights:
             _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file), wanted.digests)
 
 
@@ -143,10 +145,14 @@ def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated:
     for file in wanted.settings(stated):
         _download_file(given, name, snapshot, file, stated[file], wanted.digests)
     if wanted.weights:
-        for file in _weights(given, snapshot.folder, stated, wanted):
+        weights = _weights(given, snapshot.folder, stated, wanted)
+        if not weights:
+            raise lacks_weights(given)
+        for file in weights:
             if file not in stated:
                 raise ModelError(f"the repository lacks {file}, which its index of weights names", where=given)
-            _download_file(given, name, snapshot, file, stated[file], wanted.digests)
+            if not wanted.looked_for:
+                _download_file(given, name, snapshot, file, stated[file], wanted.digests)
 
 
 def _listed(name: str, commit: str) -> dict[str, str]:

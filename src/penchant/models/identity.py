@@ -46,6 +46,15 @@ def model_files(local: Path) -> Iterator[Path]:
     yield from _parts(local)
 
 
+def lacks_weights(given: str) -> ModelError:
+    """The error for a model, by its given name, that has no weights that may be read."""
+    return ModelError(
+        "there are no safetensors weights",
+        where=given,
+        hint="save the model as safetensors, or accept pickled weights that you trust with --allow-pickle",
+    )
+
+
 def code_elsewhere(folder: Path) -> str:
     """The repository that a checkpoint takes its code from, if that is another one: "" if not."""
     for name in ("config.json", "tokenizer_config.json"):

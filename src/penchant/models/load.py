@@ -9,28 +9,34 @@ vectors.txt, .vec, .bin, .npy                     static word vectors
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from penchant.arguments import asked, unknown_attribute
-from penchant.errors import ModelError, PenchantError, first_line, one_of
+from penchant.errors import ModelError, one_of
 from penchant.files import head
+from penchant.models.configuration import (
+    ModelKind,
+    claimed_kind,
+    first_token,
+    heads,
+    quiet,
+    read_config,
+    read_tokenizer,
+    told,
+)
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
-from penchant.models.identity import code_elsewhere
+from penchant.models.identity import lacks_weights
 from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
-ModelKind = Literal["masked", "causal", "encoder"]
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -84,24 +90,21 @@ def load(
     """
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
-    path = Path(spec)
-    if is_file(path) and path.suffix != ".gguf":
-        if looks_like_vectors(path):
-            return load_vectors(path)
-        raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
+    if names_vectors(spec):
+        return load_vectors(spec)
     source, memory = resolve(str(spec)), digests or Digests(None)
-    with _quiet(), _told(source):
+    with quiet(), told(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
-        config = _config(source, options)
-        hf_tokenizer = _tokenizer(source, options)
+        config = read_config(source, options)
+        hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
         model, kind, reason, unused = _weights(source, config, weight_options, dtype)
         _check_embeddings(source, model, hf_tokenizer)
         model = _on_device(model, device)
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
-        begin = _begin(hf_tokenizer) if kind == "causal" else None
+        begin = first_token(hf_tokenizer) if kind == "causal" else None
         longest = _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -117,80 +120,43 @@ def load(
     )
 
 
+def names_vectors(spec: str | Path) -> bool:
+    """Whether a name is that of a file of word vectors. Raises ModelError for a file that is no model either."""
+    path = Path(spec)
+    if not is_file(path) or path.suffix == ".gguf":
+        return False
+    if not looks_like_vectors(path):
+        raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
+    return True
+
+
 def fingerprint(spec: str, digests: Digests) -> str:
     """The fingerprint that `load` gives a model, without reading its weights where they are remembered or on the hub.
     Raises ModelError for one that is not there."""
     if Path(spec).is_file() and Path(spec).suffix != ".gguf":
         numpy = head(Path(spec), 6) == b"\x93NUMPY"  # which has its words in a file of their own
         return load_vectors(spec).fingerprint if numpy else digests.sha256(Path(spec))
-    with _quiet():
+    with quiet():
         return resolve(spec).fetched(Wanted(weights=False, digests=digests)).fingerprint(digests)
+
+
+def cited(spec: str, digests: Digests) -> str:
+    """The name that signatures cite a model by, found as `fingerprint` finds it; of word vectors, the file's."""
+    if names_vectors(spec):
+        return Path(spec).name
+    with quiet():
+        source = resolve(spec).fetched(Wanted(weights=False, digests=digests))
+        return source.cited(source.fingerprint(digests))
 
 
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
     source = resolve(str(spec))
-    with _quiet():
+    with quiet():
         source = source.fetched(Wanted(weights=False, code=trust_remote_code))
-        hf = _tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
+        hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     return source.label, Tokenizer(hf, special=False)
-
-
-def _unloadable(source: Source, error: Exception) -> ModelError:
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-    return ModelError(f"cannot be loaded: {first}", where=source.given)
-
-
-def _own_code(source: Source) -> None:
-    """Raise ModelError for a checkpoint whose code is not its own."""
-    elsewhere = code_elsewhere(Path(source.target))
-    if elsewhere:
-        raise ModelError(
-            f"its code comes from another repository, {elsewhere}, whose version nothing here pins",
-            where=source.given,
-            hint="copy that code into the model's directory and correct auto_map",
-        )
-
-
-def _config(source: Source, options: dict[str, Any]) -> Any:
-    """The configuration of the checkpoint. Raises ModelError for an encoder-decoder."""
-    from transformers import AutoConfig
-
-    if options["trust_remote_code"]:
-        _own_code(source)
-    try:
-        config = AutoConfig.from_pretrained(source.target, **options)
-    except Exception as error:
-        raise _unloadable(source, error) from error
-    quantized = getattr(config, "quantization_config", None)
-    if quantized and not source.is_gguf:
-        how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
-        raise ModelError(
-            f"its weights are quantized{f' ({how})' if how else ''}, which no number format here stands for",
-            where=source.given,
-            hint="use the checkpoint it was made from, or a GGUF file",
-        )
-    if getattr(config, "is_encoder_decoder", False):
-        raise ModelError(
-            f"'{config.model_type}' is an encoder-decoder, which no instrument here supports",
-            where=source.given,
-            hint="use a masked or a causal language model",
-        )
-    return config
-
-
-def _tokenizer(source: Source, options: dict[str, Any]) -> Any:
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source.target, **options)
-    except Exception as error:
-        raise _unloadable(source, error) from error
-    if len(set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)) < 2:
-        # Without its files, transformers silently builds a tokenizer with an empty vocabulary.
-        raise ModelError("the checkpoint has no tokenizer", where=source.given, hint="add its tokenizer.json")
-    return tokenizer
 
 
 def _weights(
@@ -199,13 +165,12 @@ def _weights(
     """The model under the richest head with trained weights, its kind, for an encoder why it has no scores, and the
     weights it has no place for."""
     import torch
-    from transformers import AutoModel, AutoModelForCausalLM, AutoModelForMaskedLM
+    from transformers import AutoModel
 
     options = {**options, "dtype": getattr(torch, dtype), "output_loading_info": True}
-    heads: dict[ModelKind, Any] = {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM}
     reason = ""
-    kind = _claimed_kind(config, heads)
-    for attempt, loader in ((kind, heads.get(kind)), ("encoder", AutoModel)):
+    kind, _ = claimed_kind(config)
+    for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
         if loader is None:
             reason = reason or f"'{config.model_type}' has no word-probability head"
             continue
@@ -247,25 +212,10 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
     return unused
 
 
-def _claimed_kind(config: Any, heads: dict[ModelKind, Any]) -> ModelKind:
-    """The kind of model that the configuration names; masked before causal if it names neither."""
-    named = " ".join(getattr(config, "architectures", None) or [])
-    remote = getattr(config, "auto_map", None) or {}
-    masked = type(config) in heads["masked"]._model_mapping or "AutoModelForMaskedLM" in remote
-    causal = type(config) in heads["causal"]._model_mapping or "AutoModelForCausalLM" in remote
-    if causal and ("CausalLM" in named or "LMHeadModel" in named or not masked):
-        return "causal"
-    return "masked" if masked else "encoder"
-
-
 def _no_weights(source: Source, error: Exception) -> ModelError:
     first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if "safetensors" in first or "no file named" in first:
-        return ModelError(
-            "there are no safetensors weights",
-            where=source.given,
-            hint="save the model as safetensors, or accept pickled weights that you trust with --allow-pickle",
-        )
+        return lacks_weights(source.given)
     return ModelError(f"the weights cannot be loaded: {first}", where=source.given)
 
 
@@ -278,14 +228,6 @@ def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
             where=source.given,
             hint="use the tokenizer the model was trained with",
         )
-
-
-def _begin(tokenizer: Any) -> int | None:
-    """The token that a causal sentence starts with: bos_token, else eos_token, else None."""
-    for token in (tokenizer.bos_token_id, tokenizer.eos_token_id):
-        if token is not None:
-            return int(token)
-    return None
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
@@ -317,36 +259,3 @@ def _on_device(model: Any, device: str | None) -> Any:
     except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
         reason = str(error).partition("\n")[0]
         raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error
-
-
-@contextlib.contextmanager
-def _told(source: Source) -> Iterator[None]:
-    """Turn whatever a checkpoint's settings make its code raise into a ModelError: a size that is negative or a text,
-    a probability that is none. What is wrong with a model shows in its first steps, and all of these are taken here."""
-    try:
-        yield
-    except (PenchantError, MemoryError):
-        raise
-    except Exception as error:
-        hint = "look at its config.json and tokenizer_config.json"
-        raise ModelError(f"the model cannot be used: {first_line(error)}", where=source.given, hint=hint) from error
-
-
-@contextlib.contextmanager
-def _quiet() -> Iterator[None]:
-    """Silence the progress bars, reports and warnings of loading; what matters in them is raised as errors here."""
-    from transformers.utils import logging as hf_logging
-
-    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
-    before, bars = [logger.level for logger in loggers], hf_logging.is_progress_bar_enabled()
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
-    hf_logging.disable_progress_bar()
-    try:
-        with contextlib.redirect_stderr(io.StringIO()):  # bars that no switch turns off
-            yield
-    finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
-        if bars:
-            hf_logging.enable_progress_bar()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -109,6 +110,12 @@ class Tokenizer:
             if sum(entry.startswith(mark) for entry in entries) * 20 > len(entries):
                 return mark
         return None
+
+    @cached_property
+    def digest(self) -> str:
+        """A SHA-256 that tells it from every tokenizer that reads a text otherwise."""
+        settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
+        return hashlib.sha256(f"{settings} {self.hf.backend_tokenizer.to_str()}".encode()).hexdigest()
 
     def strings(self, ids: Sequence[int]) -> list[str]:
         """The vocabulary entries of ids, as the tokenizer spells them."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 Kind = Literal["scale", "choice"]
@@ -82,10 +83,12 @@ def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
 @dataclass(frozen=True, slots=True)
 class Wishes:
     """How the owner wants a target judged. `task` chooses among an instrument's ways, such as `choice` or `sentences`;
-    `everything` asks for words that are rated already, too."""
+    `everything` asks for words that are rated already, too; the results in the directories `without` are not
+    looked at."""
 
     task: str = ""
     everything: bool = False
     column: str = ""
     scale: str = ""
     question: str = ""
+    without: Collection[Path] = ()

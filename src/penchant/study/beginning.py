@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel
 
-from penchant.errors import StudyError, shortened
+from penchant.errors import StudyError
 from penchant.files import holding, occupied
 from penchant.instruments.base import Probe
-from penchant.study.changes import Change
-from penchant.study.manifest import FILE, AskedRecord, AttemptRecord, Manifest, now, read_manifest
+from penchant.study.aside import set_aside, take_up
+from penchant.study.changes import Change, asked_otherwise, difference
+from penchant.study.manifest import FILE, AskedRecord, Manifest, read_manifest
+from penchant.study.manifest import now as timestamp
+from penchant.study.manifest_records import AsideRecord, AttemptRecord
+from penchant.study.preparation import trained_files
 from penchant.study.spec import Study
 
 Probes = Sequence[Probe[Any]]
@@ -39,11 +44,19 @@ def held(folder: Path) -> Iterator[None]:
                 folder.rmdir()
 
 
-def begun(
-    folder: Path, study: Study, probes: Probes, places: Sequence[str], *, resume: bool, rerun: bool
-) -> tuple[Manifest, list[Change]]:
-    """A new manifest, or the one to go on with, and which probes are now asked otherwise, which only `rerun` allows.
-    Raises StudyError when the directory holds anything else.
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A new manifest, or the one to go on with; the probes that are now asked `otherwise`, which only a rerun allows;
+    whether it goes on with `other_models`, and which of them were set aside and are `taken_up` again."""
+
+    manifest: Manifest
+    otherwise: Sequence[Change] = ()
+    other_models: bool = False
+    taken_up: Sequence[AsideRecord] = ()
+
+
+def begun(folder: Path, study: Study, probes: Probes, places: Sequence[str], *, resume: bool, rerun: bool) -> Begun:
+    """How a study begins or goes on in a directory. Raises StudyError when that holds anything else.
 
     A study that failed before its first result does not occupy its directory.
     """
@@ -54,28 +67,51 @@ def begun(
     if not path.exists():
         if folder.exists() and any(folder.iterdir()):
             raise _not_empty(folder)
-        return Manifest.new(asked), []
+        return Begun(Manifest.new(asked))
     if not resume:
         if _has_results(path):
             hint = "go on with --resume, or name another directory"
             raise StudyError("already holds a study", where=str(folder), hint=hint)
-        return Manifest.new(asked), []
+        return Begun(Manifest.new(asked))
     manifest = read_manifest(path)
-    before = _measured(_completed(manifest.asked, study, probes))
-    otherwise = _otherwise(before, _measured(asked), places)
-    if before != _measured(asked) and not (rerun and otherwise):
-        if not manifest.units:
-            return Manifest.new(asked), []
+    completed = _completed(manifest.asked, study, probes)
+    before, now = _measured(completed), _measured(asked)
+    otherwise = _otherwise(before, now, places)
+    if before != now and not (rerun and otherwise):
+        if not manifest.units and not manifest.set_aside:
+            return Begun(Manifest.new(asked))
         again = "measure it again with --rerun, " if otherwise else ""
         raise StudyError(
-            f"holds a different study ({_difference(before.model_dump(), _measured(asked).model_dump())})",
+            f"holds a different study ({_difference(before.model_dump(), now.model_dump())})",
             where=str(folder),
             hint=f"{again}name another directory, or run it as it was begun",
         )
+    return _gone_on(manifest, completed, asked, otherwise, study, probes)
+
+
+def _gone_on(
+    manifest: Manifest,
+    before: AskedRecord,
+    asked: AskedRecord,
+    otherwise: Sequence[Change],
+    study: Study,
+    probes: Probes,
+) -> Begun:
+    """The manifest with a new attempt, and with the models that are asked for now."""
+    other_models = manifest.asked.models != asked.models
+    if other_models:
+        manifest.notes = []
+    set_aside(manifest, before.probes, asked.models, trained_files(study.vectors, Path()))
+    taken = [
+        record.model_copy(
+            update={"probes": _completed(AskedRecord(study=asked.study, probes=record.probes), study, probes).probes}
+        )
+        for record in take_up(manifest, asked.models)
+    ]
     manifest.asked = asked
-    manifest.attempts.append(AttemptRecord(started=now()))
+    manifest.attempts.append(AttemptRecord(started=timestamp()))
     manifest.status = "running"
-    return manifest, otherwise
+    return Begun(manifest, otherwise, other_models, taken)
 
 
 def _otherwise(before: AskedRecord, now: AskedRecord, places: Sequence[str]) -> list[Change]:
@@ -83,21 +119,16 @@ def _otherwise(before: AskedRecord, now: AskedRecord, places: Sequence[str]) -> 
     rest = [{key: value for key, value in asked.study.items() if key != "probes"} for asked in (before, now)]
     if rest[0] != rest[1] or [list(entry) for entry in before.probes] != [list(entry) for entry in now.probes]:
         return []
-    return [
-        Change(f"{place} is asked otherwise: {_difference_of(ours[name], theirs[name])}", places=[place])
-        for place, ours, theirs in zip(places, before.probes, now.probes, strict=True)
-        for name in ours
-        if ours != theirs
-    ]
+    return asked_otherwise(places, before.probes, now.probes)
 
 
-PRINTED = ("question", "names")
-"""Keys of a study that change no number, only what is printed with them."""
+FREE = ("question", "names", "models")
+"""Keys of a study that change no number of a model: what is printed with them, and which other models there are."""
 
 
 def _measured(asked: AskedRecord) -> AskedRecord:
-    """What a study asked, without what only concerns print."""
-    kept = {key: value for key, value in asked.study.items() if key not in PRINTED}
+    """What a study asked of each model, without what may change while it goes on."""
+    kept = {key: value for key, value in asked.study.items() if key not in FREE}
     return asked.model_copy(update={"study": kept})
 
 
@@ -107,21 +138,9 @@ def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
         return "with other probes"
     pairs = [(a[name], b[name]) for a, b in zip(before["probes"], now["probes"], strict=True) for name in a]
     for ours, theirs in (*pairs, (before["study"], now["study"])):
-        if found := _difference_of(ours, theirs):
+        if found := difference(ours, theirs):
             return found
     return "with settings written otherwise"
-
-
-def _difference_of(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
-    """The first key whose value differs, with both values."""
-    for key in {**ours, **theirs}:
-        if key != "probes" and ours.get(key) != theirs.get(key):
-            return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
-    return ""
-
-
-def _shown(value: object) -> str:
-    return "not set" if value is None else shortened(value)
 
 
 def _not_empty(folder: Path) -> StudyError:
@@ -148,6 +167,7 @@ def _completed(asked: AskedRecord, study: Study, probes: Probes) -> AskedRecord:
 def _has_results(path: Path) -> bool:
     """Whether there is a study with results, or one that cannot be read."""
     try:
-        return bool(read_manifest(path).units)
+        manifest = read_manifest(path)
+        return bool(manifest.units or manifest.set_aside)
     except StudyError:
         return True

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from penchant._version import __version__
 from penchant.corpus.text_files import TextFile
-from penchant.errors import DataError, StudyError
+from penchant.errors import DataError, StudyError, shortened
 from penchant.files import sha256_file
 from penchant.instruments.base import Probe
-from penchant.study.manifest import DataRecord, Manifest, PreparedRecord, UnitRecord
+from penchant.study.manifest import Manifest
+from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRecord, UnitRecord
 
 Fingerprint = Callable[[str], str]
 
@@ -20,23 +21,27 @@ Fingerprint = Callable[[str], str]
 @dataclass(frozen=True, slots=True)
 class Change:
     """Something that is not as it was, and the finished units that rest on it: those of some probe directories or
-    models, or one unit."""
+    models, or one unit; with `of`, of these only those of some models."""
 
     what: str
     places: Collection[str] = ()
     specs: Collection[str] = ()
     unit: UnitRecord | None = None
+    of: Collection[str] | None = None
 
     def touches(self, unit: UnitRecord) -> bool:
         """Whether a finished unit is no longer what the study would measure."""
-        return unit is self.unit or unit.probe in self.places or unit.spec in self.specs
+        found = unit is self.unit or unit.probe in self.places or unit.spec in self.specs
+        return found and (self.of is None or unit.spec in self.of)
 
 
 @dataclass(frozen=True, slots=True)
 class Now:
-    """The study as it would be measured now. `drawn` are the probe directories and models that rest on the study's own
-    text; `fingerprint` gives that of a model by its name in the study, "" for one that is not to be had."""
+    """The study as it would be measured now. `places` are the probe directories, `drawn` those of them, and the models,
+    that rest on the study's own text. `fingerprint` gives that of a model by its name in the study, "" for one that is
+    not to be had."""
 
+    places: Sequence[str]
     data: Sequence[DataRecord]
     texts: Sequence[TextFile]
     drawn: Collection[str]
@@ -55,22 +60,75 @@ def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path])
     return records
 
 
-def changes(manifest: Manifest, now: Now, folder: Path) -> list[Change]:
-    """All that changed since the manifest was written."""
+def changes(
+    manifest: Manifest,
+    now: Now,
+    folder: Path,
+    otherwise: Sequence[Change] = (),
+    taken_up: Sequence[AsideRecord] = (),
+) -> list[Change]:
+    """All that changed since the manifest was written: what is asked `otherwise`, data, texts, models and results.
+    Models that are `taken_up` again were measured at another time, with what their record says."""
+    data, texts = list(_data(manifest.data, now.data)), list(_texts(manifest.prepared, now, folder))
+    if taken_up:
+        others = {unit.spec for unit in manifest.units} - {record.spec for record in taken_up}
+        otherwise, data, texts = ([replace(change, of=others) for change in part] for part in (otherwise, data, texts))
+        data = [change for change in data if any(map(change.touches, manifest.units))]
+    again = {place for change in otherwise for place in change.places}
+    shared = [*otherwise, *(change for change in (*data, *texts) if not again.issuperset(change.places or [""]))]
     return [
-        *_data(manifest.data, now.data),
-        *_texts(manifest.prepared, now, folder),
+        *shared,
+        *_since(manifest, now, folder, taken_up),
         *_models(manifest.units, now.fingerprint),
         *_results(manifest.units, folder),
     ]
 
 
+def _since(manifest: Manifest, now: Now, folder: Path, taken_up: Sequence[AsideRecord]) -> Iterator[Change]:
+    """What changed since the models that are taken up were measured, and touches their results."""
+    for record in taken_up:
+        for change in (
+            *asked_otherwise(now.places, record.probes, manifest.asked.probes),
+            *_data(record.data, now.data),
+            *_texts(record.prepared, now, folder),
+        ):
+            if any(change.touches(unit) for unit in record.units):
+                yield replace(change, of={record.spec})
+
+
+Settings: TypeAlias = Mapping[str, Mapping[str, Any]]
+"""One probe with its parameters, by its name."""
+
+
+def asked_otherwise(places: Sequence[str], before: Sequence[Settings], now: Sequence[Settings]) -> list[Change]:
+    """The probes, in their directories, whose parameters are no longer what they were."""
+    return [
+        Change(f"{place} is asked otherwise: {difference(ours[name], theirs[name])}", places=[place])
+        for place, ours, theirs in zip(places, before, now, strict=True)
+        for name in ours
+        if ours != theirs
+    ]
+
+
+def difference(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> str:
+    """The first key whose value differs, with both values."""
+    for key in {**ours, **theirs}:
+        if key != "probes" and ours.get(key) != theirs.get(key):
+            return f"its {key} was {_shown(ours.get(key))} and is now {_shown(theirs.get(key))}"
+    return ""
+
+
+def _shown(value: object) -> str:
+    return "not set" if value is None else shortened(value)
+
+
 def refuse(found: Sequence[Change], folder: Path) -> None:
     """Raise StudyError if anything changed."""
     if found:
-        more = f", and {len(found) - 1} more such changes" if len(found) > 1 else ""
+        first, *others = dict.fromkeys(change.what for change in found)
+        more = f", and {len(others)} more such changes" if others else ""
         raise StudyError(
-            f"{found[0].what} since the study was begun{more}",
+            f"{first} since the study was begun{more}",
             where=str(folder),
             hint="name a new -o, or measure what changed again with --rerun",
         )
@@ -83,7 +141,7 @@ def forget(manifest: Manifest, found: Sequence[Change], folder: Path) -> list[Pa
         if any(change.touches(unit) for change in found):
             manifest.units.remove(unit)
             stale += [folder / unit.directory / name for name in unit.files]
-    specs = {spec for change in found for spec in change.specs}
+    specs = {spec for change in found for spec in change.specs if change.of is None or spec in change.of}
     manifest.skipped = [skip for skip in manifest.skipped if skip.spec not in specs]
     for name, record in manifest.prepared.items():
         if (folder / name).exists() and sha256_file(folder / name) != record.sha256:

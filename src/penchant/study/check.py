@@ -78,6 +78,16 @@ def _is_placed(given: object) -> bool:
 def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> list[Finding]:
     """`check`, raising ModelError or DataError at the first failure."""
     findings = check(model, texts, scores=scores)
+    _require(findings, model)
+    return findings
+
+
+def require_readable(model: LanguageModel, texts: Iterable[tuple[str, str]], *, scores: bool = True) -> None:
+    """The part of `require_fit` for which no weights are read: the mask token, and the texts. Raises ModelError."""
+    _require([*([_gap(model)] if scores else []), *_texts(model, texts)], model)
+
+
+def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
     for finding in findings:
         if finding.verdict == "fail":
             error = ModelError(
@@ -88,7 +98,6 @@ def require_fit(model: LanguageModel, texts: Iterable[tuple[str, str]], *, score
             for other in finding.others:
                 error.add_note(other)
             raise error
-    return findings
 
 
 def _head(model: LanguageModel) -> Finding:

@@ -42,8 +42,9 @@ def run(
     """Run a study and write its results and its report into a directory, as `penchant run` does.
 
     `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
-    `data` are directories to search first for data files; `resume` goes on with what is in `out`, and `rerun` also
-    measures again what has changed since; `cache` is a file of earlier answers. With `on` Ray does it: "ray" (here),
+    `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with
+    other models, and `rerun` also measures again what has changed
+    since; `cache` is a file of earlier answers. With `on` Ray does it: "ray" (here),
     "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and `gpus`.
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.

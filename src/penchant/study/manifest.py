@@ -11,18 +11,26 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from penchant._version import __version__
 from penchant.errors import DataError, StudyError, in_words
 from penchant.files import write_json
-from penchant.models.load import LanguageModel
 from penchant.reading import read_text
 from penchant.report.sections import RunFacts, UnitFacts
-from penchant.study.machines import STRICT, ClusterRecord, HardwareRecord, software
+from penchant.study.machines import STRICT, HardwareRecord, software
+from penchant.study.manifest_records import (
+    AsideRecord,
+    AttemptRecord,
+    DataRecord,
+    Inside,
+    PreparedRecord,
+    SkipRecord,
+    UnitRecord,
+)
 
 FILE = "manifest.json"
 TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"
@@ -31,141 +39,10 @@ _MOST_FILES = 6
 """More data files than these are not listed in the report one by one."""
 
 
-def _inside(path: str) -> str:
-    if not path or Path(path).is_absolute() or {"..", "."} & set(Path(path).parts) or "\\" in path:
-        raise ValueError(f"'{path}' does not lie in the directory of the study")
-    return path
-
-
-Inside: TypeAlias = Annotated[str, AfterValidator(_inside)]
-"""A path relative to the manifest, of something beside it."""
-
-
-class _Record(BaseModel):
-    model_config = STRICT
-
-
-class ModelRecord(_Record):
-    """A model as it was measured."""
-
-    name: str
-    kind: str
-    fingerprint: str
-    """Hub name and commit, or the SHA-256 of configuration, weights and tokenizer."""
-    dtype: str
-    device: str
-    gathers: bool | None = None
-    """Whether the head is applied at read positions only."""
-    packs: bool | None = None
-    """Whether sentences with common beginnings share a pass."""
-
-    @classmethod
-    def of(cls, model: Any) -> ModelRecord:
-        """The record of a loaded model."""
-        if not isinstance(model, LanguageModel):
-            dtype, device = "float32", "none"
-            return cls(name=model.name, kind=model.kind, fingerprint=model.fingerprint, dtype=dtype, device=device)
-        return cls(
-            name=model.name,
-            kind=model.kind,
-            fingerprint=model.fingerprint,
-            dtype=model.dtype,
-            device=str(model.network.device),
-            gathers=model.network.gathers,
-            packs=bool(model.network.packs),
-        )
-
-    def line(self) -> str:
-        """The record in words."""
-        return f"{self.kind}, {self.dtype} on {self.device}, fingerprint {self.fingerprint}"
-
-
-class CountsRecord(_Record):
-    """What was asked and what it took; see `penchant.engine.engine.Counts`."""
-
-    reads: int = 0
-    inputs: int = 0
-    cached: int = 0
-    forward: int = 0
-    batches: int = 0
-    tokens: int = 0
-    damaged: int = 0
-
-
-class DataRecord(_Record):
-    """A data file as it was read."""
-
-    probe: str = ""
-    """The probe directory; empty in what version 0.1 wrote."""
-    path: str
-    sha256: str
-
-
-class UnitRecord(_Record):
-    """One probe with one model: finished."""
-
-    probe: str
-    """The probe directory."""
-    spec: str
-    """The model as the study names it."""
-    directory: Inside
-    """Where the result is, relative to the manifest."""
-    model: ModelRecord
-    counts: CountsRecord
-    seconds: float
-    files: dict[Inside, str] = {}
-    """The SHA-256 of each file of the result, by name."""
-
-
-class SkipRecord(_Record):
-    """One probe with a model that it does not read."""
-
-    probe: str
-    spec: str
-    model: str
-    """The model's name and kind."""
-
-
-class TookRecord(_Record):
-    """What one unit took in one attempt."""
-
-    probe: str
-    spec: str
-    counts: CountsRecord
-    seconds: float
-
-
-class AttemptRecord(_Record):
-    """One start of the study."""
-
-    started: str
-    finished: str | None = None
-    units: list[TookRecord] = []
-    cluster: ClusterRecord | None = None
-    """The machines that did the work, where it was not the one that asked."""
-
-
-class TextRecord(BaseModel):
-    """A file of running text."""
-
-    model_config = ConfigDict(extra="allow")
-    name: str
-    size: int | None = None
-    sha256: str
-
-
-class PreparedRecord(BaseModel):
-    """What was made for the study from its text: sentences or vectors."""
-
-    model_config = ConfigDict(extra="allow")
-    version: str
-    sha256: str
-    texts: list[TextRecord]
-
-
-class AskedRecord(_Record):
+class AskedRecord(BaseModel):
     """The study file as it was understood: `study` in its own keys, `probes` with every parameter."""
 
+    model_config = STRICT
     study: dict[str, Any]
     probes: list[dict[str, dict[str, Any]]]
 
@@ -200,9 +77,10 @@ def _listed(data: object) -> object:
     return [{"path": path, "sha256": digest} for path, digest in data.items()] if isinstance(data, dict) else data
 
 
-class Manifest(_Record):
+class Manifest(BaseModel):
     """The record of a result directory."""
 
+    model_config = STRICT
     format: Literal[1] = 1
     penchant: str
     """The version that began it."""
@@ -219,6 +97,8 @@ class Manifest(_Record):
     notes: list[str] = []
     tables: dict[Inside, str] = {}
     """The SHA-256 of each table of differences, by its path relative to the manifest."""
+    set_aside: list[AsideRecord] = []
+    """The models that the study was run with and no longer is; their results are kept and not shown."""
 
     @classmethod
     def new(cls, asked: AskedRecord) -> Manifest:
@@ -251,6 +131,20 @@ class Manifest(_Record):
         """A note for each probe that does not read all models; `reads` says what each does read."""
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
         return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
+
+    def remarks(self) -> list[str]:
+        """The notes, and which models are not shown."""
+        return [*self.notes, *self.not_shown()]
+
+    def not_shown(self) -> list[str]:
+        """A note on the models that are set aside, if there are any."""
+        labels = self.asked.study.get("names") or {}
+        names = [str(labels.get(aside.spec, aside.units[0].model.name)) for aside in self.set_aside if aside.units]
+        if not names:
+            return []
+        are, them = ("is", "it") if len(names) == 1 else ("are", "them")
+        told = f"{are} not shown, because the study is run without {them} now; the results are kept"
+        return [f"{', '.join(names)} {told}"]
 
     def write(self, path: Path) -> None:
         """Write it with its checksum, whole or not at all. Raises OutputError."""

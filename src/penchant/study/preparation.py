@@ -6,7 +6,7 @@ What is made stands in the study's directory, and is made again only when it is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -25,7 +25,7 @@ from penchant.corpus.workers import worthwhile
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
-from penchant.study.manifest import PreparedRecord
+from penchant.study.manifest_records import PreparedRecord
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
 
@@ -99,13 +99,12 @@ class Prepared:
     notes: list[str] = field(default_factory=list)
 
 
-def trained_files(models: Sequence[str], folder: Path) -> dict[str, Path]:
-    """Where the vectors that a study trains are kept, by the name of the model; names that are one file get two."""
+def trained_files(vectors: Iterable[str], folder: Path) -> dict[str, Path]:
+    """Where the vectors that a study may train are kept, by the name of the model; names that are one file get two."""
     files: dict[str, Path] = {}
-    for spec in models:
-        if spec.startswith(TRAINED):
-            name = distinct(spec.removeprefix(TRAINED), [path.stem for path in files.values()])
-            files[spec] = folder / "vectors" / f"{name}.txt"
+    for vectors_name in vectors:
+        name = distinct(vectors_name, [path.stem for path in files.values()])
+        files[f"{TRAINED}{vectors_name}"] = folder / "vectors" / f"{name}.txt"
     return files
 
 
@@ -132,7 +131,8 @@ class Preparation:
             if needs is not None and probe.lacks_text():
                 path = self._sentences(needs, files, made, done)
                 done.probes[number] = probe.model_copy(update={probe.drawn: str(path.absolute())})
-        for spec, path in trained_files(self.models, self.folder).items():
+        files_of = trained_files(self.vectors, self.folder)
+        for spec, path in ((model, files_of[model]) for model in self.models if model in files_of):
             settings = self.vectors[spec.removeprefix(TRAINED)]
             done.records[f"vectors/{path.name}"] = self._vectors(settings, probes, files, path)
             done.models[spec] = str(path)

@@ -119,7 +119,7 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
         what = "holds no study" if is_directory(folder) else "is a file" if exists(folder) else "no such directory"
         raise StudyError(what, where=str(folder), hint=hint)
     manifest = read_manifest(path, trust_edited=trust_edited)
-    outcome = Outcome([manifest], _edited(manifest, folder, trusted=trust_edited), notes=list(manifest.notes))
+    outcome = Outcome([manifest], _edited(manifest, folder, trusted=trust_edited), notes=manifest.remarks())
     places = list(dict.fromkeys(unit.probe for unit in manifest.units))
     for spec in manifest.asked.models:
         for place in places:
@@ -164,6 +164,17 @@ def require_unedited(directory: str | Path) -> None:
             return
 
 
+def unshown(directory: str | Path) -> frozenset[Path]:
+    """The directories of the results that a study keeps and does not show: those of the models that it is run without
+    now. The directory may be that of the study or of one of its probes."""
+    folder = Path(directory).absolute()
+    for study in (folder, folder.parent, folder.parent.parent):
+        if (study / FILE).is_file():
+            aside = read_manifest(study / FILE).set_aside
+            return frozenset(study / unit.directory for record in aside for unit in record.units)
+    return frozenset()
+
+
 _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
@@ -193,6 +204,8 @@ def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = 
     """
     a, b = read_outcome(first, trust_edited=trust_edited), read_outcome(second, trust_edited=trust_edited)
     both = Outcome([*a.manifests, *b.manifests], [*a.edited, *b.edited])
+    for directory, outcome in ((first, a), (second, b)):
+        both.notes += [f"{directory}: {remark}" for manifest in outcome.manifests for remark in manifest.not_shown()]
     ours, theirs = a.by_place(), b.by_place()
     shared = [place for place in ours if place in theirs]
     if not shared:

@@ -29,21 +29,13 @@ from penchant.instruments.result import Result
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.reading import exists
-from penchant.study.beginning import begun, held
-from penchant.study.changes import Change, Now, changes, data_records, forget, refuse
+from penchant.study.beginning import Begun, begun, held
+from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.elsewhere import Elsewhere, elsewhere
-from penchant.study.manifest import (
-    FILE,
-    CountsRecord,
-    DataRecord,
-    Manifest,
-    ModelRecord,
-    SkipRecord,
-    TookRecord,
-    UnitRecord,
-    now,
-)
+from penchant.study.fitting import KINDS, Fitting, Reader, all_read, kinds_read, reader
+from penchant.study.manifest import FILE, Manifest, now
+from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.results import COMPARISON, Outcome
 from penchant.study.spec import Study
@@ -76,9 +68,10 @@ class Options:
 def run_study(study: Study, probes: Probes, out: str | Path, options: Options | None = None) -> Outcome:
     """Run every probe with every model, writing each result as soon as it is there.
 
-    With `resume`, results already in `out` are kept and cached answers are not computed again. Raises StudyError when
-    `out` holds something else, or when data, text, a model or a result changed since; with `rerun`, what changed is
-    measured again.
+    All models are looked at first, and what does not fit is told before anything is written. With `resume`, results
+    already in `out` are kept and cached answers are not computed again; those of models that the study had and no
+    longer names are kept apart. Raises StudyError when `out` holds something else, or when data, text, a model or a
+    result changed since; with `rerun`, what changed is measured again.
     """
     options = options or Options()
     folder = Path(out)
@@ -86,33 +79,19 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), options.base)
     files = study.corpus.files(options.base) if study.corpus is not None else []
-    with held(folder), elsewhere(options.place, options.warn) as workers:
-        manifest, otherwise = begun(folder, study, probes, places, resume=options.resume, rerun=options.rerun)
-        running = _Running(study, probes, places, folder, options, manifest, texts, workers)
-        running.require_same(data, files, otherwise)
-        manifest.data = data
-        running.prepare()
-        for spec in study.models:
-            running.measure(spec)
-        running.compare()
-        return running.finish()
-
-
-_KINDS = {
-    "masked": "masked models",
-    "causal": "causal models",
-    "encoder": "encoders without a head",
-    "static": "static word vectors",
-}
-
-
-def _reads(probe: Probe[Any]) -> str:
-    """Which kinds of models an instrument reads, in words."""
-    return f"{probe.name} reads {_kinds(probe)}"
-
-
-def _kinds(probe: Probe[Any]) -> str:
-    return " and ".join(_KINDS[kind] for kind in probe.kinds)
+    with held(folder):
+        start = begun(folder, study, probes, places, resume=options.resume, rerun=options.rerun)
+        running = _Running(study, probes, places, folder, options, start.manifest, texts)
+        stale = running.require_same(data, files, start)
+        running.require_fit()
+        with elsewhere(options.place, options.warn) as workers:
+            running.elsewhere = workers
+            running.begin(data, stale)
+            running.prepare()
+            for spec in study.models:
+                running.measure(spec)
+            running.compare()
+            return running.finish()
 
 
 def _folders(probes: Probes) -> list[str]:
@@ -136,10 +115,12 @@ class _Running:
     options: Options
     manifest: Manifest
     texts: list[list[tuple[str, str]]]
-    elsewhere: Elsewhere | None
+    elsewhere: Elsewhere | None = None
     prepared: Prepared = field(init=False)
     outcome: Outcome = field(init=False)
     digests: Digests = field(init=False)
+    readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+    """What read the texts of a probe directory for a model, by both, when the models were looked at."""
     named: dict[str, str] = field(init=False)
     """The models measured so far by the name in their signatures, as the study names them."""
 
@@ -147,20 +128,33 @@ class _Running:
         self.digests = Digests(self.options.cache, forced=self.options.rehash)
         self.prepared = Prepared(list(self.probes))
 
-    def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], otherwise: Sequence[Change]) -> None:
-        """Raise StudyError if anything changed since the study was begun; with `rerun`, forget what rests on it, and
-        the probes that are asked `otherwise`."""
+    def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], start: Begun) -> list[Path]:
+        """Raise StudyError if anything changed since the study was begun. With `rerun`, forget what rests on it, and
+        the probes that are asked otherwise. Returns the files that are out of date; none is removed yet."""
         drawn = [place for place, probe in zip(self.places, self.probes, strict=True) if probe.lacks_text()]
         drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
-        current = Now(data, files, drawn, self._fingerprint)
-        asked = {place for change in otherwise for place in change.places}
-        found = [c for c in changes(self.manifest, current, self.folder) if not asked.issuperset(c.places or [""])]
-        found = [*otherwise, *found]
+        current = Now(self.places, data, files, drawn, self._fingerprint)
+        found = changes(self.manifest, current, self.folder, start.otherwise, start.taken_up)
         if not self.options.rerun:
             refuse(found, self.folder)
         stale = forget(self.manifest, found, self.folder)
-        for change in found:
-            self.options.warn(f"{change.what}; what rests on it is measured again")
+        for what in dict.fromkeys(change.what for change in found):
+            self.options.warn(f"{what}; what rests on it is measured again")
+        if stale or start.other_models:  # no table of differences is of what is shown now
+            self.manifest.tables = {}
+            stale += [self.folder / place / COMPARISON for place in self.places]
+        return stale
+
+    def require_fit(self) -> None:
+        """Raise a PenchantError if a model that is still to be measured does not fit the study."""
+        self.options.say("looking at the models")
+        fitting = Fitting(self.study, self.places, self.probes, self.texts, self.manifest, self._place, self.digests)
+        fitting.require()
+        self.readers = fitting.readers
+
+    def begin(self, data: Sequence[DataRecord], stale: Sequence[Path]) -> None:
+        """Write what is begun, and remove what is out of date."""
+        self.manifest.data = list(data)
         self._write()  # before anything is removed, so that no unit is without its files
         for file in stale:
             file.unlink(missing_ok=True)
@@ -169,7 +163,7 @@ class _Running:
         """The fingerprint of a model as it is now, of one that the study trains as its vectors are; "" for a model that
         is gone or cannot be fetched, which is told where it is needed. Raises ModelError for one that is damaged."""
         if spec.startswith(TRAINED):
-            vectors = trained_files(self.study.models, self.folder)[spec]
+            vectors = trained_files(self.study.vectors, self.folder)[spec]
             return sha256_file(vectors) if vectors.exists() else ""
         place = self._place(spec)
         try:
@@ -236,8 +230,8 @@ class _Running:
         if not any(model.kind in probe.kinds for probe in self.prepared.probes):
             if isinstance(model, LanguageModel):
                 require_fit(model, self.texts[0])  # which may say better why
-            reads = "; ".join(dict.fromkeys(_reads(probe) for probe in self.probes))
-            raise StudyError(f"no probe of the study reads {_KINDS[model.kind]}", where=model.name, hint=reads)
+            message = f"no probe of the study reads {KINDS[model.kind]}"
+            raise StudyError(message, where=model.name, hint=all_read(self.probes))
         return model
 
     def _place(self, spec: str) -> str:
@@ -250,7 +244,8 @@ class _Running:
     def _measure(self, number: int, spec: str, model: Model) -> None:
         probe, place, options = self.prepared.probes[number], self.places[number], self.options
         if isinstance(model, LanguageModel):
-            texts = probe.read_by(model, self.texts[number])
+            looked_at = self.readers.get((place, spec)) == reader(model)
+            texts = [] if looked_at else probe.read_by(model, self.texts[number])
             require_fit(model, texts, scores="encoder" not in probe.kinds)
         turn = self.study.models.index(spec) * len(self.places) + number + 1
         progress = options.progress(f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})")
@@ -291,18 +286,20 @@ class _Running:
 
     def _free(self, place: str, model: str) -> str:
         """A directory for a model's result, beside those of models whose names differ in what no file name shows."""
-        taken = [Path(unit.directory).name for unit in self.manifest.units if unit.probe == place]
+        aside = (unit for record in self.manifest.set_aside for unit in record.units)
+        taken = [Path(unit.directory).name for unit in (*self.manifest.units, *aside) if unit.probe == place]
         return distinct(model, [COMPARISON, *taken])
 
     def compare(self) -> None:
         """The differences between every two models of each probe. Raises StudyError for one that no model fits."""
+        self._sort()
         self.manifest.tables = {}
         self._write()
         for place in self.places:
             specs = [spec for spec in self.study.models if (place, spec) in self.outcome.results]
             if not specs:
                 message, unread = f"no model of the study fits {place}", self.manifest.unread(place)
-                reads = _reads(self.probes[self.places.index(place)])
+                reads = all_read([self.probes[self.places.index(place)]])
                 raise StudyError(message, where="models", hint=f"{reads}, not {unread}")
             tables = []
             for a, b in combinations(specs, 2):
@@ -316,9 +313,17 @@ class _Running:
                 name = f"{place}/{COMPARISON}"
                 self.manifest.tables[name] = sha256_file(self.folder / name)
 
+    def _sort(self) -> None:
+        """Put the results in the order in which they are asked for, whatever that in which they were made."""
+        models, places = self.study.models, self.places
+        self.manifest.units.sort(key=lambda unit: (models.index(unit.spec), places.index(unit.probe)))
+        self.manifest.skipped.sort(key=lambda skip: (models.index(skip.spec), places.index(skip.probe)))
+        keys = [(unit.probe, unit.spec) for unit in self.manifest.units]
+        self.outcome.results = {key: self.outcome.results[key] for key in keys}
+
     def finish(self) -> Outcome:
         """What was found, once the manifest says so."""
-        reads = {place: _kinds(probe) for place, probe in zip(self.places, self.probes, strict=True)}
+        reads = {place: kinds_read(probe) for place, probe in zip(self.places, self.probes, strict=True)}
         self.outcome.notes += self.manifest.left_out(reads)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)
         if damaged:
@@ -327,6 +332,7 @@ class _Running:
         self.manifest.notes = self.outcome.notes
         self.manifest.attempts[-1].finished = now()
         self._write()
+        self.outcome.notes = self.manifest.remarks()
         return self.outcome
 
     def _write(self) -> None:

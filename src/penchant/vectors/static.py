@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import itertools
 import re
 import warnings
 import zlib
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,25 +21,15 @@ from numpy.typing import NDArray
 
 from penchant.errors import DataError, ModelError
 from penchant.reading import is_file, opened
+from penchant.vectors.beginning import LINE_HINT, NUMBER, beginning, is_number, numbers_of_a_word, vocabulary_file
 
 Matrix = NDArray[np.float32]
 Positions = NDArray[np.intp]
 
 SUFFIXES = (".vec", ".txt", ".bin", ".npy", ".gz", ".glove", ".w2v")
 _BLOCK = 1 << 23
-_SAMPLE = 1 << 20
-_NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
-_NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
-_HEADER = re.compile(rb"(\d{1,12}) (\d{1,12}) *\r?\Z")
 _NOT_PLAIN = re.compile(rb"[^\x20-\x7e\t\r]")
 _NEWLINE, _RETURN, _SPACE = b"\n\r "
-_LINE_HINT = "each line is a word and its numbers, separated by single spaces"
-_STRANGERS = (
-    (b"PK\x03\x04", "is a zip archive or a PyTorch checkpoint", "unpack it, or name the directory of the checkpoint"),
-    (b"\x93NUMPY", "is a NumPy array inside gzip", "unpack it"),
-    (b"\x80", "is a Python pickle, which is never loaded", "save the vectors in word2vec's text or binary format"),
-    (b"\xba\x16\x4f\x2f", "is fastText's own binary format", "use the .vec file that comes with it"),
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -165,7 +153,7 @@ class _Collected:
 
 
 def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: str) -> tuple[_Collected, str]:
-    vocabulary_path = _vocabulary_file(file, vocabulary)
+    vocabulary_path = vocabulary_file(file, vocabulary)
     try:
         matrix = np.load(stream, allow_pickle=False)
     except (ValueError, EOFError, MemoryError) as error:
@@ -190,16 +178,6 @@ def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: 
     return collected, hashlib.sha256(both.encode()).hexdigest()
 
 
-def _vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
-    beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
-    places = beside if vocabulary is None else [Path(vocabulary)]
-    for place in places:
-        if place.is_file():
-            return place
-    names = " or ".join(str(place) for place in places)
-    raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="a text file with one word per line")
-
-
 # --- word2vec and GloVe -------------------------------------------------------------------------------------------
 
 
@@ -213,20 +191,10 @@ def _word2vec_or_glove(raw: BinaryIO, file: Path, start: bytes, vocabulary: str 
 
 
 def _with_words(stream: BinaryIO, file: Path) -> _Collected:
-    sample = stream.read(_SAMPLE)
-    if not sample.strip():
-        raise ModelError("the file is empty", where=str(file))
-    for magic, message, hint in _STRANGERS:
-        if sample.startswith(magic):
-            raise ModelError(message, where=str(file), hint=hint)
-    sample = sample.removeprefix(b"\xef\xbb\xbf")
-    first, _, rest = sample.partition(b"\n")
-    header = _HEADER.match(first)
-    if header is None:
-        return _text(sample, stream, file, _dimension(sample, file), first_line=1)
-    count, dimension = int(header[1]), int(header[2])
-    if not count or not dimension:
-        raise ModelError(f"the header announces {count} words of {dimension} numbers", where=f"{file}, line 1")
+    rest, announced = beginning(stream, file)
+    if announced is None:
+        return _text(rest, stream, file, numbers_of_a_word(rest, file), first_line=1)
+    count, dimension = announced
     if _is_binary(rest):
         return _binary(rest, stream, file, count, dimension)
     collected = _text(rest, stream, file, dimension, first_line=2)
@@ -271,25 +239,6 @@ def _binary(rest: bytes, stream: BinaryIO, file: Path, count: int, dimension: in
     if rest.strip(b"\n"):
         raise collected.error(f"more follows the {count} words that the header announces", "line 1")
     return collected
-
-
-def _dimension(sample: bytes, file: Path) -> int:
-    """The most common count of numbers at the end of the first lines: words may contain spaces and end in a number."""
-    lines = [line for raw in sample.split(b"\n") if (line := raw.rstrip(b" \r"))]
-    counts: Counter[int] = Counter()
-    for line in lines[: max(1, min(100, len(lines) - 1))]:  # the last may be truncated
-        pieces = line.split(b" ")[1:]
-        counts[sum(1 for _ in itertools.takewhile(_is_number, reversed(pieces)))] += 1
-    dimension = counts.most_common(1)[0][0]
-    if not dimension:
-        raise ModelError(
-            "is not a file of word vectors: its lines do not end in numbers", where=str(file), hint=_LINE_HINT
-        )
-    return dimension
-
-
-def _is_number(piece: bytes) -> bool:
-    return _NUMBER.match(piece) is not None or _NOT_FINITE.match(piece) is not None
 
 
 def _text(start: bytes, stream: BinaryIO, file: Path, dimension: int, first_line: int) -> _Collected:
@@ -368,7 +317,7 @@ def _without_trailing_space(text: NDArray[np.uint8], starts: Positions, newlines
 
 def _ends_in_numbers(word: bytes) -> bool:
     """Whether a "word" contains numbers of the vector, so the line has too many; integers may belong to a name."""
-    return all(_NUMBER.match(piece) and b"." in piece for piece in word.split(b" ")[1:])
+    return all(NUMBER.match(piece) and b"." in piece for piece in word.split(b" ")[1:])
 
 
 def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) -> ModelError:
@@ -379,10 +328,10 @@ def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) ->
         if len(fields) <= dimension or (b" " in word and _ends_in_numbers(word)):
             n_fields = len(fields) - 1
             return collected.error(
-                f"{n_fields} fields after the word, expected {dimension}", f"line {number}", hint=_LINE_HINT
+                f"{n_fields} fields after the word, expected {dimension}", f"line {number}", hint=LINE_HINT
             )
         for piece in fields[-dimension:]:
-            if not _is_number(piece):
+            if not is_number(piece):
                 shown = piece.decode("utf-8", "replace")
-                return collected.error(f"'{shown}' is not a number", f"line {number}", hint=_LINE_HINT)
+                return collected.error(f"'{shown}' is not a number", f"line {number}", hint=LINE_HINT)
     return collected.error("the numbers cannot be read", f"line {line} or later")

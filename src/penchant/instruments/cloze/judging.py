@@ -23,7 +23,7 @@ def task(target: str, wishes: Wishes) -> Task | None:
     folder = Path(target)
     if not any(any(folder.glob(f"{depth}signature.txt")) for depth in ("", "*/", "*/*/")):
         return None
-    results = cloze_results(folder)
+    results = cloze_results(folder, without=wishes.without)
     words = unrated(results, estimated=True, rated=True) if wishes.everything else unrated(results)
     if not len(words):
         raise StudyError("every predicted word is rated", where=target, hint="--all asks for all words again")

@@ -11,7 +11,7 @@ penchant run study.yaml -o second          with ratings: ratings.csv in the stud
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,12 +37,13 @@ COLUMNS = ("sentence", "word", "rater", "rating")
 TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
-def cloze_results(directory: str | Path) -> list[Result]:
-    """The cloze results in the directory of a study, or of one of its probes. Raises StudyError when there are none,
-    or when they are about different test sets."""
+def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> list[Result]:
+    """The cloze results in the directory of a study, or of one of its probes, but those in directories `without`.
+    Raises StudyError when there are none, or when they are about different test sets."""
     folder = Path(directory)
     places = [place.parent for depth in ("*", "*/*") for place in sorted(folder.glob(f"{depth}/signature.txt"))]
-    loaded = [(place, Result.load(place)) for place in places]
+    unwanted = {place.resolve() for place in without}
+    loaded = [(place, Result.load(place)) for place in places if place.resolve() not in unwanted]
     cloze = [(place, result) for place, result in loaded if result.signature["probe"] == "cloze"]
     results = [result for _, result in cloze]
     if not results:

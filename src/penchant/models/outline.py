@@ -1,0 +1,127 @@
+"""`outline`: what can be known of a model before its weights are read. It takes no more of the network than finding
+the model does."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, NoReturn, cast
+
+from penchant.errors import ModelError
+from penchant.files import head
+from penchant.models.configuration import ModelKind, claimed_kind, first_token, quiet, read_config, read_tokenizer, told
+from penchant.models.digests import Digests
+from penchant.models.hub import Wanted
+from penchant.models.identity import SETTINGS, lacks_weights, model_files
+from penchant.models.load import LanguageModel, names_vectors
+from penchant.models.network import Network
+from penchant.models.source import Source, resolve
+from penchant.models.tokenizer import Tokenizer
+from penchant.vectors.beginning import begins_as_vectors
+
+
+class UnreadError(Exception):
+    """Something that only the weights of a model can tell was asked of its outline."""
+
+
+class _Unread:
+    """In place of a network whose weights are not read, and of the tokenizer of a GGUF file."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise UnreadError(name)
+
+
+_GGUF = b"GGUF"
+"""What a GGUF file begins with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """A model that is there, its weights unread.
+
+    `certain` says whether it will be of this `kind` once they are read; else it may turn out to be an encoder. `model`
+    has everything but the weights: its `network` raises UnreadError, its `max_tokens` is an upper bound, its
+    `fingerprint` is empty; of a GGUF file, which takes seconds to read, the `tokenizer` raises it too. It is None for
+    static word vectors. `key` is the same for two names of the same files, and
+    `here` says whether the weights are on this machine.
+    """
+
+    kind: ModelKind | Literal["static"]
+    certain: bool
+    model: LanguageModel | None
+    key: str
+    here: bool
+
+
+def outline(
+    spec: str,
+    *,
+    name: str = "",
+    dtype: str = "float32",
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+    digests: Digests | None = None,
+) -> Outline:
+    """Look at a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors; it is then
+    called by `name`. The other arguments are those of `load`. Raises ModelError for what `load` refuses without the
+    weights: a model that is not there, lacks a part, or is of a sort that cannot be measured."""
+    if names_vectors(spec):
+        begins_as_vectors(spec)
+        return Outline("static", True, None, str(Path(spec).resolve()), here=True)
+    source = resolve(spec)
+    if source.is_gguf:
+        return _gguf(Path(spec), name or spec, dtype)
+    wanted = Wanted(looked_for=True, pickled=allow_pickle, code=trust_remote_code, digests=digests or Digests(None))
+    with quiet(), told(source):
+        source = source.fetched(wanted)
+        if source.local is not None:
+            _require_weights(source, source.local, pickled=allow_pickle)
+        options = {**source.options, "trust_remote_code": trust_remote_code}
+        config, tokenizer = read_config(source, options), read_tokenizer(source, options)
+        kind, certain = claimed_kind(config)
+        model = _unread(name or spec, kind, config, tokenizer, dtype)
+    key = f"{source.label}@{source.commit}" if source.local is None else str(source.local.resolve())
+    return Outline(kind, certain, model, key, here=_here(source))
+
+
+def _gguf(file: Path, name: str, dtype: str) -> Outline:
+    if head(file, len(_GGUF)) != _GGUF:
+        raise ModelError("is no GGUF file, whatever its name", where=str(file))
+    tokenizer, network = cast(Tokenizer, _Unread()), cast(Network, _Unread())
+    model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
+    return Outline("causal", True, model, str(file.resolve()), here=True)
+
+
+def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str) -> LanguageModel:
+    begin = first_token(tokenizer) if kind == "causal" else None
+    limits = (tokenizer.model_max_length, getattr(config, "max_position_embeddings", None))
+    return LanguageModel(
+        name=name,
+        kind=kind,
+        tokenizer=Tokenizer(tokenizer, special=kind != "causal", prefix=begin),
+        network=cast(Network, _Unread()),
+        fingerprint="",
+        dtype=dtype,
+        max_tokens=min(int(limit) for limit in limits if limit),
+        begin=begin,
+        no_scores=f"'{config.model_type}' has no word-probability head" if kind == "encoder" else "",
+    )
+
+
+def _require_weights(source: Source, local: Path, *, pickled: bool) -> None:
+    """Raise ModelError for a directory without weights that may be read."""
+    weights = [file for file in model_files(local) if file.suffix not in (*SETTINGS, ".py")]
+    if not any(pickled or file.suffix == ".safetensors" for file in weights):
+        raise lacks_weights(source.given)
+
+
+def _here(source: Source) -> bool:
+    """Whether a model can be loaded without fetching anything large."""
+    if source.local is not None:
+        return True
+    try:
+        _require_weights(source, Path(source.target), pickled=True)
+    except ModelError:
+        return False
+    return True

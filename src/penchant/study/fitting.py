@@ -1,0 +1,181 @@
+"""Are the models of a study there, and does each fit a probe? Looked at before the first is measured, from what can be
+known without weights; everything that does not fit is told at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from penchant.errors import ModelError, PenchantError, StudyError
+from penchant.instruments.base import Probe
+from penchant.models.digests import Digests
+from penchant.models.load import LanguageModel, cited, load
+from penchant.models.outline import Outline, UnreadError, outline
+from penchant.study.check import require_readable
+from penchant.study.manifest import Manifest
+from penchant.study.preparation import TRAINED
+from penchant.study.spec import Study
+
+KINDS = {
+    "masked": "masked models",
+    "causal": "causal models",
+    "encoder": "encoders without a head",
+    "static": "static word vectors",
+}
+"""The kinds of models, in words."""
+
+
+def kinds_read(probe: Probe[Any]) -> str:
+    """The kinds of models that an instrument reads, in words."""
+    return " and ".join(KINDS[kind] for kind in probe.kinds)
+
+
+def all_read(probes: Iterable[Probe[Any]]) -> str:
+    """Which kinds of models each instrument reads, in words."""
+    return "; ".join(dict.fromkeys(f"{probe.name} reads {kinds_read(probe)}" for probe in probes))
+
+
+Reader: TypeAlias = tuple[str, int]
+
+
+def reader(model: LanguageModel) -> Reader:
+    """What decides whether a model can read a text: its tokenizer, by its hash, and the longest input."""
+    return model.tokenizer.digest, model.max_tokens
+
+
+@dataclass(slots=True)
+class Fitting:
+    """The models of a study against its probes, the `texts` of each probe, and what a manifest says is finished.
+    `place` gives a model by its name in the study as it is loaded."""
+
+    study: Study
+    places: Sequence[str]
+    probes: Sequence[Probe[Any]]
+    texts: Sequence[Sequence[tuple[str, str]]]
+    manifest: Manifest
+    place: Callable[[str], str]
+    digests: Digests
+    readers: dict[tuple[str, str], Reader] = field(default_factory=dict)
+    """What read the texts of a probe directory for a model, by both, where it found nothing amiss."""
+    _problems: list[PenchantError] = field(default_factory=list)
+    _kinds: dict[str, Sequence[str]] = field(default_factory=dict)
+    """The kinds that a model which is not finished, and that a probe reads, may be of, by its name in the study."""
+    _unread: set[str] = field(default_factory=set)
+    """The models that no probe reads."""
+    _known: dict[str, str] = field(default_factory=dict)
+    """The models by all that tells them apart."""
+
+    def require(self) -> None:
+        """Raise a ModelError, StudyError, MethodError or DataError if a model that is still to be measured cannot be,
+        or a probe has no model; further ones stand in its notes. Finished models are only compared by name."""
+        for spec, model in {unit.spec: unit.model for unit in self.manifest.units}.items():
+            commit = [model.fingerprint] if "@" in model.fingerprint else []  # of the hub; a hash is that of a copy too
+            self._once(spec, [model.name, *commit, str(Path(self.place(spec)).resolve())], model.name)
+        for spec in self.study.models:
+            waiting = [
+                number
+                for number, place in enumerate(self.places)
+                if self.manifest.unit(place, spec) is None and not self.manifest.skips(place, spec)
+            ]
+            if waiting:
+                try:
+                    self._look_at(spec, waiting)
+                except PenchantError as error:
+                    error.where = error.where or spec
+                    self._problems.append(error)
+        self._require_readers()
+        if self._problems:
+            raise _all_told(self._problems)
+
+    def _look_at(self, spec: str, waiting: Sequence[int]) -> None:
+        """Raise PenchantError for a model that is not there or that no probe reads; note what else does not fit."""
+        if spec.startswith(TRAINED):
+            self._require_read(spec, ["static"], None)
+            return
+        study, place = self.study, self.place(spec)
+        given = {"trust_remote_code": study.trust_remote_code, "allow_pickle": study.allow_pickle}
+        seen = outline(place, name=spec, dtype=study.dtype, digests=self.digests, **given)
+        self._once(spec, [seen.key])
+        model, certain = seen.model, seen.certain
+        if not certain and seen.here and self._turns_on_weights(seen):
+            loaded = load(place, dtype=study.dtype, device=study.device, digests=self.digests, **given)
+            assert isinstance(loaded, LanguageModel)
+            model, certain = replace(loaded, name=spec), True
+        kind = model.kind if model is not None else seen.kind
+        self._require_read(spec, [kind] if certain else [kind, "encoder"], model)
+        for number in waiting:
+            if certain and model is not None and kind in self.probes[number].kinds:
+                self._fit(number, spec, model)
+
+    def _turns_on_weights(self, seen: Outline) -> bool:
+        """Whether a probe reads the kind that a model claims and not the encoder that it may be instead."""
+        return any((seen.kind in probe.kinds) != ("encoder" in probe.kinds) for probe in self.probes)
+
+    def _require_read(self, spec: str, kinds: Sequence[str], model: LanguageModel | None) -> None:
+        if any(kind in probe.kinds for probe in self.probes for kind in kinds):
+            self._kinds[spec] = kinds
+            return
+        self._unread.add(spec)
+        if model is not None and model.no_scores:
+            message = f"no word probabilities: {model.no_scores}"
+            raise ModelError(message, where=spec, hint=all_read(self.probes))
+        message = f"no probe of the study reads {KINDS[kinds[0]]}"
+        raise StudyError(message, where=spec, hint=all_read(self.probes))
+
+    def _fit(self, number: int, spec: str, model: LanguageModel) -> None:
+        """Whether a probe can ask a model of a kind that it reads, by its settings and its texts."""
+        probe = self.probes[number]
+        try:
+            probe.settle(model)
+            texts = probe.read_by(model, self.texts[number])
+            require_readable(model, texts, scores="encoder" not in probe.kinds)
+            self.readers[self.places[number], spec] = reader(model)
+        except UnreadError:
+            return  # told when it is measured
+        except PenchantError as error:
+            more = "" if error.where in ("", spec) else f", {error.where}"
+            error.where = f"{self.places[number]} with {spec}{more}"
+            self._problems.append(error)
+
+    def _once(self, spec: str, keys: Iterable[str], name: str = "") -> None:
+        """Note a model named twice."""
+        for key in keys:
+            other = self._known.setdefault(key, spec)
+            if other != spec:
+                name = name or cited(self.place(spec), self.digests)
+                error = StudyError(f"'{other}' and '{spec}' are both {name}", where="models", hint="remove one")
+                self._problems.append(error)
+                return
+
+    def _require_readers(self) -> None:
+        """Note the probes that no model fits, unless all models are told already, or one of which nothing is known
+        might fit."""
+        known = {*self._kinds, *self._unread}
+        unseen = any(spec not in known and not self._begun(spec) for spec in self.study.models)
+        if unseen or not (self._kinds or self.manifest.units):
+            return
+        for place, probe in zip(self.places, self.probes, strict=True):
+            read = any(kind in probe.kinds for kinds in self._kinds.values() for kind in kinds)
+            if not read and not any(self.manifest.unit(place, spec) for spec in self.study.models):
+                told = [f"{spec} ({kinds[0]})" for spec, kinds in self._kinds.items()]
+                skipped = (skip for skip in self.manifest.skipped if skip.probe == place)
+                told += [skip.model for skip in skipped if skip.spec not in self._kinds]
+                hint = f"{all_read([probe])}, not {', '.join(told)}"
+                self._problems.append(StudyError(f"no model of the study fits {place}", where="models", hint=hint))
+
+    def _begun(self, spec: str) -> bool:
+        """Whether a model was measured or skipped by every probe."""
+        return all(self.manifest.unit(place, spec) or self.manifest.skips(place, spec) for place in self.places)
+
+
+def _all_told(problems: Sequence[PenchantError]) -> PenchantError:
+    """The first of some errors, with the others in its notes, a line each."""
+    first, *others = problems
+    for other in others:
+        first.add_note(other.alone())
+        for note in getattr(other, "__notes__", ()):
+            first.add_note(note)
+    first.more += len(others)
+    return first

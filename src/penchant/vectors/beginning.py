@@ -1,0 +1,98 @@
+"""The beginning of a file of static word vectors: whether it is one, its header, and how many numbers a word has."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import re
+import zlib
+from collections import Counter
+from pathlib import Path
+from typing import BinaryIO, cast
+
+from penchant.errors import DataError, ModelError
+from penchant.reading import opened
+
+_SAMPLE = 1 << 20
+NUMBER = re.compile(rb"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?\Z")
+_NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
+_HEADER = re.compile(rb"(\d{1,12}) (\d{1,12}) *\r?\Z")
+LINE_HINT = "each line is a word and its numbers, separated by single spaces"
+_STRANGERS = (
+    (b"PK\x03\x04", "is a zip archive or a PyTorch checkpoint", "unpack it, or name the directory of the checkpoint"),
+    (b"\x93NUMPY", "is a NumPy array inside gzip", "unpack it"),
+    (b"\x80", "is a Python pickle, which is never loaded", "save the vectors in word2vec's text or binary format"),
+    (b"\xba\x16\x4f\x2f", "is fastText's own binary format", "use the .vec file that comes with it"),
+)
+
+
+def begins_as_vectors(path: str | Path) -> None:
+    """Read only the beginning of a file. Raises ModelError for one that holds no word vectors, whatever its name."""
+    file = Path(path)
+    try:
+        with opened(file) as stream:
+            start = stream.read(6)
+            stream.seek(0)
+            if start == b"\x93NUMPY":
+                vocabulary_file(file, None)
+                return
+            if start.startswith(b"\x1f\x8b"):
+                with gzip.open(stream) as unpacked:
+                    beginning(cast(BinaryIO, unpacked), file)
+            else:
+                beginning(stream, file)
+    except (EOFError, OSError, zlib.error, DataError):
+        return  # reading it whole says what is wrong with it
+
+
+def vocabulary_file(file: Path, vocabulary: str | Path | None) -> Path:
+    """The words of a matrix in a file: the given one, else that beside it. Raises ModelError where there is none."""
+    beside = [file.with_suffix(".vocab"), file.with_suffix(".txt")]
+    places = beside if vocabulary is None else [Path(vocabulary)]
+    for place in places:
+        if place.is_file():
+            return place
+    names = " or ".join(str(place) for place in places)
+    raise ModelError(f"there is no vocabulary {names}", where=str(file), hint="a text file with one word per line")
+
+
+def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | None]:
+    """The beginning of a file after its header, if it has one, and the words and numbers that the header announces.
+    Raises ModelError for what is no text or binary file of word vectors."""
+    sample = stream.read(_SAMPLE)
+    if not sample.strip():
+        raise ModelError("the file is empty", where=str(file))
+    for magic, message, hint in _STRANGERS:
+        if sample.startswith(magic):
+            raise ModelError(message, where=str(file), hint=hint)
+    sample = sample.removeprefix(b"\xef\xbb\xbf")
+    first, _, rest = sample.partition(b"\n")
+    header = _HEADER.match(first)
+    if header is None:
+        numbers_of_a_word(sample, file)
+        return sample, None
+    count, dimension = int(header[1]), int(header[2])
+    if not count or not dimension:
+        raise ModelError(f"the header announces {count} words of {dimension} numbers", where=f"{file}, line 1")
+    return rest, (count, dimension)
+
+
+def numbers_of_a_word(sample: bytes, file: Path) -> int:
+    """The most common count of numbers at the end of the first lines: words may contain spaces and end in a number.
+    Raises ModelError where it is none."""
+    lines = [line for raw in sample.split(b"\n") if (line := raw.rstrip(b" \r"))]
+    counts: Counter[int] = Counter()
+    for line in lines[: max(1, min(100, len(lines) - 1))]:  # the last may be truncated
+        pieces = line.split(b" ")[1:]
+        counts[sum(1 for _ in itertools.takewhile(is_number, reversed(pieces)))] += 1
+    dimension = counts.most_common(1)[0][0]
+    if not dimension:
+        raise ModelError(
+            "is not a file of word vectors: its lines do not end in numbers", where=str(file), hint=LINE_HINT
+        )
+    return dimension
+
+
+def is_number(piece: bytes) -> bool:
+    """Whether a field of a line is a number, finite or not."""
+    return NUMBER.match(piece) is not None or _NOT_FINITE.match(piece) is not None
