@@ -49,12 +49,25 @@ def one_line(text: str) -> str:
 
 KEPT = "penchant-given-"
 """The beginning of the name of the folder that keeps what was given in Python where files are named."""
-_KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]")
+_KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]([^/\\\\\n]*?)\.(?:jsonl|csv|yaml)\b")
 
 
 def without_folders(text: str) -> str:
-    """A text in which what was given in Python is named without the folder that keeps it."""
-    return _KEPT.sub("", text)
+    """A text in which what was given in Python is named by what it is, such as "the data", and not by the file that
+    keeps it."""
+    return _KEPT.sub(r"\1", text)
+
+
+def is_kept(file: str | Path) -> bool:
+    """Whether a file keeps what was given in Python."""
+    return Path(file).parent.parent.name.startswith(KEPT)
+
+
+def file_name(file: str | Path) -> str:
+    """The name of a file in tables; of what was given in Python what it is and the first digits of its hash, such as
+    "the data#47427e"."""
+    path = Path(file)
+    return f"{path.stem}#{path.parent.name[:6]}" if is_kept(path) else path.name
 
 
 def first_line(error: BaseException) -> str:
@@ -119,14 +132,32 @@ class Case(int):
     """The number of a respondent in a file of SPSS or Stata, which has no lines."""
 
 
+class GivenRow(int):
+    """The number of a row of a table that was given in Python, which has no lines."""
+
+
+_LINES: Mapping[type, str] = {SheetRow: "row", Case: "case", GivenRow: "row"}
+
+
+def line_noun(line: int | None) -> str:
+    """What a line is called: a row of a sheet or of a table given in Python, a case, else a line."""
+    return _LINES.get(type(line), "line")
+
+
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
-    """File, line (or cell of a sheet, or case) and field, in words."""
-    where = str(file)
-    if isinstance(line, SheetRow):
-        letter = None if field is None else line.letters.get(field)
-        where += f", cell {letter}{line}" if letter else f", row {line}"
+    """File, line (or cell of a sheet, or case) and field, in words; of what was given in Python what it is, the row and
+    the column: "the data, row 3 ('id')"."""
+    kept = is_kept(file)
+    where = Path(file).stem if kept else str(file)
+    if kept or isinstance(line, GivenRow):
+        is_row = isinstance(line, GivenRow) or (line is not None and str(file).endswith(".jsonl"))
+        where += f", row {line}" if is_row else ""
+        return where if field is None else f"{where} ('{field}')"
+    letter = line.letters.get(field) if isinstance(line, SheetRow) and field is not None else None
+    if letter:
+        where += f", cell {letter}{line}"
     elif line is not None:
-        where += f", {'case' if isinstance(line, Case) else 'line'} {line}"
+        where += f", {line_noun(line)} {line}"
     return where if field is None else f"{where}, field '{field}'"
 
 
@@ -203,7 +234,7 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 def _on_lines(errors: Sequence[DataError]) -> str:
     """On how many rows some errors are, and on which: the first twenty."""
-    noun = {SheetRow: "row", Case: "case"}.get(type(errors[0].line), "line")
+    noun = line_noun(errors[0].line)
     shown = ", ".join(f"{error.line:d}" for error in errors[:MOST_LISTED])
     return f"on {len(errors):,} more {noun}s: {shown}{', …' if len(errors) > MOST_LISTED else ''}"
 

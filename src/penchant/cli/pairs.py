@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.checking import BadOption, GoodOption, GroupOption
+from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import emit, print_frame, say
 from penchant.limits import RESAMPLES, SEED
 
@@ -71,6 +71,7 @@ def filter_(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    id_: IdOption = "id",
     trust_remote_code: Remote = False,
 ) -> None:
     """Keep the pairs of equal length, and report what is lost and whether the loss is uneven."""
@@ -78,7 +79,7 @@ def filter_(
     from penchant.instruments.minimal_pairs.making import Counters, filtered
 
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    pair_sets = read_many(data, good=good, bad=bad, group=group)
+    pair_sets = read_many(data, {"good": good, "bad": bad, "group": group, "id": id_})
     _refuse(out, pair_sets)
     _output(filtered(pair_sets, counters), out)
 
@@ -92,6 +93,7 @@ def repair(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    id_: IdOption = "id",
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
@@ -103,7 +105,7 @@ def repair(
 
     source = read_grammar(find_grammar(grammar))
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    pair_sets = read_many(data, good=good, bad=bad, group=group)
+    pair_sets = read_many(data, {"good": good, "bad": bad, "group": group, "id": id_})
     _refuse(out, pair_sets)
     _output(repaired(pair_sets, source, counters, seed=seed), out)
 

@@ -31,11 +31,11 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
-from penchant.errors import DataError, shortened
+from penchant.errors import DataError, GivenRow, place, shortened
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
-from penchant.tables.given import file_of, is_missing, is_table, plain, require_text, rows
+from penchant.tables.given import NAME, file_of, is_missing, is_table, plain, require_text, rows
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
@@ -151,11 +151,11 @@ _LISTS = {"X", "Y", "A", "B"}
 """Targets and attributes."""
 
 
-def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED) -> list[dict[str, object]]:
+def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
     """Rows of a table of words, from lists by set (X, Y, A, B), from such lists by category, or from any table, whose
     `columns` may be called otherwise. Raises DataError for a cell that is missing, and for what is no word."""
     lists = isinstance(given, Mapping) and bool(given)
-    categories = {"given": given} if lists and set(given) <= _LISTS else given
+    categories = {name: given} if lists and set(given) <= _LISTS else given
     if lists and all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
         return [
             {"category": str(category), "set": label, "word": word}
@@ -163,13 +163,13 @@ def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED) -> list[dict[st
             for label, words in sets.items()
             for word in _words(words, label if categories[category] is given else f"{label} of {category}")
         ]
-    found = rows(given, WORD)
+    found = rows(given, WORD, name)
     for number, row in enumerate(found, 1):
-        for name in WORD:
-            column = columns.get(name, name)
+        for field_ in WORD:
+            column = columns.get(field_, field_)
             value = row.get(column, "absent")
-            if name != "category" or not isinstance(value, Real) or is_missing(value):
-                require_text(value, "word" if name == "word" else "text", f"row {number}, column '{column}'")
+            if field_ != "category" or not isinstance(value, Real) or is_missing(value):
+                require_text(value, "word" if field_ == "word" else "text", place(name, GivenRow(number), column))
     return found
 
 
@@ -388,4 +388,4 @@ def _from_rows(id_: str, line: int, rows: list[tuple[int, TableRow]], file: Path
     x, y, a, b = (
         WordList(labels.get(key, key), labels.get(key, key), tuple(members)) for key, members in words.items()
     )
-    return Category(id_, id_, x, y, a, b, place=f"{file}, line {line}")
+    return Category(id_, id_, x, y, a, b, place=place(file, line))

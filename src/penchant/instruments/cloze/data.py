@@ -21,7 +21,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.arguments import asked
-from penchant.errors import DataError, place, together
+from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
@@ -293,7 +293,7 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
             )
         if row.id in lines:
             raise DataError(
-                f"the sentence has the same id as the one on line {lines[row.id]}: '{row.id}'",
+                f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'",
                 file=path,
                 line=line,
                 field="id",

@@ -51,7 +51,7 @@ class FairPairs(PairProbe):
     fair: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs of equal token length, such as `penchant pairs` makes."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
-    """The columns of plain tables, where they are not called good, bad and group; naming any makes the files plain
+    """The columns of plain tables, where they are not called good, bad, group and id; naming any makes the files plain
     tables, but for a fair set that `penchant pairs` made with its own columns."""
 
     def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:

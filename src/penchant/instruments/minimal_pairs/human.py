@@ -43,8 +43,8 @@ class JudgementRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     pair: Text
-    """The id of the pair: its `id` in a plain table, or the number of its row where there is no such column; in BLiMP
-    the paradigm and the pairID, such as `inchoative-12`."""
+    """The id of the pair: its `id` in a plain table (or the column that `columns` names), or the number of its row
+    where there is none; in BLiMP the paradigm and the pairID, such as `inchoative-12`."""
     rater: Text
     """A name for the person who judges, who judges a pair once."""
     dataset: Text | None = None
