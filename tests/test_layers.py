@@ -17,7 +17,7 @@ SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
     ("errors", "limits"),
-    ("reading", "arguments"),
+    ("reading", "arguments", "progress"),
     ("files",),
     ("records",),
     ("vectors", "stats", "tables"),

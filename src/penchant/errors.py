@@ -4,7 +4,8 @@
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
     ├── ModelError     a model or tokenizer that cannot be loaded, or does not suit the task
     ├── MethodError    a method, option or parameter that does not exist or does not fit
-    │   └── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
+    │   ├── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
+    │   └── UnknownKeyError     a key that a mapping does not have; a KeyError too
     ├── StudyError     a study file or result directory
     ├── CacheError     a cache of answers or a store of vectors
     ├── ClusterError   machines that cannot be reached, or cannot do the work
@@ -16,8 +17,11 @@ is a bug and exits with code 1.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sysconfig
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -104,8 +108,25 @@ class PenchantError(Exception):
         return visible(without_folders(" ".join(line.split())))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and Jupyter show for the error: its line and its notes, without the calls that led to it."""
-        return [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
+        """What IPython and Jupyter show for the error: the user's lines that led to it, its own line and its notes,
+        without the calls inside of penchant and of other packages."""
+        told = [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
+        return [*map(one_line, _users_lines(self)), *told]
+
+
+def _users_lines(error: BaseException) -> Iterator[str]:
+    """The lines of the user's code that led to the first call of penchant, outermost first: those of a cell by their
+    number in it, others with their file."""
+    packages = tuple(f"{path}{os.sep}" for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+    for frame in traceback.extract_tb(error.__traceback__):
+        file = frame.filename
+        if file.startswith(f"{Path(__file__).parent}{os.sep}"):
+            return
+        installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
+        if installed or file.startswith(("<frozen ", *packages)):
+            continue
+        place_ = f"{file}, line" if os.path.isfile(file) else "line"  # noqa: PTH113 (a cell has a name that is no file)
+        yield f"{place_} {frame.lineno}: {frame.line}"
 
 
 def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
@@ -192,6 +213,10 @@ class UnknownNameError(MethodError, AttributeError):
     """A name that an object of penchant does not have; also what Python expects where it asks for one."""
 
 
+class UnknownKeyError(MethodError, KeyError):
+    """A key that a mapping of penchant does not have; also what Python expects where it asks for one."""
+
+
 class StudyError(PenchantError):
     """A study file or result directory that cannot be used."""
 
@@ -206,6 +231,12 @@ class ClusterError(PenchantError):
 
 class OutputError(PenchantError):
     """A result that could not be written; no partial file is left behind."""
+
+
+def of_machine(error: OSError | MemoryError) -> PenchantError:
+    """The error for what is the machine's doing: a full disk, a name too long, no permission, too little memory."""
+    name = os.fsdecode(getattr(error, "filename", None) or "")
+    return PenchantError(getattr(error, "strerror", None) or "there is not enough memory for this", where=name)
 
 
 def together(errors: Sequence[DataError]) -> DataError:

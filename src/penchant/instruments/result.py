@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penchant import records
 from penchant.arguments import asked, unknown_attribute
@@ -17,6 +17,11 @@ class Result(records.Result):
     `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
     `cautions` what a reader must know before using a number.
     """
+
+    _in_memory: ClassVar[str] = (
+        "a notebook shows a result; result.charts() has its charts, result.summary and result.items are its tables. A "
+        "report is of a directory that penchant.run has written"
+    )
 
     def __repr__(self) -> str:
         rows, n = f"{len(self.items):,} items", len(self.summary)

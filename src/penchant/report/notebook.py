@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from penchant.arguments import unknown_name
+from penchant.arguments import Named
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.sections import Placed
@@ -19,15 +19,13 @@ FIRST = 10
 """The number of items that are shown."""
 
 
-class Charts(dict[str, Any]):
+class Charts(Named[str, Any]):
     """Charts by name, each an Altair chart; a notebook shows them together."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
-        super().__init__({figure.name: figure.chart for figure in figures})
+        super().__init__("chart")
+        self |= {figure.name: figure.chart for figure in figures}
         self._figures = figures
-
-    def __missing__(self, name: str) -> Any:
-        raise unknown_name(name, self, where="charts()", what="chart")
 
     def __repr__(self) -> str:
         return f"<charts: {', '.join(self) or 'none'}>"

@@ -146,19 +146,19 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
                 raise DataError(f"{kind(value)} is no table", where=called, hint=f"name a file, or {ROWS}") from None
     document = f"{name}.yaml"
     try:
-        texts[document] = yaml.safe_dump(_as_json(written), allow_unicode=True, sort_keys=False)
+        texts[document] = yaml.safe_dump(as_yaml(written), allow_unicode=True, sort_keys=False)
     except yaml.YAMLError as error:
         raise DataError(f"cannot be written as a file: {str(error).splitlines()[0]}", where=name) from None
     return _kept(texts) / document
 
 
-def _as_json(value: Any) -> Any:
-    """A value of keys and lists as YAML has it."""
+def as_yaml(value: Any) -> Any:
+    """A value of keys and lists as YAML has it: numbers of numpy are Python's, columns are lists, paths are texts."""
     if isinstance(value, Mapping):
-        return {key: _as_json(each) for key, each in value.items()}
+        return {key: as_yaml(each) for key, each in value.items()}
     listed = plain(value)
     if isinstance(listed, list):
-        return [_as_json(each) for each in listed]
+        return [as_yaml(each) for each in listed]
     return str(listed) if isinstance(listed, Path) else listed
 
 
