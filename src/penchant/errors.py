@@ -123,7 +123,7 @@ def _users_lines(error: BaseException) -> Iterator[str]:
         if file.startswith(f"{Path(__file__).parent}{os.sep}"):
             return
         installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
-        if installed or file.startswith(("<frozen ", *packages)):
+        if installed or not frame.line or file.startswith(packages):  # without a line: compiled, or Python's own
             continue
         place_ = f"{file}, line" if os.path.isfile(file) else "line"  # noqa: PTH113 (a cell has a name that is no file)
         yield f"{place_} {frame.lineno}: {frame.line}"
