@@ -16,7 +16,7 @@ from penchant.instruments.registry import instruments
 SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
-    ("errors", "limits"),
+    ("errors", "limits", "counting"),
     ("reading", "arguments", "progress"),
     ("files",),
     ("records",),

@@ -193,7 +193,7 @@ def test_a_set_of_its_own_calibration_and_templates() -> None:
         {"group": "people", "agree": "They [agree] that {statement}.", "disagree": "They [deny] that {statement}."}
     ]
     found = pc.read_values({"statements": STATEMENTS, "calibration": iter(neutral), "templates": templates})
-    assert repr(found) == "<value statements the data: 2 statements, 5 neutral ones, 1 templates>"
+    assert repr(found) == "<value statements the data: 2 statements, 5 neutral, 1 template>"
     assert [clause.text for clause in found.calibration] == [text for _, text in neutral]
     like = pc.read_values({"statements": STATEMENTS, "templates": templates, **SETS})
     assert (len(like.calibration), len(like.templates), like.language) == (100, 1, "en")
@@ -210,14 +210,14 @@ def test_readers_take_what_probes_take(form: Callable[[Any], Any]) -> None:
 
 
 def test_other_readers_take_tables_and_bundled_names() -> None:
-    assert repr(pc.read_cloze([("a", "The [MASK] sings.", 1, "g")])) == "<cloze set the data: 1 sentences>"
+    assert repr(pc.read_cloze([("a", "The [MASK] sings.", 1, "g")])) == "<cloze set the data: 1 sentence>"
     assert len(pc.read_cloze("early-modern-60").sentences) == 60
     assert len(pc.read_values("political-values-en").statements) == 34
     words = pc.read_stimuli({label: np.array(each) for label, each in LISTS.items()})
-    assert repr(words) == "<stimuli the data: 1 categories, 12 words>"
+    assert repr(words) == "<stimuli the data: 1 category, 12 words>"
     rows = pl.DataFrame({"id": ["1"], "word": ["rose"], "text": ["a rose"], "start": [2], "end": [6]})
     assert pc.read_occurrences(rows, {"rose": ["rose"]})["matched"].to_list() == ["rose"]
-    assert repr(pc.read_survey(ANSWERS, "eq1")) == "<survey survey: answers of 40 respondents to 1 statements>"
+    assert repr(pc.read_survey(ANSWERS, "eq1")) == "<survey survey: answers of 40 respondents to 1 statement>"
 
 
 def test_numbers_and_several_values_of_other_libraries(lm: Any) -> None:
@@ -478,3 +478,33 @@ def test_the_commands_name_the_id(tmp_path: Path, penchant: Callable[..., Any]) 
     pairs["columns"] = {"id": "nr"}
     (result,) = pc.run(study, tmp_path / "out").results.values()
     assert result.items["id"].to_list() == ["0", "1", "2"]
+
+
+# Capitals ---------------------------------------------------------------------------------------------------------
+
+
+def test_stimuli_with_capitals_are_told_where_vectors_have_none(tmp_path: Path) -> None:
+    lists = {**LISTS, "X": ["Rose", "Lily", "tulip"], "Y": ["ant", "Flea", "Wasp"]}
+    words = [word for each in LISTS.values() for word in each if word != "wasp"]
+    rng = np.random.default_rng(0)
+    lines = [f"{word} {' '.join(map(str, rng.normal(size=5).round(3)))}\n" for word in words]
+    (tmp_path / "lower.txt").write_text("".join(lines), "utf-8")
+    (tmp_path / "mixed.txt").write_text("".join([*lines, "Paris 1 2 3 4 5\n"]), "utf-8")
+    lower = pc.WEAT(lists, max_missing=0.5).run(tmp_path / "lower.txt")
+    told = [caution for caution in lower.cautions if "case:" in caution]
+    assert told == [
+        "3 of 12 words with capital letters were looked up in lower case (case: lower): Rose, Lily, Flea; write case: "
+        "keep to look them up as they are written"
+    ]
+    assert any(caution.startswith("1 stimulus is not in the vocabulary of lower@") for caution in lower.cautions)
+    kept = pc.WEAT(lists, max_missing=0.9).run(tmp_path / "mixed.txt")
+    told = [caution for caution in kept.cautions if "case:" in caution]
+    assert [re.sub("@[0-9a-f]+", "", caution) for caution in told] == [
+        "3 of 12 words are not in the vocabulary of mixed as they are written, only in lower case: Rose, Lily, Flea; "
+        "write case: lower to look all words up in lower case"
+    ]
+    assert any(": Rose, Lily, Flea, Wasp" in caution for caution in kept.cautions)
+    mended = pc.WEAT(lists, max_missing=0.5, case="lower").run(tmp_path / "mixed.txt")
+    assert mended.summary["value"].to_list() == lower.summary["value"].to_list()
+    for plain in (pc.WEAT(LISTS, max_missing=0.5).run(tmp_path / name) for name in ("lower.txt", "mixed.txt")):
+        assert not any("case:" in caution for caution in plain.cautions)

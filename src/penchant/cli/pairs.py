@@ -10,6 +10,7 @@ import typer
 
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import emit, print_frame, say
+from penchant.counting import counted
 from penchant.limits import RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -140,6 +141,6 @@ def _output(fair_set: FairSet, out: Path | None) -> None:
     else:
         write_text(fair_set.lines(), out)
         print_frame(fair_set.table, "table")
-        say(f"{len(fair_set.rows):,} pairs: {out}")
+        say(f"{counted(len(fair_set.rows), 'pairs')}: {out}")
     for note in fair_set.notes:
         say(f"note: {note}")

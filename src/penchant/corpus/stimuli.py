@@ -31,6 +31,7 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
+from penchant.counting import counted
 from penchant.errors import DataError, GivenRow, place, shortened
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
@@ -130,7 +131,10 @@ class StimulusSet:
     sha256: str
 
     def __repr__(self) -> str:
-        return f"<stimuli {self.name}: {len(self.categories)} categories, {len(self.words()):,} words>"
+        return (
+            f"<stimuli {self.name}: {counted(len(self.categories), 'categories')}, "
+            f"{counted(len(self.words()), 'words')}>"
+        )
 
     def words(self) -> list[str]:
         """Every distinct word, in order."""
@@ -348,7 +352,7 @@ def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
         held = [word for folded, word in known if re.search(rf"(?<!\w){re.escape(folded)}", text)]
         if not held:
             raise DataError(
-                f"'{example}' holds none of the {len(entry.words)} words",
+                f"'{example}' holds none of the {counted(len(entry.words), 'words')}",
                 where=where,
                 field="words",
                 hint="add the word, or write one for each example",

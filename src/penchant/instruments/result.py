@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from penchant import records
 from penchant.arguments import asked, unknown_attribute
+from penchant.counting import counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -24,9 +25,9 @@ class Result(records.Result):
     )
 
     def __repr__(self) -> str:
-        rows, n = f"{len(self.items):,} items", len(self.summary)
+        items, estimates = counted(len(self.items), "items"), counted(len(self.summary), "estimates")
         cautions = f", {len(self.cautions)} to be read first in .cautions" if self.cautions else ""
-        head = f"{self.signature['probe']} with {self.signature['model']}: {rows}, {n:,} estimates{cautions}"
+        head = f"{self.signature['probe']} with {self.signature['model']}: {items}, {estimates}{cautions}"
         return f"<{head}>"
 
     if not TYPE_CHECKING:

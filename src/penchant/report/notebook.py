@@ -10,6 +10,7 @@ from typing import Any
 from markupsafe import Markup
 
 from penchant.arguments import Named
+from penchant.counting import for_one
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.sections import Placed
@@ -66,7 +67,7 @@ def _first(items: ItemTable) -> dict[str, Any]:
             cells.append({"text": text, "numeric": number})
         rows.append(cells)
     return {
-        "noun": items.noun,
+        "noun": for_one(len(items.columns[0].values), items.noun),
         "columns": [column.title for column in items.columns],
         "rows": rows,
         "total": len(items.columns[0].values),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import polars as pl
 
 from penchant.arguments import Named, unknown_attribute
+from penchant.counting import counted
 from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
@@ -43,8 +44,9 @@ class Outcome:
     _in_memory: ClassVar[str] = "name the directory that the study was written to"
 
     def __repr__(self) -> str:
+        number = counted(len(self.results), "results")
         told = ", ".join(f"{place} with {model}" for place, model in self.results)
-        return f"<{len(self.results)} results: {told}>" if len(told) < LONGEST else f"<{len(self.results)} results>"
+        return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
 
     if not TYPE_CHECKING:
 

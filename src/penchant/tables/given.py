@@ -24,6 +24,7 @@ import polars as pl
 import yaml
 
 from penchant.arguments import kind
+from penchant.counting import counted
 from penchant.errors import KEPT, DataError, GivenRow, place
 from penchant.files import write_text
 from penchant.reading import exists
@@ -258,7 +259,9 @@ def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
         raise DataError(f"{kind(row)} is no row", where=where, hint=ROWS)
     if not columns or len(row) > len(columns):
         wanted = f"at most {len(columns)}: {', '.join(columns)}" if columns else "columns with names"
-        raise DataError(f"has {len(row)} parts without names where the data have {wanted}", where=where, hint=ROWS)
+        raise DataError(
+            f"has {counted(len(row), 'parts')} without names where the data have {wanted}", where=where, hint=ROWS
+        )
     return dict(zip(columns, row, strict=False))
 
 

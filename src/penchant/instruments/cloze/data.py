@@ -21,6 +21,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.arguments import asked
+from penchant.counting import counted
 from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
@@ -231,7 +232,7 @@ class ClozeSet:
     description: Path | None = None
 
     def __repr__(self) -> str:
-        return f"<cloze set {self.name}: {len(self.sentences):,} sentences>"
+        return f"<cloze set {self.name}: {counted(len(self.sentences), 'sentences')}>"
 
     @property
     def files(self) -> list[Path]:

@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
+from penchant.counting import of_all
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
@@ -214,4 +215,4 @@ class _Reading:
         empty = self.rows - sum(map(len, self.values.values()))
         if empty:
             half = f", {self.halves} of them with one of the two ratings" if self.halves else ""
-            yield f"judgements: {empty} of {self.rows} rows are empty{half} and left out"
+            yield f"judgements: {of_all(empty, self.rows, 'rows', 'are')} empty{half} and left out"

@@ -20,6 +20,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from penchant.arguments import asked, kind
+from penchant.counting import counted
 from penchant.errors import DataError, is_kept, line_noun, one_of, place
 from penchant.files import sha256_file
 from penchant.reading import is_directory
@@ -199,8 +200,8 @@ class ValuesSet:
     sha256: str
 
     def __repr__(self) -> str:
-        counts = f"{len(self.statements)} statements, {len(self.calibration)} neutral ones"
-        return f"<value statements {self.name}: {counts}, {len(self.templates)} templates>"
+        counts = f"{counted(len(self.statements), 'statements')}, {len(self.calibration)} neutral"
+        return f"<value statements {self.name}: {counts}, {counted(len(self.templates), 'templates')}>"
 
     def clauses(self) -> Iterator[Statement]:
         """All clauses: calibration, statements, then negations."""

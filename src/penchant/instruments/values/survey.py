@@ -17,6 +17,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from penchant.arguments import asked
+from penchant.counting import counted
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import Reading, plain
@@ -113,7 +114,9 @@ class Survey:
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
-        answers = f"answers of {self.kept:,} respondents to {len(self.answers.columns) - 1} statements"
+        answers = (
+            f"answers of {counted(self.kept, 'respondents')} to {counted(len(self.answers.columns) - 1, 'statements')}"
+        )
         return f"<survey {self.name}: {answers}{made_up}>"
 
     def source(self, group: str) -> str:
