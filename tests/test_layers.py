@@ -16,8 +16,8 @@ from penchant.instruments.registry import instruments
 SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
-    ("errors", "limits"),
-    ("reading", "arguments"),
+    ("errors", "limits", "counting"),
+    ("reading", "arguments", "progress"),
     ("files",),
     ("records",),
     ("vectors", "stats", "tables"),

@@ -21,7 +21,7 @@ from penchant.corpus.words import count_words
 from penchant.errors import DataError, PenchantError
 from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs.data import read_many
-from penchant.reading import LONGEST_LINE, decoded, guessed_encoding, lines, opened, read_text
+from penchant.reading import LONGEST_LINE, decoded, guessed_encoding, lines, opened, read_text, saved_as_utf8
 from penchant.study.spec import read_study
 from penchant.tables.documents import read_yaml
 from penchant.tables.rows import read_rows
@@ -106,8 +106,13 @@ def test_other_encodings_are_guessed(data: bytes, line: int, guess: str, tmp_pat
     path = tmp_path / "a.txt"
     path.write_bytes(data)
     error = refusal(lambda: read_text(path))
-    assert isinstance(error, DataError) and (error.line, error.hint) == (line, "save it as UTF-8")
+    assert isinstance(error, DataError) and (error.line, error.hint) == (line, saved_as_utf8(guess))
     assert error.message.startswith("is not UTF-8") and error.message.endswith(guess and f"it looks like {guess}")
+    assert error.hint.startswith('save it as UTF-8: in Excel as "CSV UTF-8"')
+    codec = {"UTF-16": "UTF-16", "UTF-32": "UTF-32", "": ""}.get(guess, "CP1252")
+    assert (f"iconv -f {codec} -t UTF-8" in error.hint) == bool(guess)
+    if codec == "CP1252":  # what the hint says gives the text back
+        assert data.decode(codec) in ("plain\nnaïve café\n", "plain\n“naïve”\n")
 
 
 @given(st.text())

@@ -21,13 +21,10 @@ first used, so that `import penchant` is quick and loads no torch.
 """
 
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import lazy_loader
-
-import penchant.report as _report
 
 _named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
 if not TYPE_CHECKING:
@@ -44,13 +41,18 @@ if not TYPE_CHECKING:
             raise unknown_attribute(sys.modules[__name__], name, "penchant") from None
 
 
-class _Called(ModuleType):
-    """The room of reports, which is also called: `penchant.report(DIRECTORY)` is `penchant.study.face.report`."""
+class _Package(ModuleType):
+    """The package: `penchant.report` is the function of that name also once the room `penchant.report`, from whose
+    modules others import, has been imported, which would otherwise take its place."""
 
-    def __call__(self, *args: Any, **options: Any) -> Path:
-        from penchant.study.face import report
+    @property
+    def report(self) -> Any:
+        """`penchant.study.face.report`."""
+        return _named("report")
 
-        return report(*args, **options)
+    @report.setter
+    def report(self, room: ModuleType) -> None:
+        """Called when the room is imported."""
 
 
-_report.__class__ = _Called
+sys.modules[__name__].__class__ = _Package

@@ -11,10 +11,12 @@ from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
 
-from penchant.errors import MethodError, UnknownNameError, one_of, shortened
+from penchant.errors import MethodError, UnknownKeyError, UnknownNameError, nearest, one_of, shortened
 
 P = ParamSpec("P")
 R = TypeVar("R")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class _AsWritten:
@@ -37,6 +39,8 @@ _PLAIN: Mapping[str, tuple[type, ...]] = {
     "Mapping": (Mapping,),
 }
 """The types that an argument is checked for, as annotations name them; others are the function's own matter."""
+IN_MEMORY = "_in_memory"
+"""The attribute of a class that says what to do with one of its objects where a file or directory is named."""
 _HELD = re.compile(r"\[.*\]")
 
 
@@ -59,7 +63,9 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
         for parameter in [parameter for parameter in given if parameter in plain]:
             if not _fits(given[parameter], plain[parameter]):
                 wanted = " or ".join("a mapping" if part == "Mapping" else part for part in _parts(plain[parameter]))
-                raise MethodError(f"{parameter} is {wanted}, got {shortened(given[parameter])}", where=name)
+                hint = getattr(type(given[parameter]), IN_MEMORY, "") if "Path" in plain[parameter] else ""
+                told = f"{parameter} is {wanted}, got {shortened(given[parameter])}"
+                raise MethodError(told, where=name, hint=hint)
             given[parameter] = _number(given[parameter])
         return function(*bound.args, **bound.kwargs)
 
@@ -132,6 +138,30 @@ def unknown_attribute(owner: object, name: str, called: str) -> AttributeError:
         return AttributeError(f"{called} has no {name}")
     known = [each for each in dir(owner) if not each.startswith("_")]
     return UnknownNameError(f"has no '{name}'", where=called, hint=one_of(name, known))
+
+
+class Named(dict[K, V]):
+    """A mapping from the names of things, `what` each of them is called, which tells an unknown name with those near it
+    and all there are. Names of several parts are tuples."""
+
+    what = "name"
+
+    def __init__(self, what: str = "name") -> None:
+        super().__init__()
+        self.what = what
+
+    def __missing__(self, name: Any) -> V:
+        names = {_name(key): key for key in self}
+        near = nearest(_name(name), names)
+        near = near or [shown for shown, key in names.items() if isinstance(key, tuple) and nearest(str(name), key)]
+        meant = f"did you mean {' or '.join(near)}? " if near else ""
+        hint = f"{meant}use one of {'; '.join(names)}" if names else "there is none"
+        raise UnknownKeyError(f"unknown {self.what} {_name(name)}", hint=hint)
+
+
+def _name(key: object) -> str:
+    """A key as it is written, one of several parts in brackets."""
+    return repr(list(key)) if isinstance(key, tuple) else repr(key)
 
 
 def kind(value: object) -> str:

@@ -4,7 +4,8 @@
     ├── DataError      a stimulus file, survey or text that cannot be used (file, line, field)
     ├── ModelError     a model or tokenizer that cannot be loaded, or does not suit the task
     ├── MethodError    a method, option or parameter that does not exist or does not fit
-    │   └── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
+    │   ├── UnknownNameError    an attribute or public name that does not exist; an AttributeError too
+    │   └── UnknownKeyError     a key that a mapping does not have; a KeyError too
     ├── StudyError     a study file or result directory
     ├── CacheError     a cache of answers or a store of vectors
     ├── ClusterError   machines that cannot be reached, or cannot do the work
@@ -16,8 +17,11 @@ is a bug and exits with code 1.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sysconfig
+import traceback
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +53,25 @@ def one_line(text: str) -> str:
 
 KEPT = "penchant-given-"
 """The beginning of the name of the folder that keeps what was given in Python where files are named."""
-_KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]")
+_KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]([^/\\\\\n]*?)\.(?:jsonl|csv|yaml)\b")
 
 
 def without_folders(text: str) -> str:
-    """A text in which what was given in Python is named without the folder that keeps it."""
-    return _KEPT.sub("", text)
+    """A text in which what was given in Python is named by what it is, such as "the data", and not by the file that
+    keeps it."""
+    return _KEPT.sub(r"\1", text)
+
+
+def is_kept(file: str | Path) -> bool:
+    """Whether a file keeps what was given in Python."""
+    return Path(file).parent.parent.name.startswith(KEPT)
+
+
+def file_name(file: str | Path) -> str:
+    """The name of a file in tables; of what was given in Python what it is and the first digits of its hash, such as
+    "the data#47427e"."""
+    path = Path(file)
+    return f"{path.stem}#{path.parent.name[:6]}" if is_kept(path) else path.name
 
 
 def first_line(error: BaseException) -> str:
@@ -91,8 +108,25 @@ class PenchantError(Exception):
         return visible(without_folders(" ".join(line.split())))
 
     def _render_traceback_(self) -> list[str]:
-        """What IPython and Jupyter show for the error: its line and its notes, without the calls that led to it."""
-        return [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
+        """What IPython and Jupyter show for the error: the user's lines that led to it, its own line and its notes,
+        without the calls inside of penchant and of other packages."""
+        told = [f"{type(self).__name__}: {self.alone()}", *map(one_line, getattr(self, "__notes__", ()))]
+        return [*map(one_line, _users_lines(self)), *told]
+
+
+def _users_lines(error: BaseException) -> Iterator[str]:
+    """The lines of the user's code that led to the first call of penchant, outermost first: those of a cell by their
+    number in it, others with their file."""
+    packages = tuple(f"{path}{os.sep}" for path in {sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")})
+    for frame in traceback.extract_tb(error.__traceback__):
+        file = frame.filename
+        if file.startswith(f"{Path(__file__).parent}{os.sep}"):
+            return
+        installed = {"site-packages", "dist-packages"}.intersection(Path(file).parts)
+        if installed or not frame.line or file.startswith(packages):  # without a line: compiled, or Python's own
+            continue
+        place_ = f"{file}, line" if os.path.isfile(file) else "line"  # noqa: PTH113 (a cell has a name that is no file)
+        yield f"{place_} {frame.lineno}: {frame.line}"
 
 
 def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: dict[str, Any]) -> PenchantError:
@@ -119,14 +153,32 @@ class Case(int):
     """The number of a respondent in a file of SPSS or Stata, which has no lines."""
 
 
+class GivenRow(int):
+    """The number of a row of a table that was given in Python, which has no lines."""
+
+
+_LINES: Mapping[type, str] = {SheetRow: "row", Case: "case", GivenRow: "row"}
+
+
+def line_noun(line: int | None) -> str:
+    """What a line is called: a row of a sheet or of a table given in Python, a case, else a line."""
+    return _LINES.get(type(line), "line")
+
+
 def place(file: str | Path, line: int | None = None, field: str | None = None) -> str:
-    """File, line (or cell of a sheet, or case) and field, in words."""
-    where = str(file)
-    if isinstance(line, SheetRow):
-        letter = None if field is None else line.letters.get(field)
-        where += f", cell {letter}{line}" if letter else f", row {line}"
+    """File, line (or cell of a sheet, or case) and field, in words; of what was given in Python what it is, the row and
+    the column: "the data, row 3 ('id')"."""
+    kept = is_kept(file)
+    where = Path(file).stem if kept else str(file)
+    if kept or isinstance(line, GivenRow):
+        is_row = isinstance(line, GivenRow) or (line is not None and str(file).endswith(".jsonl"))
+        where += f", row {line}" if is_row else ""
+        return where if field is None else f"{where} ('{field}')"
+    letter = line.letters.get(field) if isinstance(line, SheetRow) and field is not None else None
+    if letter:
+        where += f", cell {letter}{line}"
     elif line is not None:
-        where += f", {'case' if isinstance(line, Case) else 'line'} {line}"
+        where += f", {line_noun(line)} {line}"
     return where if field is None else f"{where}, field '{field}'"
 
 
@@ -161,6 +213,10 @@ class UnknownNameError(MethodError, AttributeError):
     """A name that an object of penchant does not have; also what Python expects where it asks for one."""
 
 
+class UnknownKeyError(MethodError, KeyError):
+    """A key that a mapping of penchant does not have; also what Python expects where it asks for one."""
+
+
 class StudyError(PenchantError):
     """A study file or result directory that cannot be used."""
 
@@ -175,6 +231,12 @@ class ClusterError(PenchantError):
 
 class OutputError(PenchantError):
     """A result that could not be written; no partial file is left behind."""
+
+
+def of_machine(error: OSError | MemoryError) -> PenchantError:
+    """The error for what is the machine's doing: a full disk, a name too long, no permission, too little memory."""
+    name = os.fsdecode(getattr(error, "filename", None) or "")
+    return PenchantError(getattr(error, "strerror", None) or "there is not enough memory for this", where=name)
 
 
 def together(errors: Sequence[DataError]) -> DataError:
@@ -203,7 +265,7 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 def _on_lines(errors: Sequence[DataError]) -> str:
     """On how many rows some errors are, and on which: the first twenty."""
-    noun = {SheetRow: "row", Case: "case"}.get(type(errors[0].line), "line")
+    noun = line_noun(errors[0].line)
     shown = ", ".join(f"{error.line:d}" for error in errors[:MOST_LISTED])
     return f"on {len(errors):,} more {noun}s: {shown}{', …' if len(errors) > MOST_LISTED else ''}"
 

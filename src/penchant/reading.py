@@ -26,6 +26,10 @@ _KINDS = {stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket", stat.S_IFCHR: "a de
 _SAMPLE = 1 << 12
 _UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+MACINTOSH = "Mac OS Roman"
+"""The encoding of Western text on old Macintoshes."""
+WINDOWS = "Windows-1252"
+"""The encoding of one byte a character that Western versions of Windows have."""
 _LONE_BYTE = re.compile(rb"(?<![\x80-\xff])[\x80-\xff](?![\x80-\xff])")
 _BETWEEN_LETTERS = re.compile(rb"(?<=[A-Za-z])[\x80-\xff](?=[A-Za-z])")
 _SHEET = re.compile(r"(.+\.xlsx)#(.+)", re.IGNORECASE | re.DOTALL)
@@ -142,7 +146,27 @@ def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
     guess = guessed_encoding(data)
     likely = f": it looks like {guess}" if guess else ""
     place = line + data.count(b"\n", 0, start)
-    return DataError(f"is not UTF-8{shown}{likely}", file=file, line=place, hint="save it as UTF-8")
+    return DataError(f"is not UTF-8{shown}{likely}", file=file, line=place, hint=saved_as_utf8(guess))
+
+
+_ICONV = {
+    "UTF-16": "UTF-16",
+    "UTF-32": "UTF-32",
+    MACINTOSH: "MACINTOSH",
+    WINDOWS: "CP1252",
+    f"Latin-1 or {WINDOWS}": "CP1252",
+}
+"""What iconv calls the encodings that are guessed."""
+
+
+def saved_as_utf8(guess: str) -> str:
+    """How text in an encoding, by the name that `guessed_encoding` gives it, is made UTF-8."""
+    hint = 'save it as UTF-8: in Excel as "CSV UTF-8", in an editor with the encoding UTF-8'
+    return (
+        f"{hint}, or with iconv -f {_ICONV[guess]} -t UTF-8 FILE > NEW; then look at its accents"
+        if guess in _ICONV
+        else hint
+    )
 
 
 def guessed_encoding(data: bytes) -> str:
@@ -160,8 +184,8 @@ def guessed_encoding(data: bytes) -> str:
     if not lone or lone < sum(not character.isascii() for character in data.decode("utf-8", "ignore")):
         return ""
     if _inside_words(data, "mac_roman") > _inside_words(data, "cp1252"):
-        return "Mac OS Roman"
-    return "Windows-1252" if re.search(rb"[\x80-\x9f]", data) else "Latin-1 or Windows-1252"
+        return MACINTOSH
+    return WINDOWS if re.search(rb"[\x80-\x9f]", data) else f"Latin-1 or {WINDOWS}"
 
 
 def _inside_words(data: bytes, encoding: str) -> int:

@@ -13,7 +13,7 @@ from urllib.parse import quote, unquote
 
 from penchant._version import __version__
 from penchant.arguments import asked
-from penchant.errors import DataError, StudyError, encodable, one_line
+from penchant.errors import DataError, StudyError, UnknownKeyError, encodable, one_line, one_of
 from penchant.reading import opened, read_text
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Signature(Mapping[str, str]):
         for name, value in self.fields:
             if name == key:
                 return value
-        raise KeyError(key)
+        raise UnknownKeyError(f"has no '{key}'", where="a signature", hint=one_of(str(key), list(self)))
 
     def __iter__(self) -> Iterator[str]:
         return (key for key, _ in self.fields)

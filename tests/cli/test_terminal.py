@@ -18,8 +18,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from answers import Answer
-from penchant.cli.console import Lines, print_frame, say, write
+from penchant.cli.console import print_frame, say, write
 from penchant.errors import DataError, one_line, visible
+from penchant.progress import Lines
 from penchant.report.tables import Row, Table
 
 Program = Callable[..., Answer]
@@ -118,8 +119,8 @@ def test_a_study_says_how_far_it_is(penchant: Program, tmp_path: Path, monkeypat
     )
     quiet = penchant("run", "s.yaml", "-o", "quiet", "--cache", "none")
     assert "/s" not in quiet[2]
-    monkeypatch.setattr("penchant.cli.console.FIRST_LINE", 0)
-    monkeypatch.setattr("penchant.cli.console.NEXT_LINE", 0)
+    monkeypatch.setattr("penchant.progress.FIRST_LINE", 0)
+    monkeypatch.setattr("penchant.progress.NEXT_LINE", 0)
     code, out, err = penchant("run", "s.yaml", "-o", "out", "--cache", "none")
     assert (code, out) == (0, quiet[1])
     assert re.search(r"^minimal-pairs · bundled:modern \(1 of 2\): 1 of 1, [\d.]+/s, 0:00:00 left$", err, re.MULTILINE)

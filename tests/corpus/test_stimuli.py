@@ -24,6 +24,7 @@ from penchant.corpus.orthography import orthography
 from penchant.corpus.stimuli import Category, Context, StimulusSet, WordList, read_stimuli
 from penchant.corpus.stimuli_files import MEASURES, SCHEMAS
 from penchant.errors import DataError
+from penchant.reading import saved_as_utf8
 
 Write = Callable[[str, str], Path]
 
@@ -379,7 +380,8 @@ def test_bad_bytes(write: Write) -> None:
     file.write_bytes(b'{\n"targ1": "caf\xe9"}')
     refused(
         lambda: read_stimuli(file),
-        f"{file}, line 2: is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252 — save it as UTF-8",
+        f"{file}, line 2: is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252 — "
+        + saved_as_utf8("Latin-1 or Windows-1252"),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from typing import Any
@@ -27,7 +28,15 @@ CELLS = {
     "misspelt": "pc.MinimalPairs(pairs, metod='lp')",
     "refused": "pc.MinimalPairs(pairs, level=2)",
     "several": "pc.read_pairs('bad.tsv')",
+    "within": "def accuracy(table):\n    return pc.MinimalPairs(table, level=2)\n\n\n"
+    "import pandas as pd\n"
+    "pd.Series([1]).map(lambda one: accuracy(pairs))",
+    "imported": "import mine\nmine.measured(lm)",
+    "study": "pc.run({'study': 's', 'models': ['bundled:modern'],\n        'probes': [{'minimal-pair': {}}]}, 'out')",
+    "unknown": "a.sumary",
+    "bug": "1 / 0",
 }
+MINE = "import penchant as pc\n\n\ndef measured(lm):\n    return pc.MinimalPairs([('a', 'b'), ('c', '')]).run(lm)\n"
 BAD = "good\tbad\nThe cat sleeps.\tThe cat sleep.\n\tHe sing.\nShe sings.\t\n"
 
 
@@ -36,6 +45,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, list[A
     """The outputs of every cell, by its name."""
     home = tmp_path_factory.mktemp("notebook")
     (home / "bad.tsv").write_text(BAD, "utf-8")
+    (home / "mine.py").write_text(MINE, "utf-8")
     v4: Any = nbformat.v4
     notebook = v4.new_notebook()
     notebook.cells = [v4.new_code_cell(source) for source in CELLS.values()]
@@ -110,15 +120,64 @@ def test_charts_are_pictures(shown: dict[str, list[Any]]) -> None:
 @pytest.mark.parametrize(
     ("cell", "lines"),
     [
-        ("misspelt", ["MethodError: MinimalPairs: unknown parameter 'metod' — did you mean method?"]),
-        ("refused", ["MethodError: MinimalPairs, level: input should be less than 1, got 2"]),
-        ("several", ["DataError: bad.tsv, line 3, field 'good': ", "bad.tsv, line 4, field 'bad': "]),
+        (
+            "misspelt",
+            [
+                "line 1: pc.MinimalPairs(pairs, metod='lp')",
+                "MethodError: MinimalPairs: unknown parameter 'metod' — did you mean method?",
+            ],
+        ),
+        (
+            "refused",
+            [
+                "line 1: pc.MinimalPairs(pairs, level=2)",
+                "MethodError: MinimalPairs, level: input should be less than 1, got 2",
+            ],
+        ),
+        (
+            "several",
+            [
+                "line 1: pc.read_pairs('bad.tsv')",
+                "DataError: bad.tsv, line 3, field 'good': ",
+                "bad.tsv, line 4, field 'bad': ",
+            ],
+        ),
+        (  # of the lines that led to it, those of the reader alone: not those of pandas in between
+            "within",
+            [
+                "line 6: pd.Series([1]).map(lambda one: accuracy(pairs))",
+                "line 6: pd.Series([1]).map(lambda one: accuracy(pairs))",
+                "line 2: return pc.MinimalPairs(table, level=2)",
+                "MethodError: MinimalPairs, level: input should be less than 1, got 2",
+            ],
+        ),
+        (
+            "imported",
+            [
+                "line 2: mine.measured(lm)",
+                "HOME/mine.py, line 5: return pc.MinimalPairs([('a', 'b'), ('c', '')]).run(lm)",
+                "DataError: the data, row 2 ('bad'): the field is blank",
+            ],
+        ),
+        (
+            "study",
+            [
+                "line 1: pc.run({'study': 's', ",
+                "StudyError: study: probes.0: unknown probe 'minimal-pair' — did you mean",
+            ],
+        ),
+        ("unknown", ["line 1: a.sumary", "UnknownNameError: a result: has no 'sumary' — did you mean summary?"]),
     ],
 )
-def test_an_error_is_a_line(shown: dict[str, list[Any]], cell: str, lines: list[str]) -> None:
+def test_an_error_is_the_readers_line_and_its_own(shown: dict[str, list[Any]], cell: str, lines: list[str]) -> None:
     (output,) = shown[cell]
     assert output.output_type == "error"
-    told = "\n".join(output.traceback).splitlines()
+    told = [re.sub(r"^/\S+/mine", "HOME/mine", line) for line in "\n".join(output.traceback).splitlines()]
     assert len(told) == len(lines)
     assert all(line.startswith(start) for line, start in zip(told, lines, strict=True))
     assert "pydantic" not in "".join(told)
+
+
+def test_a_mistake_of_the_reader_is_shown_as_ever(shown: dict[str, list[Any]]) -> None:
+    (output,) = shown["bug"]
+    assert (output.ename, len(output.traceback) > 1) == ("ZeroDivisionError", True)

@@ -678,7 +678,7 @@ def test_items_that_do_not_fit_are_sampled_evenly(
         len(text) for name, text in blocks(whole).items() if name.startswith("items-0-") and name[-1].isdigit()
     )
     limit = len(whole.encode()) - tokens - len(table) // 2  # room for about half of the items, and for no tokens
-    monkeypatch.setattr("penchant.report.page.LIMIT", limit)
+    monkeypatch.setitem(page.__globals__, "LIMIT", limit)
     html, beside, said = page(outcome.document(), "beside")
     assert len(html.encode()) <= limit
     found = json.loads(zlib.decompress(base64.b64decode(blocks(html)["items-0-table"]), -15))

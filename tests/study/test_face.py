@@ -90,7 +90,7 @@ def test_a_column_of_a_table_is_scored_and_embedded(tmp_path: Path, penchant: Ca
     ids=["tuples", "lists", "rows", "columns", "polars", "pandas"],
 )
 def test_pairs_in_any_form_are_those_of_a_file(lm: Any, table: Any, tmp_path: Path) -> None:
-    file = tmp_path / "given.jsonl"
+    file = tmp_path / "the data.jsonl"
     pl.DataFrame(COLUMNS).write_ndjson(file)
     of_file, of_table = (pc.MinimalPairs(data=data, resamples=100).run(lm) for data in (str(file), table))
     assert_frame_equal(of_table.items, of_file.items)
@@ -105,7 +105,7 @@ def test_words_in_lists(tmp_path: Path) -> None:
     vectors.write_text("".join(f"{w} {' '.join(map(str, rng.normal(size=5).round(3)))}\n" for w in words), "utf-8")
     alone = pc.WEAT(data=LISTS).run(str(vectors))
     named = pc.WEAT(data={"flowers": LISTS}).run(vectors)
-    table = tmp_path / "given.csv"
+    table = tmp_path / "the data.csv"
     cells = [f"flowers,{label},{word}\n" for label, each in LISTS.items() for word in each]
     table.write_text("category,set,word\n" + "".join(cells), "utf-8")
     of_file = pc.WEAT(data=table).run(vectors)
@@ -118,7 +118,7 @@ def test_words_that_pandas_lacks_are_no_words() -> None:
     frame = pd.DataFrame([(1, key, word) for key, words in LISTS.items() for word in words], columns=NAMES)
     assert pc.read_stimuli(frame).categories[0].id == "1"
     for lacking, told in ((np.nan, "NaN"), (pd.NA, "None"), (None, "None")):
-        for column, where in (("word", "row 5, column 'word'"), ("category", "row 5, column 'category'")):
+        for column, where in (("word", "the data, row 5 ('word')"), ("category", "the data, row 5 ('category')")):
             holed = frame.astype(object)
             holed.loc[4, column] = lacking
             for call in (pc.read_stimuli, pc.WEAT, pc.SEAT):
@@ -181,7 +181,7 @@ def test_value_statements_and_a_survey_in_any_form(lm: Any, tmp_path: Path) -> N
         given = pc.Values({"statements": form(STATEMENTS), **SETS}, survey=survey, resamples=100).run(lm, once)
         assert_frame_equal(given.items, named.items)
         assert_frame_equal(given.summary.drop("signature", "how"), named.summary.drop("signature", "how"))
-        assert given.signature["data"].startswith("given#") and given.signature["survey"].startswith("given#")
+        assert given.signature["data"].startswith("the data#") and given.signature["survey"].startswith("survey#")
     alone = pc.Values({"statements": STATEMENTS, **SETS}, survey=pl.DataFrame(ANSWERS), resamples=100).run(lm, once)
     of_file = pc.Values(tmp_path, survey=tmp_path / "answers.csv", resamples=100).run(lm, once)
     assert_frame_equal(alone.summary.drop("signature", "how"), of_file.summary.drop("signature", "how"))
@@ -193,7 +193,7 @@ def test_a_set_of_its_own_calibration_and_templates() -> None:
         {"group": "people", "agree": "They [agree] that {statement}.", "disagree": "They [deny] that {statement}."}
     ]
     found = pc.read_values({"statements": STATEMENTS, "calibration": iter(neutral), "templates": templates})
-    assert repr(found) == "<value statements given: 2 statements, 5 neutral ones, 1 templates>"
+    assert repr(found) == "<value statements the data: 2 statements, 5 neutral, 1 template>"
     assert [clause.text for clause in found.calibration] == [text for _, text in neutral]
     like = pc.read_values({"statements": STATEMENTS, "templates": templates, **SETS})
     assert (len(like.calibration), len(like.templates), like.language) == (100, 1, "en")
@@ -206,25 +206,25 @@ def test_readers_take_what_probes_take(form: Callable[[Any], Any]) -> None:
     table = table.rename(columns={good: "good", bad: "bad"}) if form is pd.DataFrame else table
     found = pc.read_pairs(table)
     assert [(item.texts["good"], item.texts["bad"]) for item in found.items] == PAIRS
-    assert repr(found) == "<pairs given: 3, plain>"
+    assert repr(found) == "<pairs the data: 3, plain>"
 
 
 def test_other_readers_take_tables_and_bundled_names() -> None:
-    assert repr(pc.read_cloze([("a", "The [MASK] sings.", 1, "g")])) == "<cloze set given: 1 sentences>"
+    assert repr(pc.read_cloze([("a", "The [MASK] sings.", 1, "g")])) == "<cloze set the data: 1 sentence>"
     assert len(pc.read_cloze("early-modern-60").sentences) == 60
     assert len(pc.read_values("political-values-en").statements) == 34
     words = pc.read_stimuli({label: np.array(each) for label, each in LISTS.items()})
-    assert repr(words) == "<stimuli given: 1 categories, 12 words>"
+    assert repr(words) == "<stimuli the data: 1 category, 12 words>"
     rows = pl.DataFrame({"id": ["1"], "word": ["rose"], "text": ["a rose"], "start": [2], "end": [6]})
     assert pc.read_occurrences(rows, {"rose": ["rose"]})["matched"].to_list() == ["rose"]
-    assert repr(pc.read_survey(ANSWERS, "eq1")) == "<survey given: answers of 40 respondents to 1 statements>"
+    assert repr(pc.read_survey(ANSWERS, "eq1")) == "<survey survey: answers of 40 respondents to 1 statement>"
 
 
 def test_numbers_and_several_values_of_other_libraries(lm: Any) -> None:
     assert pc.fill(lm, "A [MASK].", k=np.int64(2)).height == 2
     assert pc.embed(lm, "A rose.", spans=(2, 6)).shape == pc.embed(lm, ["A rose."], spans=np.array([[2, 6]])).shape
     probe = pc.MinimalPairs(PAIRS, seed=np.int64(3), normalise=("none", "mean"))
-    assert repr(probe) == "MinimalPairs(data='given.jsonl', normalise=['none', 'mean'], seed=3)"
+    assert repr(probe) == "MinimalPairs(data='the data', normalise=['none', 'mean'], seed=3)"
     lexicon = pc.Cloze(data="early-modern-60", lexicon={"thou": -1.0, "you": 1.0}, limit=2, draws=5, resamples=100)
     assert lexicon.run(lm).items.height == 2
 
@@ -297,7 +297,7 @@ def test_representations_are_a_line(lm: Any, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", [name for name in pc.__all__ if callable(getattr(pc, name)) and name != "report"])
+@pytest.mark.parametrize("name", [name for name in pc.__all__ if callable(getattr(pc, name))])
 def test_signatures_can_be_read(name: str) -> None:
     named = getattr(pc, name)
     signature = str(inspect.signature(named))
@@ -365,3 +365,146 @@ def test_what_a_reader_gives_is_not_read_again() -> None:
             pc.MinimalPairs(data)
     with pytest.raises(pc.DataError, match=r"give the file or the table that was read, .*columns="):
         pc.MinimalPairs(pc.read_pairs(PAIRS))
+
+
+# Places -----------------------------------------------------------------------------------------------------------
+
+
+def holed(**cells: list[Any]) -> list[Any]:
+    """The same rows in every form that a table can be given in."""
+    rows_ = [dict(zip(cells, row, strict=True)) for row in zip(*cells.values(), strict=True)]
+    return [cells, rows_, pl.DataFrame(cells), pd.DataFrame(cells)]
+
+
+def test_errors_cite_the_data_the_row_and_the_column(lm: Any) -> None:
+    """By what was given, in the order in which it was given: no file and no line is named."""
+    for pairs in holed(id=["a", "b", "c"], good=["She sings.", "He sang.", ""], bad=["She sing.", "", "z"]):
+        for call in (pc.read_pairs, lambda given: pc.MinimalPairs(given).run(lm), lambda given: pc.audit(given, lm)):
+            with pytest.raises(pc.DataError) as error:
+                call(pairs)
+            assert str(error.value).startswith("the data, row 2 ('bad'): the field is ")
+            assert error.value.__notes__ == ["the data, row 3 ('good'): the field is blank"]
+    for pairs in holed(id=["a", "b", "a"], good=["a", "b", "c"], bad=["x", "y", "z"]):
+        with pytest.raises(pc.DataError, match=r"^the data, row 3: the pair has the same id as the one on row 1: 'a'$"):
+            pc.read_pairs(pairs)
+    same = {"good": ["a"] * 8 + ["x"], "bad": ["b"] * 9}
+    with pytest.raises(pc.DataError) as error:
+        pc.read_pairs({**same, "good": [""] * 8 + ["x"]})
+    assert error.value.__notes__ == ["the same on 7 more rows: 2, 3, 4, 5, 6, 7, 8"]
+    assert any("row 2 as row 1" in caution for caution in pc.read_pairs(same).cautions)
+    for cloze in holed(id=["1", "2"], text=["A [MASK].", "no gap"], expected=[1, 1], group=["g", "g"]):
+        with pytest.raises(pc.DataError, match=r"^the data, row 2 \('text'\): a sentence has exactly one gap"):
+            pc.read_cloze(cloze)
+    for words in holed(category=["1", "1"], set=["X", "Z"], word=["a\nb", "b"]):  # a line break is no row
+        with pytest.raises(pc.DataError, match=r"^the data, row 2 \('set'\): input should be 'X', 'Y', 'A' or 'B'"):
+            pc.read_stimuli(words)
+    for statements in holed(id=["a", "b"], text=["x", ""], value=["v", "v"]):
+        with pytest.raises(pc.DataError, match=r"^statements, row 2 \('text'\): is missing"):
+            pc.read_values({"statements": statements, **SETS})
+    for answers in holed(a=[1, 2, 9]):
+        for survey in (answers, {"file": answers}):
+            with pytest.raises(pc.DataError, match=r"^survey, row 3 \('a'\): an answer lies between 1 and 5, got 9"):
+                pc.read_survey(survey, "a")
+
+
+def test_other_tables_are_called_by_their_parameter(lm: Any) -> None:
+    calls: list[tuple[Callable[[], Any], str]] = [
+        (lambda: pc.MinimalPairs(PAIRS, human=[("1", "anna", "best")]).run(lm), "human, row 1 ('choice')"),
+        (lambda: pc.Cloze("early-modern-60", ratings=[("1", "w", "anna", 7)]).run(lm), "ratings, row 1 ('rating')"),
+        (lambda: pc.Cloze("early-modern-60", lexicon={"thou": 7}).run(lm), "lexicon, row 1 ('valence')"),
+        (lambda: pc.FairPairs(original=PAIRS, fair=[("a", "")]).run(lm), "fair, row 1 ('bad')"),
+    ]
+    for call, where in calls:
+        with pytest.raises(pc.DataError) as error:
+            call()
+        assert str(error.value).startswith(f"{where}: ")
+
+
+def test_a_place_is_that_of_the_data_in_a_models_refusal_and_in_tables(lm: Any) -> None:
+    unknown = [("She sings.", "She sing."), ("漢字.", "漢.")]
+    with pytest.raises(pc.DataError, match=r"^the data, row 2: '漢字?' is unknown to the tokenizer"):
+        pc.MinimalPairs(unknown).run(lm)
+    result = pc.MinimalPairs(unknown, on_unknown="skip", resamples=100).run(lm)
+    assert any("the data, row 2 ('漢" in caution for caution in result.cautions)
+    assert set(result.items["file"]) == set(result.items["dataset"]) == {"the data"}
+    assert set(result.summary["dataset"]) == {"the data"}
+    assert re.fullmatch("the data#[0-9a-f]{6}", result.signature["data"])
+    rows_ = {"id": ["1"], "word": ["rose"], "text": ["a rose"], "start": [2], "end": [6]}
+    (source,) = pc.read_occurrences(rows_, {"rose": ["rose"]})["source"]
+    assert re.fullmatch("the data#[0-9a-f]{6}", source)
+    told = str(pc.read_survey(ANSWERS, ["eq1"]).source("all"))
+    assert re.match("survey#[0-9a-f]{6}, ", told)
+
+
+# Ids --------------------------------------------------------------------------------------------------------------
+
+
+def test_columns_name_the_id(lm: Any) -> None:
+    table = pl.DataFrame({"nr": ["x7", "x8", "x9"], "ok": COLUMNS["good"], "ko": COLUMNS["bad"], "id": ["no"] * 3})
+    columns = {"id": "nr", "good": "ok", "bad": "ko"}
+    assert [item.id for item in pc.read_pairs(table, columns).items] == ["x7", "x8", "x9"]
+    result = pc.MinimalPairs(table, columns=columns, resamples=100).run(lm)
+    assert table.join(result.items, left_on="nr", right_on="id").height == 3
+    assert result.signature["columns"] == "good=ok+bad=ko+id=nr"
+    audited = pc.audit(table, lm, columns=columns)
+    assert_frame_equal(audited.drop("dataset", "paradigm"), pc.audit(PAIRS, lm).drop("dataset", "paradigm"))
+    twice = table.with_columns(nr=pl.lit("x7"))
+    with pytest.raises(pc.DataError, match=r"same id as the one on row 1: 'x7'"):
+        pc.audit(twice, lm, columns)
+    with pytest.raises(pc.DataError, match=r"^the data: there is no column 'nrr' — did you mean nr"):
+        pc.read_pairs(table, {**columns, "id": "nrr"})
+    with pytest.raises(pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id$"):
+        pc.read_pairs(table, {"ident": "nr"})
+    with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: pairs that read_pairs has read have no columns"):
+        pc.audit(pc.read_pairs(table, columns), lm, columns)
+
+
+def test_the_commands_name_the_id(tmp_path: Path, penchant: Callable[..., Any]) -> None:
+    """A repeated id is refused only where it is the id: the option reaches every command that reads pairs."""
+    cells = "".join(f"x,{n},{good},{bad}\n" for n, (good, bad) in enumerate(PAIRS))
+    (tmp_path / "p.csv").write_text(f"id,nr,good,bad\n{cells}", "utf-8")
+    for call in (["audit", "p.csv"], ["check", "p.csv"]):
+        code, _, err = penchant(*call, "-m", "bundled:modern")
+        assert code == 2 and "p.csv, line 3: the pair has the same id as the one on line 2: 'x'" in err
+        assert penchant(*call, "-m", "bundled:modern", "--id", "nr")[0] == 0
+    for command in ("filter", "repair"):
+        assert penchant("pairs", command, "p.csv", "-t", "bundled:modern")[0] == 2
+        code, _, err = penchant("pairs", command, "p.csv", "-t", "bundled:modern", "--id", "nr")
+        assert code == 0, err
+    pairs: dict[str, Any] = {"data": str(tmp_path / "p.csv"), "resamples": 100}
+    study = {"study": "s", "models": ["bundled:modern"], "probes": [{"minimal-pairs": pairs}]}
+    with pytest.raises(pc.DataError, match="same id"):
+        pc.run(study, tmp_path / "out")
+    pairs["columns"] = {"id": "nr"}
+    (result,) = pc.run(study, tmp_path / "out").results.values()
+    assert result.items["id"].to_list() == ["0", "1", "2"]
+
+
+# Capitals ---------------------------------------------------------------------------------------------------------
+
+
+def test_stimuli_with_capitals_are_told_where_vectors_have_none(tmp_path: Path) -> None:
+    lists = {**LISTS, "X": ["Rose", "Lily", "tulip"], "Y": ["ant", "Flea", "Wasp"]}
+    words = [word for each in LISTS.values() for word in each if word != "wasp"]
+    rng = np.random.default_rng(0)
+    lines = [f"{word} {' '.join(map(str, rng.normal(size=5).round(3)))}\n" for word in words]
+    (tmp_path / "lower.txt").write_text("".join(lines), "utf-8")
+    (tmp_path / "mixed.txt").write_text("".join([*lines, "Paris 1 2 3 4 5\n"]), "utf-8")
+    lower = pc.WEAT(lists, max_missing=0.5).run(tmp_path / "lower.txt")
+    told = [caution for caution in lower.cautions if "case:" in caution]
+    assert told == [
+        "3 of 12 words with capital letters were looked up in lower case (case: lower): Rose, Lily, Flea; write case: "
+        "keep to look them up as they are written"
+    ]
+    assert any(caution.startswith("1 stimulus is not in the vocabulary of lower@") for caution in lower.cautions)
+    kept = pc.WEAT(lists, max_missing=0.9).run(tmp_path / "mixed.txt")
+    told = [caution for caution in kept.cautions if "case:" in caution]
+    assert [re.sub("@[0-9a-f]+", "", caution) for caution in told] == [
+        "3 of 12 words are not in the vocabulary of mixed as they are written, only in lower case: Rose, Lily, Flea; "
+        "write case: lower to look all words up in lower case"
+    ]
+    assert any(": Rose, Lily, Flea, Wasp" in caution for caution in kept.cautions)
+    mended = pc.WEAT(lists, max_missing=0.5, case="lower").run(tmp_path / "mixed.txt")
+    assert mended.summary["value"].to_list() == lower.summary["value"].to_list()
+    for plain in (pc.WEAT(LISTS, max_missing=0.5).run(tmp_path / name) for name in ("lower.txt", "mixed.txt")):
+        assert not any("case:" in caution for caution in plain.cautions)

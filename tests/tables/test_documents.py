@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from penchant.errors import DataError
+from penchant.reading import saved_as_utf8
 from penchant.tables.documents import Text, key_name, read_document, read_json, read_yaml
 
 HINT = "see the guide"
@@ -250,7 +251,7 @@ def test_json_is_read_with_keys_and_texts_normalised(tmp_path: Path) -> None:
         (b'{"a": [],\n"a": []}', ", field 'a'", "the key occurs twice in one object", ""),
         (b'{"a": [], " a": []}', ", field 'a'", "the key occurs twice in one object", ""),
         ('{"é": [], "e\u0301": []}'.encode(), ", field 'é'", "the key occurs twice in one object", ""),
-        (b'{"a": [\n"\xe9"]}', ", line 2", "is not UTF-8", "save it as UTF-8"),
+        (b'{"a": [\n"\xe9"]}', ", line 2", "is not UTF-8", saved_as_utf8("Latin-1 or Windows-1252")),
         (b'{"a":\n' + b"1" * 5_000 + b"}", ", line 2", "is not JSON: a number of 5,000 digits", HINT),
         (b"\n" + b"[" * 200_000, ", line 2", "is not JSON: it is nested more than 100 levels deep", HINT),
     ],

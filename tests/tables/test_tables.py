@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penchant.errors import DataError
+from penchant.reading import saved_as_utf8
 from penchant.tables.rows import Row, read_rows
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -197,7 +198,7 @@ def test_utf16(folder: Path, codec: str) -> None:
     mark = b"" if codec == "utf-16" else b"\xfe\xff"
     error = refused(write(folder, mark + "a,b\né,y\n".encode(codec)))
     assert error.message.startswith("is not UTF-8") and error.message.endswith("it looks like UTF-16")
-    assert (error.line, error.hint) == (1, "save it as UTF-8")
+    assert (error.line, error.hint) == (1, saved_as_utf8("UTF-16"))
 
 
 @pytest.mark.parametrize(
@@ -260,10 +261,10 @@ def test_half_of_a_surrogate_pair(folder: Path) -> None:
     ("content", "line", "message"),
     [
         ("a,b\n1,2\n1,2,3\n", 3, "3 fields where the header names 2"),
-        ("a,b\n1,2\n1\n", 3, "1 fields where the header names 2"),
+        ("a,b\n1,2\n1\n", 3, "1 field where the header names 2"),
         ("a\tb\n1\t2\t\n", 2, "3 fields where the header names 2"),
-        ('a,b\n"x\ny",2\n\n"x\n\ny"\n1,2\n', 5, "1 fields where the header names 2"),
-        ("a,b\r\n1,2\r\n1\r\n", 3, "1 fields where the header names 2"),
+        ('a,b\n"x\ny",2\n\n"x\n\ny"\n1,2\n', 5, "1 field where the header names 2"),
+        ("a,b\r\n1,2\r\n1\r\n", 3, "1 field where the header names 2"),
         ('a,b\n1,2\n"open,2\n1,2\n', 3, "broken quoting"),
         ('a\tb\nx\ty\n"Go away," he said.\tz\n', 3, "broken quoting"),
         ("a;b\n1;2;3\n", 2, "3 fields where the header names 2"),

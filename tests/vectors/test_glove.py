@@ -26,6 +26,7 @@ from penchant.vectors.similarity import similarity_tests
 from penchant.vectors.token_file import Corpus, Trained, read_tokens
 
 pytest.importorskip("numba")
+from penchant.reading import saved_as_utf8
 from penchant.vectors import kernels
 
 
@@ -100,7 +101,12 @@ def test_vocabularies_against_plain_counting(
         ),
         (b"a x\nb y\na\nb\n", 2, "no sentence holds two words of the vocabulary — give more text or a lower min_count"),
         (b"a\nb\n", 1, "no sentence holds two words of the vocabulary — give more text or a lower min_count"),
-        (b"a b\n\nc \xff\n", 1, "is not UTF-8 (byte 0xff): it looks like Latin-1 or Windows-1252 — save it as UTF-8"),
+        (
+            b"a b\n\nc \xff\n",
+            1,
+            "is not UTF-8 (byte 0xff): it looks like Latin-1 or Windows-1252 — "
+            + saved_as_utf8("Latin-1 or Windows-1252"),
+        ),
     ],
 )
 def test_files_that_cannot_be_used(tmp_path: Path, content: bytes, min_count: int, message: str) -> None:

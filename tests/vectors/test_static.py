@@ -15,7 +15,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from penchant.counting import counted
 from penchant.errors import ModelError
+from penchant.reading import saved_as_utf8
 from penchant.vectors import beginning, static
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
@@ -271,7 +273,7 @@ HINT = " — each line is a word and its numbers, separated by single spaces"
 @pytest.mark.parametrize(
     ("second", "message"),
     [
-        ("b 3.0", "1 fields after the word, expected 2"),
+        ("b 3.0", "1 field after the word, expected 2"),
         ("b", "0 fields after the word, expected 2"),
         ("", "0 fields after the word, expected 2"),
         ("b 3.0 4.0 5.0", "3 fields after the word, expected 2"),
@@ -287,8 +289,8 @@ HINT = " — each line is a word and its numbers, separated by single spaces"
         ("b 1_0 4.0", "'1_0' is not a number"),
         ("b  3.0\t4.0", "'' is not a number"),
         ("b  3.0\r4.0", "'' is not a number"),
-        ("b 3.0\t4.0", "1 fields after the word, expected 2"),
-        ("b\u00a03.0 4.0", "1 fields after the word, expected 2"),
+        ("b 3.0\t4.0", "1 field after the word, expected 2"),
+        ("b\u00a03.0 4.0", "1 field after the word, expected 2"),
         ("b ৩ 4.0", "'৩' is not a number"),
     ],
 )
@@ -312,7 +314,7 @@ def test_a_bad_line_far_into_a_large_file(folder: Path) -> None:
 def test_a_short_line_does_not_take_its_word_for_a_number(folder: Path) -> None:
     text = "1 0.5 0.25\n2 0.5 0.25\n3 0.5\n4 0.5 0.25\n"
     for header, place in (("", 3), ("4 2\n", 4)):
-        assert refused(save(folder, header + text)) == f", line {place}: 1 fields after the word, expected 2{HINT}"
+        assert refused(save(folder, header + text)) == f", line {place}: 1 field after the word, expected 2{HINT}"
 
 
 @pytest.mark.parametrize("value", ["nan", "NaN", "inf", "-inf", "Infinity", "1e39"])
@@ -342,7 +344,7 @@ def test_a_number_too_large_for_float32(tmp_path: Path) -> None:
 @pytest.mark.parametrize("count", [1, 4, 10**11])
 def test_a_header_that_counts_wrong(folder: Path, count: int) -> None:
     message = refused(save(folder, f"{count} 2\na 1.0 2.0\nb 3.0 4.0\nc 5.0 6.0\n"))
-    assert message.startswith(f", line 1: the header announces {count} words, the file holds 3")
+    assert message.startswith(f", line 1: the header announces {counted(count, 'words')}, the file holds 3")
 
 
 @pytest.mark.parametrize("header", ["0 2", "2 0"])
@@ -373,7 +375,7 @@ def test_a_binary_file_cut_short_or_too_long(folder: Path) -> None:
 
 
 def test_words_that_are_not_utf8(folder: Path) -> None:
-    hint = " — save it as UTF-8"
+    hint = ": it looks like Latin-1 or Windows-1252 — " + saved_as_utf8("Latin-1 or Windows-1252")
     assert refused(save(folder, b"a 1.0\ncaf\xe9 2.0\n")) == f", line 2: the word b'caf\\xe9' is not UTF-8{hint}"
     assert refused(save(folder, b"2 1\na 1.0\ncaf\xe9 2.0\n")) == f", line 3: the word b'caf\\xe9' is not UTF-8{hint}"
     data = binary(["a", "cafe"], [[1.0, 2.0]] * 2).replace(b"cafe", b"caf\xe9")
@@ -426,7 +428,7 @@ def test_numpy_and_its_vocabulary(tmp_path: Path) -> None:
     assert "there is no vocabulary elsewhere" in refused(path, vocabulary="elsewhere")
     for words, count in (("a\n", 1), ("a\nb\nc\n", 3), ("", 0), ("a\nb\n\n", 3)):
         save(tmp_path, words, "v.vocab")
-        assert f"v.vocab: {count} words for the 2 rows of v.npy" in refused(path)
+        assert f"v.vocab: {counted(count, 'words')} for the 2 rows of v.npy" in refused(path)
     save(tmp_path, b"a\n\xff\n", "v.vocab")
     assert "v.vocab, line 2: the word b'\\xff' is not UTF-8" in refused(path)
     save(tmp_path, "a\nb\n", "v.vocab")
@@ -468,7 +470,7 @@ def test_files_of_another_kind(folder: Path, content: bytes, words: str) -> None
 
 def test_one_short_line_among_the_first_does_not_set_the_dimension(folder: Path) -> None:
     lines = ["w0 1.0", *(line(f"w{i}", [1.0, 2.0, 3.0]) for i in range(1, 10))]
-    assert refused(save(folder, "\n".join(lines))) == f", line 1: 1 fields after the word, expected 3{HINT}"
+    assert refused(save(folder, "\n".join(lines))) == f", line 1: 1 field after the word, expected 3{HINT}"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from typer.core import TyperOption
 from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, vectors
 from penchant.cli.console import ReaderGoneError, say, to_stdout, write
-from penchant.errors import OutputError, PenchantError
+from penchant.errors import OutputError, PenchantError, of_machine
 
 _INTERRUPTED = 130
 """Exit code after an interrupt."""
@@ -150,10 +150,8 @@ def _unexpected(error: Exception, debug: bool) -> int:
         return 2
     if debug:
         raise error
-    if isinstance(error, OSError | MemoryError):  # the machine's doing: a full disk, a name too long, no permission
-        name = os.fsdecode(getattr(error, "filename", None) or "")
-        reason = getattr(error, "strerror", None) or "there is not enough memory for this"
-        say(f"penchant: {PenchantError(reason, where=name)}")
+    if isinstance(error, OSError | MemoryError):
+        say(f"penchant: {of_machine(error)}")
         return 2
     say(f"penchant: internal error: {type(error).__name__}: {error} — run again with --debug and report it")
     return 1

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 GoodOption = Annotated[str, typer.Option("--good", metavar="NAME", help="The column of the acceptable sentence.")]
 BadOption = Annotated[str, typer.Option("--bad", metavar="NAME", help="The column of the unacceptable sentence.")]
 GroupOption = Annotated[str, typer.Option("--group", metavar="NAME", help="The column of the paradigm.")]
+IdOption = Annotated[str, typer.Option("--id", metavar="NAME", help="The column of the pair's id.")]
 
 
 def audit(
@@ -34,6 +35,7 @@ def audit(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    id_: IdOption = "id",
     trust_remote_code: TrustOption = False,
 ) -> None:
     """Audit the token lengths of minimal pairs, without weights or a forward pass."""
@@ -44,10 +46,8 @@ def audit(
     check_format(format)
     pair_sets = read_many(
         data,
+        {"good": good, "bad": bad, "group": group, "id": id_},
         acceptable=acceptable,  # type: ignore[arg-type]  # read_many checks it
-        good=good,
-        bad=bad,
-        group=group,
     )
     tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
     print_frame(audit_pairs(pair_sets, tokenizers), format)
@@ -69,6 +69,7 @@ def check(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    id_: IdOption = "id",
     on_unknown: Annotated[
         str,
         typer.Option(
@@ -91,7 +92,7 @@ def check(
 
     check_format(format)
     require_known(on_unknown)
-    pair_sets = read_many(data or [], good=good, bad=bad, group=group)
+    pair_sets = read_many(data or [], {"good": good, "bad": bad, "group": group, "id": id_})
     texts = [(text, item.place) for pairs in pair_sets for item in pairs.items for text in item.texts.values()]
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
     findings = check_model(lm, texts, on_unknown=on_unknown)

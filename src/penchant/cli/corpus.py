@@ -13,6 +13,7 @@ import typer
 
 from penchant.cli.console import FormatOption, bars, check_format, note, print_frame, say, to_stdout
 from penchant.cli.options import CpusOption, OnOption, place
+from penchant.counting import counted
 from penchant.limits import COUNT, PROCESSES, SEED
 
 if TYPE_CHECKING:
@@ -199,7 +200,7 @@ def show(
             occurrences.head(n), width=width or shutil.get_terminal_size((120, 24)).columns, bold=bold
         ):
             sys.stdout.write(line + "\n")  # its texts are visible; what acts on a terminal is its own bold
-    say(f"{min(n, len(occurrences)):,} of {len(occurrences):,} occurrences kept of {word}")
+    say(f"{min(n, len(occurrences)):,} of {counted(len(occurrences), 'occurrences')} kept of {word}")
 
 
 @corpus.command("lint")

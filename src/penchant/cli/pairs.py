@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.checking import BadOption, GoodOption, GroupOption
+from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import emit, print_frame, say
+from penchant.counting import counted
 from penchant.limits import RESAMPLES, SEED
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def filter_(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    id_: IdOption = "id",
     trust_remote_code: Remote = False,
 ) -> None:
     """Keep the pairs of equal length, and report what is lost and whether the loss is uneven."""
@@ -78,7 +80,7 @@ def filter_(
     from penchant.instruments.minimal_pairs.making import Counters, filtered
 
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    pair_sets = read_many(data, good=good, bad=bad, group=group)
+    pair_sets = read_many(data, {"good": good, "bad": bad, "group": group, "id": id_})
     _refuse(out, pair_sets)
     _output(filtered(pair_sets, counters), out)
 
@@ -92,6 +94,7 @@ def repair(
     good: GoodOption = "good",
     bad: BadOption = "bad",
     group: GroupOption = "group",
+    id_: IdOption = "id",
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same words.")] = 0,
     trust_remote_code: Remote = False,
 ) -> None:
@@ -103,7 +106,7 @@ def repair(
 
     source = read_grammar(find_grammar(grammar))
     counters = Counters.of(_required(tokenizer), trust_remote_code=trust_remote_code)
-    pair_sets = read_many(data, good=good, bad=bad, group=group)
+    pair_sets = read_many(data, {"good": good, "bad": bad, "group": group, "id": id_})
     _refuse(out, pair_sets)
     _output(repaired(pair_sets, source, counters, seed=seed), out)
 
@@ -138,6 +141,6 @@ def _output(fair_set: FairSet, out: Path | None) -> None:
     else:
         write_text(fair_set.lines(), out)
         print_frame(fair_set.table, "table")
-        say(f"{len(fair_set.rows):,} pairs: {out}")
+        say(f"{counted(len(fair_set.rows), 'pairs')}: {out}")
     for note in fair_set.notes:
         say(f"note: {note}")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from penchant.cli.console import say, to_stdout, write
+from penchant.counting import counted
 from penchant.limits import SEED
 
 if TYPE_CHECKING:
@@ -98,7 +99,10 @@ def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port
         with to_stdout():
             for name, link in found:
                 write(f"{name}\t{link}")
-        say(f"{len(asked.items)} items; what is said is in {out}. Stop with Ctrl-C; the same command goes on.")
+        say(
+            f"{counted(len(asked.items), 'items')}; what is said is in {out}. Stop with Ctrl-C; the "
+            "same command goes on."
+        )
         if host not in LOOPBACK:
             say("note: others can reach this page, and it does not encrypt: put a proxy with https before it")
         serve(store, bound, address)
@@ -114,7 +118,7 @@ def _without_server(
     with Store.open(out, asked, raters=names, slots=slots) as store:
         for file in returned:
             taken = take_in(store, file)
-            say(f"{file}: {taken.new} answers of {taken.rater} taken in, {taken.known} known before")
+            say(f"{file}: {counted(taken.new, 'answers')} of {taken.rater} taken in, {taken.known} known before")
         if html is not None:
             for page in write_pages(store, html):
                 with to_stdout():

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from penchant.cli.console import command, emit, print_frame, say, to_stdout, write
+from penchant.counting import counted
 from penchant.limits import RESAMPLES, SEED
 
 ratings = typer.Typer(
@@ -43,9 +44,9 @@ def export(
             emit(for_spreadsheets(table).write_csv())
     else:
         write_text(MARK + for_spreadsheets(table).write_csv(), out)
-    say(f"{len(table)} words to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
+    say(f"{counted(len(table), 'words')} to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
     if marks:
-        say(f"left out: {marks} predictions that are punctuation or pieces of words, which nobody can judge")
+        say(f"left out: {counted(marks, 'predictions')} of punctuation or pieces of words, which nobody can judge")
     if unnamed(results):
         say(f"note: {UNNAMED}, and run the study again (predictions come from the cache)")
 
@@ -69,12 +70,12 @@ def import_(
     merged = merge(cloze_results(directory, without=unshown(directory)), files, into, rater=rater, replace=replace)
     write_ratings(merged.ratings, into)
     for sheet in merged.sheets:
-        say(f"{sheet.file}: {sheet.rows:,} rows, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
+        say(f"{sheet.file}: {counted(sheet.rows, 'rows')}, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
     for note in merged.notes:
         say(f"note: {note}")
     say(
-        f"{into}: {len(merged.ratings)} ratings ({merged.new} new, {merged.known} known before, "
-        f"{merged.replaced} replaced; {merged.empty} rows left empty)"
+        f"{into}: {counted(len(merged.ratings), 'ratings')} ({merged.new} new, {merged.known} known before, "
+        f"{merged.replaced} replaced; {counted(merged.empty, 'rows')} left empty)"
     )
     following = after_ratings(directory, into)
     if following is not None and len(merged.ratings):
@@ -103,7 +104,7 @@ def agreement(
     print_frame(result.raters, "table")
     write("")
     print_frame(pl.DataFrame([result.alpha.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
-    write(f"\n{len(result.disputed)} words whose ratings lie {least:g} or more apart")
+    write(f"\n{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart")
     if len(result.disputed):
         print_frame(result.disputed, "table")
     if result.alpha.value < 0:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penchant.cli.console import note, say
+from penchant.counting import counted
 from penchant.errors import MethodError
 
 if TYPE_CHECKING:
@@ -72,8 +73,11 @@ def stream(
     with joined(place), closing(Pool(place, meant, say=note)) as pool:
         made = Stream(files, recipe, out, pool, asked.batch_tokens, say).run(resume=resume)
     before = f", {made.before} of them before" if made.before else ""
-    rejects = f" + {made.rejects:,} rejects" if made.rejects or on_error == "reject" else ""
-    say(f"{made.inputs:,} inputs = {made.scores:,} scores{rejects}, in {made.shards:,} shards{before}")
+    rejects = f" + {counted(made.rejects, 'rejects')}" if made.rejects or on_error == "reject" else ""
+    say(
+        f"{counted(made.inputs, 'inputs')} = {counted(made.scores, 'scores')}{rejects}, in "
+        f"{counted(made.shards, 'shards')}{before}"
+    )
     say(f"results: {out}")
 
 

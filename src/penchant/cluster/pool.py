@@ -11,6 +11,7 @@ from typing import Any
 from penchant.cluster.joining import Place, imported, nodes, room
 from penchant.cluster.sending import sent
 from penchant.cluster.worker import About, AbsentError, TooLargeError, Wanted, Worker, versions
+from penchant.counting import counted
 from penchant.errors import ClusterError, first_line
 
 DEEP = 2
@@ -215,7 +216,8 @@ class Pool:
         cpus, gpus = sum(node.cpus for node in here), sum(node.gpus for node in here)
         needs = f"{self._place.cpus} CPUs" + (f" and {self._place.gpus:g} GPUs" if self._place.gpus else "")
         self._say(
-            f"waiting for a worker to start: each needs {needs} on one machine; the cluster has {len(here)} machines "
+            f"waiting for a worker to start: each needs {needs} on one machine; the cluster has "
+            f"{counted(len(here), 'machines')} "
             f"with {cpus:g} CPUs and {gpus:g} GPUs, which others may be using"
         )
         self._waiting_since, self._said = time.monotonic(), True

@@ -26,6 +26,7 @@ from penchant.cluster.joining import imported
 from penchant.cluster.pool import DEEP, Job, Pool
 from penchant.cluster.shards import METADATA, Counted, Shard
 from penchant.corpus.text_files import TextFile, plain_ending
+from penchant.counting import counted, of_all
 from penchant.errors import ClusterError, DataError, MethodError, StudyError
 from penchant.files import distinct, holding, occupied, replacing, write_json
 from penchant.reading import read_text
@@ -184,8 +185,8 @@ class Stream:
         seconds, total = now - self._began, sum(file.size for file in self.files)
         left = timedelta(seconds=round(seconds * (total - self._bytes) / self._read)) if self._read else None
         self.say(
-            f"{self.summary.shards} of {len(self.files)} shards, {self.summary.inputs:,} sentences, "
-            f"{self._scored / seconds:,.0f}/s, {self.pool.alive} of {self.pool.size} workers"
+            f"{of_all(self.summary.shards, len(self.files), 'shards')}, {counted(self.summary.inputs, 'sentences')}, "
+            f"{self._scored / seconds:,.0f}/s, {of_all(self.pool.alive, self.pool.size, 'workers')}"
             + (f", {left} left" if left is not None else "")
         )
 

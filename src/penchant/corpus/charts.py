@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from penchant.corpus.sentence_table import By, counts
+from penchant.counting import counted
 from penchant.errors import MethodError
 from penchant.files import head, refuse_other, write_text
 from penchant.report.drawing import alt
@@ -29,7 +30,8 @@ def figure(record: Mapping[str, Any], by: By) -> Figure:
     table = counts(record, by)
     draw = {"word": _words, "form": _forms, "segment": _segments}[by]
     text = (
-        f"{_TITLES[by]}: {table['occurrences'].sum():,} occurrences of {len(record['recipe']['forms'])} stimuli in "
+        f"{_TITLES[by]}: {counted(int(table['occurrences'].sum()), 'occurrences')} of "
+        f"{counted(len(record['recipe']['forms']), 'stimuli')} in "
         f"{', '.join(source['name'] for source in record['texts'][:3])}{' …' if len(record['texts']) > 3 else ''}."
     )
     return Figure(f"corpus-{by}", _TITLES[by], text, draw(table).properties(title=_TITLES[by]))

@@ -20,7 +20,7 @@ from pydantic import BaseModel, Field, StrictStr
 from penchant.arguments import asked
 from penchant.corpus.matching import Matcher, count_words, window
 from penchant.corpus.normalisation import normalise
-from penchant.errors import DataError, MethodError, one_of
+from penchant.errors import DataError, MethodError, file_name, one_of
 from penchant.limits import COUNT
 from penchant.reading import decoded, lines, opened, require_file
 from penchant.tables.documents import Text
@@ -37,7 +37,8 @@ SCHEMA: Mapping[str, Any] = {
     "words": pl.Int64,
     "source": pl.String,
 }
-"""Sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and file."""
+"""Sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and the file, or
+"the data#" and a hash for a table given in Python."""
 Bound = Annotated[int, Field(ge=1, le=COUNT)] | str
 """A segment of sentence lengths as a study names it; see `segments`."""
 KEY = "penchant"
@@ -150,7 +151,7 @@ def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tupl
         except ValueError as error:
             raise DataError(str(error), file=file, line=line, hint="places count characters, from 0") from error
         matched = text[start:end]
-        yield line, (row.id, word, text, start, end, matched, count_words(text), row.source or file.name)
+        yield line, (row.id, word, text, start, end, matched, count_words(text), row.source or file_name(file))
 
 
 def _in_nfc(row: OccurrenceRow) -> tuple[str, int, int]:

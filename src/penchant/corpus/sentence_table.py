@@ -13,6 +13,7 @@ import polars as pl
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.occurrences import KEY
 from penchant.corpus.search import LONGEST
+from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.reading import require_file
 
@@ -44,9 +45,11 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
     """Yield notes on the numbers: what was not read, what was too long, and which words fall short."""
     recipe, tally = record["recipe"], record["tally"]
     if tally["skipped"]:
-        yield f"{tally['skipped']:,} of {tally['records']:,} records could not be read and were left out"
+        were = for_one(tally["skipped"], "were")
+        yield f"{tally['skipped']:,} of {counted(tally['records'], 'records')} could not be read and {were} left out"
     if tally["too_long"]:
-        yield f"{tally['too_long']:,} sentences with stimuli are too long (for the segments, or {LONGEST:,} characters)"
+        long = f"{counted(tally['too_long'], 'sentences')} with stimuli {for_one(tally['too_long'], 'are')} too long"
+        yield f"{long} (for the segments, or {LONGEST:,} characters)"
     used_up = [c for c in record["cells"] if not c["exact"] and c["kept"] < recipe["per_word"]]
     if used_up:
         yield (
@@ -58,8 +61,8 @@ def notes(record: Mapping[str, Any]) -> Iterator[str]:
         where = "" if len(recipe["segments"]) == 1 else " in some segment"
         more = f" and {len(lacking) - _MOST_NAMED} more" if len(lacking) > _MOST_NAMED else ""
         yield (
-            f"{len(lacking)} of {len(recipe['forms'])} stimuli have fewer than {recipe['minimum']:,} "
-            f"occurrence{'s' * (recipe['minimum'] != 1)}{where}: {', '.join(lacking[:_MOST_NAMED])}{more}"
+            f"{of_all(len(lacking), len(recipe['forms']), 'stimuli', 'have')} fewer than "
+            f"{counted(recipe['minimum'], 'occurrences')}{where}: {', '.join(lacking[:_MOST_NAMED])}{more}"
         )
 
 

@@ -31,11 +31,12 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
-from penchant.errors import DataError, shortened
+from penchant.counting import counted
+from penchant.errors import DataError, GivenRow, place, shortened
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
-from penchant.tables.given import file_of, is_missing, is_table, plain, require_text, rows
+from penchant.tables.given import NAME, file_of, is_missing, is_table, plain, require_text, rows
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
@@ -130,7 +131,10 @@ class StimulusSet:
     sha256: str
 
     def __repr__(self) -> str:
-        return f"<stimuli {self.name}: {len(self.categories)} categories, {len(self.words()):,} words>"
+        return (
+            f"<stimuli {self.name}: {counted(len(self.categories), 'categories')}, "
+            f"{counted(len(self.words()), 'words')}>"
+        )
 
     def words(self) -> list[str]:
         """Every distinct word, in order."""
@@ -151,11 +155,11 @@ _LISTS = {"X", "Y", "A", "B"}
 """Targets and attributes."""
 
 
-def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED) -> list[dict[str, object]]:
+def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
     """Rows of a table of words, from lists by set (X, Y, A, B), from such lists by category, or from any table, whose
     `columns` may be called otherwise. Raises DataError for a cell that is missing, and for what is no word."""
     lists = isinstance(given, Mapping) and bool(given)
-    categories = {"given": given} if lists and set(given) <= _LISTS else given
+    categories = {name: given} if lists and set(given) <= _LISTS else given
     if lists and all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
         return [
             {"category": str(category), "set": label, "word": word}
@@ -163,13 +167,13 @@ def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED) -> list[dict[st
             for label, words in sets.items()
             for word in _words(words, label if categories[category] is given else f"{label} of {category}")
         ]
-    found = rows(given, WORD)
+    found = rows(given, WORD, name)
     for number, row in enumerate(found, 1):
-        for name in WORD:
-            column = columns.get(name, name)
+        for field_ in WORD:
+            column = columns.get(field_, field_)
             value = row.get(column, "absent")
-            if name != "category" or not isinstance(value, Real) or is_missing(value):
-                require_text(value, "word" if name == "word" else "text", f"row {number}, column '{column}'")
+            if field_ != "category" or not isinstance(value, Real) or is_missing(value):
+                require_text(value, "word" if field_ == "word" else "text", place(name, GivenRow(number), column))
     return found
 
 
@@ -348,7 +352,7 @@ def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
         held = [word for folded, word in known if re.search(rf"(?<!\w){re.escape(folded)}", text)]
         if not held:
             raise DataError(
-                f"'{example}' holds none of the {len(entry.words)} words",
+                f"'{example}' holds none of the {counted(len(entry.words), 'words')}",
                 where=where,
                 field="words",
                 hint="add the word, or write one for each example",
@@ -388,4 +392,4 @@ def _from_rows(id_: str, line: int, rows: list[tuple[int, TableRow]], file: Path
     x, y, a, b = (
         WordList(labels.get(key, key), labels.get(key, key), tuple(members)) for key, members in words.items()
     )
-    return Category(id_, id_, x, y, a, b, place=f"{file}, line {line}")
+    return Category(id_, id_, x, y, a, b, place=place(file, line))

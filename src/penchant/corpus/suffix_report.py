@@ -11,6 +11,7 @@ from typing import Any, Literal, get_args
 import polars as pl
 
 from penchant.corpus.suffixes import Usage
+from penchant.counting import counted, for_one
 from penchant.errors import MethodError, one_of
 from penchant.reading import read_text
 from penchant.tables.documents import read_yaml
@@ -155,7 +156,10 @@ def _enumerated(words: Sequence[str], most: int = _MOST_NAMED) -> str:
 def notes(usage: Usage) -> Iterator[str]:
     """Yield notes on the numbers, and on suffixes that seem to be wrong."""
     if usage.skipped:
-        yield f"{usage.skipped:,} of {usage.records:,} records could not be read and were left out"
+        yield (
+            f"{usage.skipped:,} of {counted(usage.records, 'records')} could not be read and "
+            f"{for_one(usage.skipped, 'were')} left out"
+        )
     if usage.occurrences is not None:
         yield from _counted(usage, usage.occurrences)
     roots = [f"{word} ({', '.join(shared)})" for word in usage.forms if (shared := usage.shared(word, word))]
@@ -181,13 +185,16 @@ def _counted(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
     never = sum(not counts[key] for key in forms)
     absent = sum(not any(counts[word, form] for form in of_word) for word, of_word in usage.forms.items())
     yield (
-        f"{never:,} of {len(forms):,} forms never occur, those of {absent:,} words that never do among them "
-        f"({counts.total():,} occurrences of all forms)"
+        f"{never:,} of {counted(len(forms), 'forms')} never {for_one(never, 'occur')}, those of "
+        f"{counted(absent, 'words')} that never {for_one(absent, 'do')} among them "
+        f"({counted(counts.total(), 'occurrences')} of all forms)"
     )
     yield from _unused(usage, counts)
     missed = sum(endings.total for endings in usage.missed.values())
     if missed:
-        yield f"{missed:,} runs begin with a word and are not claimed"
+        yield (
+            f"{counted(missed, 'runs')} {for_one(missed, 'begin')} with a word and {for_one(missed, 'are')} not claimed"
+        )
     for word, endings in usage.missed.items():
         if endings.short:
             yield f"counts of what begins with {word} and is not claimed may be up to {endings.short:,} too low"
@@ -214,7 +221,10 @@ def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
             having = [group for group in groups if suffix in group]
             never.append((sum(total[group] for group in having), suffix, sum(len(groups[group]) for group in having)))
     if never:
-        shown = [f"{suffix} ({n} words, {of:,} occurrences)" for of, suffix, n in sorted(never, key=_from_most)]
+        shown = [
+            f"{suffix} ({counted(n, 'words')}, {counted(of, 'occurrences')})"
+            for of, suffix, n in sorted(never, key=_from_most)
+        ]
         yield f"suffixes that occur with none of the words that have them ({len(shown)}): {_enumerated(shown)}"
     partly = [
         (total[group], suffix, _enumerated(words, 1))
@@ -223,7 +233,9 @@ def _unused(usage: Usage, counts: Counter[tuple[str, str]]) -> Iterator[str]:
         if suffix in ever and suffix not in used[group] and suffix and total[group]
     ]
     if partly:
-        shown = [f"{suffix} ({words}, {of:,} occurrences)" for of, suffix, words in sorted(partly, key=_from_most)]
+        shown = [
+            f"{suffix} ({words}, {counted(of, 'occurrences')})" for of, suffix, words in sorted(partly, key=_from_most)
+        ]
         yield (
             f"others that occur with none of a group, words with the same suffixes ({len(shown)}): {_enumerated(shown)}"
         )

@@ -14,6 +14,7 @@ from penchant._version import __version__
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.training_text import Tokens, write_tokens
+from penchant.counting import counted, of_all
 from penchant.errors import MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.vectors.glove import GloVe
@@ -151,7 +152,8 @@ def card(record: Mapping[str, Any]) -> str:
     tokens = record["tokens"]
     lower = "in small letters" if tokens["lower"] else "letters as they are written"
     forms = (
-        f", {counts['replaced']:,} forms of stimuli replaced by the stimulus ({counts['shared']:,} that two share left)"
+        f", {counted(counts['replaced'], 'forms')} of stimuli replaced by the stimulus "
+        f"({counts['shared']:,} that two share left)"
         if tokens["forms"]
         else ""
     )
@@ -163,17 +165,18 @@ def card(record: Mapping[str, Any]) -> str:
         "",
         f"- Text: {', '.join(_cited(text) for text in record['texts'])}; language `{tokens['language']}`, "
         f"layout {tokens['layout']}.",
-        f"- Tokens: {counts['tokens']:,} in {counts['sentences']:,} sentences, of which {record['kept']:,} belong to "
+        f"- Tokens: {counts['tokens']:,} in {counted(counts['sentences'], 'sentences')}, of which "
+        f"{record['kept']:,} belong to "
         f"the vocabulary; maximal runs of letters, marks and digits in NFC, {lower}{forms}.",
         f"- Parameters: {', '.join(f'{name} {value}' for name, value in parameters.items())}.",
     ]
     if counts["skipped"]:
-        lines.append(f"- Not read: {counts['skipped']:,} of {counts['records']:,} records.")
+        lines.append(f"- Not read: {counts['skipped']:,} of {counted(counts['records'], 'records')}.")
     if record["losses"]:
         lines.append(f"- Loss by epoch: {', '.join(f'{loss:.4g}' for loss in record['losses'])}.")
     for test in record["similarity"]:
         rho = "no ρ" if test["rho"] is None else f"Spearman's ρ {test['rho']:.3f} (p {test['p']:.2g})"
-        pairs = f"{test['covered']} of {test['pairs']} pairs"
+        pairs = of_all(test["covered"], test["pairs"], "pairs")
         lines.append(f"- {test['name']}: {rho} on the {pairs} with both words in the vocabulary.")
     if record["missing"]:
         lines.append(f"- Stimuli without a vector ({len(record['missing'])}): {', '.join(record['missing'])}.")

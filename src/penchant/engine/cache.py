@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
+from penchant.counting import counted, for_one
 from penchant.engine.plan import Input
 from penchant.engine.reads import TOP, impossible
 from penchant.errors import CacheError
@@ -69,7 +70,10 @@ class Cache:
         if columns == _COLUMNS[:3]:
             (rows,) = self._db.execute("SELECT count(*) FROM answers").fetchone()
             self._db.execute("DROP TABLE answers")
-            self.said = f"{self.path}: {rows:,} answers of version 0.1 have no checksum and are computed again"
+            self.said = (
+                f"{self.path}: {counted(rows, 'answers')} of version 0.1 "
+                f"{for_one(rows, 'have')} no checksum and {for_one(rows, 'are')} computed again"
+            )
         self._db.execute(f"CREATE TABLE IF NOT EXISTS answers ({_TABLE}) WITHOUT ROWID")
         self._db.execute("COMMIT")
 

@@ -17,6 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from penchant.counting import for_one
 from penchant.errors import DataError, MethodError
 from penchant.grammar.drawing import Drawing, Words, written
 from penchant.grammar.grammar import Grammar
@@ -293,9 +294,15 @@ def _too_few(grammar: Grammar, paradigm: str, n: int, statistics: Statistics, ch
         slot = max(statistics.unfilled, key=lambda name: statistics.unfilled[name])
         reasons.append(f"{sum(statistics.unfilled.values())} found no word for a slot (most often '{slot}')")
     if statistics.given_up:
-        reasons.append(f"{statistics.given_up} had no bad sentence of the good one's length within {checks} checks")
+        reasons.append(
+            f"{statistics.given_up} had no bad sentence of the good one's length within {checks} "
+            f"{for_one(checks, 'checks')}"
+        )
     if statistics.duplicates:
         reasons.append(f"{statistics.duplicates} gave a pair that was there")
-    message = f"gives {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} contexts {', '.join(reasons)}"
+    message = (
+        f"gives {statistics.pairs} of {n} distinct pairs: of {statistics.contexts} "
+        f"{for_one(statistics.contexts, 'contexts')} {', '.join(reasons)}"
+    )
     hint = "add words to its tables, or ask for fewer pairs" + (" or tokenizers" if statistics.given_up else "")
     return DataError(message, where=f"{grammar.files[0]}, paradigms.{paradigm}", hint=hint)

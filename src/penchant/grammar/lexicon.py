@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from penchant.errors import DataError
+from penchant.errors import DataError, line_noun, place
 from penchant.grammar.features import ALWAYS, Condition, Values, parse_condition
 from penchant.grammar.grammar_file import CategoryEntry, GrammarFile
 from penchant.tables.documents import Document, as_text
@@ -161,9 +161,8 @@ def _refuse_repeated(entries: Iterable[Entry]) -> None:
         conditions = tuple((column, condition.text) for column, condition in entry.restrictions.items())
         earlier = first.setdefault((tuple(entry.values.items()), conditions), entry)
         if earlier is not entry:
-            where = (
-                f"on line {earlier.line}" if earlier.file == entry.file else f"in {earlier.file}, line {earlier.line}"
-            )
+            same = earlier.file == entry.file
+            where = f"on {line_noun(entry.line)} {earlier.line}" if same else f"in {place(earlier.file, earlier.line)}"
             raise DataError(f"the word '{entry.lemma}' is already listed {where}", file=entry.file, line=entry.line)
 
 

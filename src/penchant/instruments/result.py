@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from penchant import records
 from penchant.arguments import asked, unknown_attribute
+from penchant.counting import counted
 
 
 @dataclass(frozen=True, repr=False)
@@ -18,10 +19,15 @@ class Result(records.Result):
     `cautions` what a reader must know before using a number.
     """
 
+    _in_memory: ClassVar[str] = (
+        "a notebook shows a result; result.charts() has its charts, result.summary and result.items are its tables. A "
+        "report is of a directory that penchant.run has written"
+    )
+
     def __repr__(self) -> str:
-        rows, n = f"{len(self.items):,} items", len(self.summary)
+        items, estimates = counted(len(self.items), "items"), counted(len(self.summary), "estimates")
         cautions = f", {len(self.cautions)} to be read first in .cautions" if self.cautions else ""
-        head = f"{self.signature['probe']} with {self.signature['model']}: {rows}, {n:,} estimates{cautions}"
+        head = f"{self.signature['probe']} with {self.signature['model']}: {items}, {estimates}{cautions}"
         return f"<{head}>"
 
     if not TYPE_CHECKING:

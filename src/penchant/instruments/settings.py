@@ -13,7 +13,7 @@ from penchant.arguments import kind
 from penchant.errors import DataError, StudyError
 from penchant.files import join_names, split_names
 from penchant.records import Signature
-from penchant.tables.given import ROWS, file_of, is_table, plain
+from penchant.tables.given import NAME, ROWS, file_of, is_table, plain
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +37,11 @@ CITED = Written(citation=True)
 @dataclass(frozen=True, slots=True)
 class Table:
     """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
-    `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns. It is kept in
-    a file whose name ends in `suffix`, or in what `file` makes of it."""
+    `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns and that of the
+    table in messages. It is kept in a file whose name ends in `suffix`, or in what `file` makes of it."""
 
     columns: tuple[str, ...] = ()
-    rows: Callable[[Any, Mapping[Any, str]], Any] = lambda given, columns: given
+    rows: Callable[[Any, Mapping[Any, str], str], Any] = lambda given, columns, name: given
     suffix: str = ".jsonl"
     file: Callable[[Any], Path] | None = None
 
@@ -65,7 +65,8 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
     if table is not None and is_table(value):
         if table.file is not None:
             return str(table.file(value))
-        return str(file_of(table.rows(value, columns), table.columns, suffix=table.suffix))
+        called = NAME if name == "data" else name
+        return str(file_of(table.rows(value, columns, called), table.columns, suffix=table.suffix, name=called))
     if table is not None and value is not None and not isinstance(value, str | list):
         raise DataError(
             f"{kind(value)} is no file and no table", where=f"{model.__name__}, {name}", hint=_instead(value)

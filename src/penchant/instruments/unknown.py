@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
+from penchant.counting import for_one, of_all
 from penchant.errors import DataError, MethodError, one_of, together
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
@@ -68,15 +69,17 @@ def known_items(
     if on_unknown == "stop":
         raise together([_refusal(where, part) for where, part in lost])
     if len(lost) == len(items):
+        every = f"every one of the {len(items)} {noun}" if len(items) > 1 else f"the only {for_one(1, noun)}"
         raise DataError(
-            f"every one of the {len(items)} {noun} holds something unknown to the tokenizer of {model.name}",
+            f"{every} holds something unknown to the tokenizer of {model.name}",
             where=lost[0][0],
             hint="use a model whose vocabulary covers the text",
         )
     named = [f"{where} ('{part}')" for where, part in lost[:_MOST_NAMED]]
     named += [f"and {len(lost) - _MOST_NAMED} more"] if len(lost) > _MOST_NAMED else []
     caution = (
-        f"{len(lost)} of {len(items)} {noun} hold something unknown to the tokenizer of {model.name} and are left out "
+        f"{of_all(len(lost), len(items), noun, 'hold')} something unknown to the tokenizer of {model.name} "
+        f"and {for_one(len(lost), 'are')} left out "
         f"(on_unknown: skip): {'; '.join(named)}"
     )
     return [item for item, part in zip(items, first, strict=True) if not part], (caution,)

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penchant.arguments import asked, unknown_attribute
+from penchant.counting import counted
 from penchant.errors import ModelError, one_of
 from penchant.files import head
 from penchant.models.configuration import (
@@ -205,7 +206,7 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
     layers = [key for key in unused if "#" in pattern(key) and pattern(key) in kinds]
     if layers:
         raise ModelError(
-            f"its configuration leaves out {len(layers)} weights of the checkpoint, such as {layers[0]}",
+            f"its configuration leaves out {counted(len(layers), 'weights')} of the checkpoint, such as {layers[0]}",
             where=source.given,
             hint="restore the number of layers in config.json",
         )

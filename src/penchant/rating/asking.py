@@ -9,6 +9,7 @@ from pathlib import Path
 from penchant.errors import DataError, MethodError
 from penchant.rating.tables import declared, texts_task
 from penchant.rating.tasks import Task, Wishes
+from penchant.reading import not_utf8
 
 Judge = Callable[[str, Wishes], Task | None]
 _LONGEST = 100_000
@@ -82,7 +83,7 @@ def _text(path: Path) -> str:
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
     except UnicodeDecodeError as error:
-        raise DataError("is not UTF-8", file=path) from error
+        raise not_utf8(data, path) from error
     if len(data) > _LONGEST:
         raise DataError(f"is longer than {_LONGEST} bytes", file=path)
     return text

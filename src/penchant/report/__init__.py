@@ -1,2 +1,1 @@
-"""Reports. The room is called, too: `penchant.report(directory, other=None, *, out=None, trust_edited=False)` writes
-the report of a result directory, or of the differences between two, and returns its path."""
+"""Reports. Import a module as in `from penchant.report import page`: the attribute `penchant.report` is a function."""

@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.counting import for_one
 from penchant.report.items import Column, ItemTable, Strip
 
 CHUNK = 500
@@ -96,6 +97,7 @@ def _table_block(items: ItemTable, name: str, n: int) -> str:
     content = {
         "details": _details_name(items, name),
         "noun": items.noun,
+        "one": for_one(1, items.noun),
         "legend": f"Under each token: {items.unit}. ▁ is a space, ‹E2 80› are bytes of a character that is cut there, "
         "· is no score.",
         "parallel": items.parallel,

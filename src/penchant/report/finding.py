@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from penchant.counting import counted
 from penchant.report.tables import shown
 
 ALPHA = 0.05
@@ -44,13 +45,13 @@ class Shown:
     def number(self, row: Estimated, *, n: bool = True) -> str:
         """An estimate with its interval, and with what it is over if `n`. One whose interval leaves nothing out is not
         told: the tables have it."""
-        counted = f", n = {int(row['n']):,} {self.noun}" if n else ""
+        over = f", n = {counted(int(row['n']), self.noun)}" if n else ""
         if self._open(row):
-            return f"{TOO_FEW}{counted}"
+            return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
         rough = ", a rough interval" if _ROUGH in (row.get("note") or "") else ""
-        return f"{value}{self.unit} {interval}{rough}{counted}"
+        return f"{value}{self.unit} {interval}{rough}{over}"
 
     def _open(self, row: Estimated) -> bool:
         """Whether an interval goes from one end of what can be to the other."""
@@ -94,7 +95,7 @@ def levels(
         return ""
     once = len(known) > 1 and len({row["n"] for _, row in known}) == 1
     parts = [f"{name} {how.number(row, n=not once)}" for name, row in known[:most]]
-    each = [f"n = {int(known[0][1]['n']):,} {how.noun} each"] if once else []
+    each = [f"n = {counted(int(known[0][1]['n']), how.noun)} each"] if once else []
     unclear = [name for name, row in known if not (told if tested else outside)(row, how.null)]
     names = listed(unclear)
     if len(unclear) == len(known) > 1:

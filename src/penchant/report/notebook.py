@@ -9,7 +9,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from penchant.arguments import unknown_name
+from penchant.arguments import Named
+from penchant.counting import for_one
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
 from penchant.report.sections import Placed
@@ -19,15 +20,13 @@ FIRST = 10
 """The number of items that are shown."""
 
 
-class Charts(dict[str, Any]):
+class Charts(Named[str, Any]):
     """Charts by name, each an Altair chart; a notebook shows them together."""
 
     def __init__(self, figures: Sequence[Figure]) -> None:
-        super().__init__({figure.name: figure.chart for figure in figures})
+        super().__init__("chart")
+        self |= {figure.name: figure.chart for figure in figures}
         self._figures = figures
-
-    def __missing__(self, name: str) -> Any:
-        raise unknown_name(name, self, where="charts()", what="chart")
 
     def __repr__(self) -> str:
         return f"<charts: {', '.join(self) or 'none'}>"
@@ -68,7 +67,7 @@ def _first(items: ItemTable) -> dict[str, Any]:
             cells.append({"text": text, "numeric": number})
         rows.append(cells)
     return {
-        "noun": items.noun,
+        "noun": for_one(len(items.columns[0].values), items.noun),
         "columns": [column.title for column in items.columns],
         "rows": rows,
         "total": len(items.columns[0].values),

@@ -10,6 +10,7 @@ from itertools import zip_longest
 
 from rich.cells import cell_len, chop_cells
 
+from penchant.counting import for_one
 from penchant.errors import one_line
 from penchant.report.sections import Placed
 from penchant.report.tables import Number, Table, constant, in_columns
@@ -135,7 +136,7 @@ def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str
         isinstance(cell, Number) and cell.note for row in table.rows[:ROWS] for cell in (row.cells[i] for i in shown)
     )
     lacking = [
-        f"{more} more rows" if more else "",
+        f"{more} more {for_one(more, 'rows')}" if more else "",
         *dict.fromkeys(left_out),
         "notes on single numbers" if noted else "",
     ]

@@ -13,6 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from penchant.counting import counted, of_all
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
 from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled
@@ -112,8 +113,8 @@ def _with_interval(
     units are few."""
     units, lost = estimate.n, units_given - estimate.n
     if not units:
-        return replace(estimate, note=f"none of {lost} units has two ratings" if lost else "no units")
-    left_out = f"{lost} of {units_given} units have fewer than two ratings: left out" if lost else ""
+        return replace(estimate, note=f"none of {counted(lost, 'units')} has two ratings" if lost else "no units")
+    left_out = f"{of_all(lost, units_given, 'units', 'have')} fewer than two ratings: left out" if lost else ""
     kinds, times = np.unique(pairable, axis=0, return_counts=True)
     value = float(alphas(times[None], kinds)[0])
     if np.isnan(value):
@@ -144,7 +145,7 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
 
 def _undefined(lost: int, resamples: int) -> str:
     """The note on resamples without an α; empty when there are none."""
-    return f"{lost} of {resamples} resamples have equal ratings only, and no alpha: left out" if lost else ""
+    return f"{of_all(lost, resamples, 'resamples', 'have')} equal ratings only, and no alpha: left out" if lost else ""
 
 
 def _coincidences(units: Array) -> Array:

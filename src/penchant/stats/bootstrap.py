@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from penchant.counting import for_one
 from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
 
 FEW_CLUSTERS = 10
@@ -117,4 +118,4 @@ def resampling_name(method: str, units: int, resamples: int, seed: Seed, noun: s
 
 def few_clusters(clusters: int, noun: str = "clusters") -> str:
     """The caution for an interval from few units; empty when there are enough."""
-    return f"the interval is rough: only {clusters} {noun}" if clusters < FEW_CLUSTERS else ""
+    return f"the interval is rough: only {clusters} {for_one(clusters, noun)}" if clusters < FEW_CLUSTERS else ""

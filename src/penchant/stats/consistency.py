@@ -6,6 +6,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from penchant.counting import for_one
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, joined
 
@@ -31,7 +32,7 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
     whole = table[~np.isnan(table).any(axis=1)]
     n, k = len(whole), table.shape[1]
     lost = len(table) - n
-    note = f"{lost} respondents with a missing answer left out" if lost else ""
+    note = f"{lost} {for_one(lost, 'respondents')} with a missing answer left out" if lost else ""
     total = whole.sum(axis=1).var(ddof=1) if n > 1 else 0.0
     if k < 2 or n < RESPONDENTS or not total > 0:
         few = f"fewer than {RESPONDENTS} respondents are too few for an α"

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
+from penchant.counting import of_all
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, percentile, resampling_name
@@ -49,7 +50,7 @@ def as_judgements(judged: ArrayLike) -> Array:
     array = array[~np.isnan(array).all(axis=1)]
     alone = int(np.isnan(array).all(axis=0).sum()) if len(array) else array.shape[1]
     if alone:
-        raise DataError(f"{alone} of {array.shape[1]} items have no judgement", where="judgements")
+        raise DataError(f"{of_all(alone, array.shape[1], 'items', 'have')} no judgement", where="judgements")
     return array[sorted(range(len(array)), key=lambda rater: tuple(np.nan_to_num(array[rater], nan=-np.inf)))]
 
 
@@ -93,7 +94,7 @@ def correlation(
     draws = _draws(values, table, ranks=ranks, seed=seed, resamples=resamples)
     defined = draws[~np.isnan(draws)]
     lost = len(draws) - len(defined)
-    undefined = f"{lost} of {resamples} resamples have no correlation: left out" if lost else ""
+    undefined = f"{of_all(lost, resamples, 'resamples', 'have')} no correlation: left out" if lost else ""
     if abs(value) > 1 - _SAME or not len(defined):
         why = "nothing departs from a line" if len(defined) else "no resample has a correlation"
         return Estimate(name, value, n, level=level, note=joined(f"no interval: {why}", undefined))

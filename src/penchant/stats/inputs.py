@@ -10,6 +10,7 @@ from collections.abc import Hashable, Iterable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from penchant.counting import of_all
 from penchant.errors import DataError, MethodError
 
 Array = NDArray[np.float64]
@@ -26,7 +27,7 @@ def as_values(values: ArrayLike, *, where: str = "values") -> Array:
     lost = int(np.count_nonzero(~np.isfinite(array)))
     if lost:
         raise DataError(
-            f"{lost} of {len(array)} numbers are NaN or infinite",
+            f"{of_all(lost, len(array), 'numbers', 'are')} NaN or infinite",
             where=where,
             hint="leave those items out and report how many they are",
         )

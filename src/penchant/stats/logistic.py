@@ -14,6 +14,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from penchant.counting import for_one
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
 from penchant.stats.firth import Rows, solve, state
@@ -171,7 +172,9 @@ def fit(
         where = f"all differences are {x[0]:g}" if not np.ptp(x) else "differences vary only between strata"
         return Fit(len(y), note=f"{where}: nothing says what happens at 0")
     lost = int(np.count_nonzero(~linked))
-    left_out = f"{len(np.unique(strata_codes[~linked]))} strata have no link to difference 0 ({lost} items left out)"
+    apart = len(np.unique(strata_codes[~linked]))
+    have = f"{apart} {for_one(apart, 'strata')} {for_one(apart, 'have')}"
+    left_out = f"{have} no link to difference 0 ({lost} {for_one(lost, 'items')} left out)"
     model = _Model.of(y[linked], steps[linked], strata_codes[linked], None if codes is None else codes[linked], free)
     fitted = model.fit(iterations)
     note = fitted.note

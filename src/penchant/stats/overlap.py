@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
+from penchant.counting import for_one, of_all
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, as_credits, check_lengths, check_level, cluster_codes, joined
 from penchant.stats.intervals import clustered_ratio, wilson
@@ -62,7 +63,8 @@ def overlapping_difference(
     both = [each for each in range(count) if sizes[each].min() > 0]
     kept = used & np.isin(codes, both)
     n, lost = int(kept.sum()), int((used & ~kept).sum())
-    left_out = f"{count - len(both)} of {count} strata lack a side ({lost} items left out)" if len(both) < count else ""
+    lack = of_all(count - len(both), count, "strata", "lack")
+    left_out = f"{lack} a side ({lost} {for_one(lost, 'items')} left out)" if len(both) < count else ""
     if not both:
         return Estimate(MEASURE, np.nan, 0, level=level, note=left_out or "no items")
     weights = sizes[both].prod(axis=1) / sizes[both].sum(axis=1)

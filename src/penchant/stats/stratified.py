@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from penchant.counting import for_one, of_all
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.inputs import (
@@ -118,5 +119,5 @@ def _as_sides(exposed: ArrayLike) -> NDArray[np.bool_]:
 
 def _left_out(informative: NDArray[np.bool_], items: int) -> str:
     strata = int(np.count_nonzero(~informative))
-    lack = f"{strata} of {len(informative)} strata lack a side ({items} items left out)"
+    lack = f"{of_all(strata, len(informative), 'strata', 'lack')} a side ({items} {for_one(items, 'items')} left out)"
     return lack if strata else ""

@@ -13,6 +13,7 @@ from typing import Literal
 import numpy as np
 
 from penchant.arguments import asked
+from penchant.counting import for_one, of_all
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MOST_LISTED, DataError, ModelError
 from penchant.instruments.unknown import known_texts, require_known
@@ -169,11 +170,11 @@ def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Findi
         Finding(
             names[kind],
             "warn" if kind == "marks" else "fail",
-            f"{counts[kind]} of {total} texts; the first: {told[kind][0]}",
+            f"{of_all(counts[kind], total, 'texts')}; the first: {told[kind][0]}",
             (*told[kind][1:], *([f"… and {counts[kind] - MOST_LISTED} more"] if counts[kind] > MOST_LISTED else [])),
         )
         if counts[kind]
-        else Finding(names[kind], "pass", f"nothing amiss in {total} texts")
+        else Finding(names[kind], "pass", f"nothing amiss in {total} {for_one(total, 'texts')}")
         for kind in names
     ]
 

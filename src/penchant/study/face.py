@@ -2,29 +2,68 @@
 
 from __future__ import annotations
 
+import re
+import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 import polars as pl
 import yaml
 
 from penchant.arguments import asked, kind
 from penchant.cluster.joining import Place
-from penchant.errors import MethodError, StudyError
+from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry
 from penchant.instruments.result import Result
+from penchant.progress import bars, say
 from penchant.records import Result as AnyResult
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.study.results import Outcome, read_outcome, side_by_side
-from penchant.study.run import Options, run_study
+from penchant.study.run import Options, Progress, run_study
 from penchant.study.spec import Study, read_study
-from penchant.tables.given import plain
+from penchant.tables.given import as_yaml, plain
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PARAMETERS: Mapping[str, str] = {
+    "--cache PATH": "cache=PATH",
+    "--cache none": "cache=None",
+    "--resume": "resume=True",
+    "--rerun": "rerun=True",
+    "--trust-edited": "trust_edited=True",
+    "--on ": "on=",
+    "-o,": "out,",
+}
+"""The options of the commands that messages name, and the parameters of these functions."""
+_OPTION = re.compile("|".join(map(re.escape, _PARAMETERS)))
+
+
+def _told(function: Callable[P, R]) -> Callable[P, R]:
+    """A function whose errors are all of penchant, also what is the machine's doing, and name parameters where the
+    command line has options."""
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except PenchantError as error:
+            for part in ("message", "where", "hint"):
+                setattr(error, part, _OPTION.sub(lambda match: _PARAMETERS[match[0]], getattr(error, part)))
+            raise
+        except (OSError, MemoryError) as error:
+            raise of_machine(error) from error
+
+    return call
 
 
 @asked
+@_told
 def run(
     study: str | Path | Mapping[str, Any],
     out: str | Path,
@@ -38,34 +77,60 @@ def run(
     workers: int | None = None,
     cpus: int = 1,
     gpus: float = 0.0,
+    progress: bool = True,
 ) -> Outcome:
     """Run a study and write its results and its report into a directory, as `penchant run` does.
 
     `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
-    `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with
-    other models, and `rerun` also measures again what has changed
-    since; `cache` is a file of earlier answers. With `on` Ray does it: "ray" (here),
-    "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and `gpus`.
+    `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with other
+    models, and `rerun` also measures again what has changed since; `cache` is a file of earlier answers. With `on` Ray
+    does it: "ray" (here), "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and
+    `gpus`. How far it is shows on standard error, on a terminal as bars, elsewhere as a line now and then, unless
+    `progress` is False; notes on what must be known show in any case.
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
     """
     places = [Path(place) for place in _names(() if data is None else data, "data")]
     chosen = None if models is None else [str(name) for name in _names(models, "models")]
+    if chosen == []:
+        raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
     if isinstance(study, Mapping):
         asked_for, probes = _of_mapping(study, chosen)
     else:
         asked_for, probes = read_study(study, models=chosen)
         places.append(Path(study).parent)
-    options = Options(
-        resume=resume or rerun,
-        rerun=rerun,
-        cache=None if cache is None else Path(cache),
-        base=[*places, Path()],
-        place=None if on is None else Place(on, workers, cpus, gpus),
-    )
-    outcome = run_study(asked_for, probes, out, options)
+    with _shown(progress) as (doing, bar):
+        options = Options(
+            resume=resume or rerun,
+            rerun=rerun,
+            cache=None if cache is None else Path(cache),
+            base=[*places, Path()],
+            place=_place(on, workers, cpus, gpus),
+            say=doing,
+            warn=lambda text: say(f"note: {text}"),
+            progress=bar,
+        )
+        outcome = run_study(asked_for, probes, out, options)
     write_report(outcome.document(), Path(out) / "report.html")
     return outcome
+
+
+def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
+    """Where the work is done: None for this process. Raises ClusterError or MethodError."""
+    if on is None and (workers, cpus, gpus) != (None, 1, 0.0):
+        raise MethodError("workers, cpus and gpus are for a cluster", where="run()", hint='add on, such as on="ray"')
+    return None if on is None else Place(on, workers, cpus, gpus)
+
+
+@contextmanager
+def _shown(progress: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], Progress]]]:
+    """How to say what is being done, where somebody watches, and how far it is."""
+    if not progress:
+        silent = Options()
+        yield silent.say, silent.progress
+        return
+    with bars() as bar:
+        yield say if sys.stderr.isatty() else Options().say, bar
 
 
 def _names(given: Any, where: str) -> list[str | Path]:
@@ -83,7 +148,9 @@ def _of_mapping(study: Mapping[str, Any], models: list[str] | None) -> tuple[Stu
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "study.yaml"
         try:
-            file.write_text(yaml.safe_dump(dict(study), allow_unicode=True, sort_keys=False), "utf-8")
+            file.write_text(yaml.safe_dump(as_yaml(study), allow_unicode=True, sort_keys=False), "utf-8")
+        except RecursionError:
+            raise StudyError("holds what it is part of", where="study", hint="give keys, lists and values") from None
         except yaml.YAMLError as error:
             told = f"{kind(error.args[-1])} has no place in a study, which names models and files"
             hint = "a probe of its own takes tables, as in penchant.MinimalPairs(TABLE).run(MODEL)"
@@ -91,11 +158,12 @@ def _of_mapping(study: Mapping[str, Any], models: list[str] | None) -> tuple[Stu
         try:
             return read_study(file, models=models)
         except StudyError as error:
-            where = error.where.replace(str(file), "study")
+            where = re.sub(rf"{re.escape(str(file))}(, line \d+)?", "study", error.where)
             raise StudyError(error.message, where=where, hint=error.hint) from None
 
 
 @asked
+@_told
 def report(
     directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
 ) -> Path:
@@ -115,6 +183,7 @@ def report(
 
 
 @asked
+@_told
 def export(
     directory: str | Path,
     to: str,
@@ -137,6 +206,7 @@ def export(
 
 
 @asked
+@_told
 def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
     """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
 
@@ -151,7 +221,11 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
         return registry.compare(a, b)
     for given in (a, b):
         if not isinstance(given, AnyResult | str | Path):
-            raise StudyError(f"{kind(given)} is no result", where="compare()", hint="give what a probe's run returned")
+            raise StudyError(
+                f"{kind(given)} is no result",
+                where="compare()",
+                hint="give two results, such as FOUND.results[PROBE, MODEL], or two result directories",
+            )
     if isinstance(a, str | Path) and isinstance(b, str | Path):
         return side_by_side(a, b).differences()
     raise StudyError("one is a result and the other a directory", where="compare()", hint="give two of one kind")

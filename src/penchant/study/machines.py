@@ -8,6 +8,8 @@ import platform
 
 from pydantic import BaseModel, ConfigDict
 
+from penchant.counting import counted
+
 _PACKAGES = ("torch", "transformers", "tokenizers", "safetensors", "numpy", "scipy", "polars")
 
 
@@ -60,9 +62,16 @@ class ClusterRecord(BaseModel):
 
     def line(self) -> str:
         """The record in words."""
-        again = f", {self.retried} batches run again" if self.retried else ""
-        lost = f" after {self.lost_workers} workers died ({self.lost_nodes} with their machine)" if again else ""
-        return f"Ray {self.ray} on {self.on}: {self.workers} workers on {', '.join(self.nodes.values())}{again}{lost}"
+        again = f", {counted(self.retried, 'batches')} run again" if self.retried else ""
+        lost = (
+            f" after {counted(self.lost_workers, 'workers')} died ({self.lost_nodes} with their machine)"
+            if again
+            else ""
+        )
+        return (
+            f"Ray {self.ray} on {self.on}: {counted(self.workers, 'workers')} on "
+            f"{', '.join(self.nodes.values())}{again}{lost}"
+        )
 
 
 def software() -> dict[str, str]:

@@ -22,6 +22,7 @@ from penchant.corpus.text_files import Layout, TextFile, find_texts
 from penchant.corpus.training import method, read_card, still_true, train
 from penchant.corpus.training_text import tokens
 from penchant.corpus.workers import worthwhile
+from penchant.counting import counted
 from penchant.files import distinct, safe, sha256_file
 from penchant.instruments.base import Probe, TextNeeds
 from penchant.limits import COUNT, DIMENSIONS, EPOCHS, SEED, WINDOW
@@ -149,7 +150,7 @@ class Preparation:
         made[key] = path
         record = read_record(path) if path.exists() else None
         if record is None or json.dumps(record["recipe"], ensure_ascii=False) != key or not _same(record, files):
-            self.say(f"{path.name}: reading {len(files):,} files of text")
+            self.say(f"{path.name}: reading {counted(len(files), 'files')} of text")
             tell = self.progress("sentences (MB)")
             record = extract(
                 wanted,

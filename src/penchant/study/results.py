@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import polars as pl
 
+from penchant.arguments import Named, unknown_attribute
+from penchant.counting import counted
 from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
@@ -35,23 +38,38 @@ class Outcome:
 
     manifests: list[Manifest]
     edited: list[str] = field(default_factory=list)
-    results: dict[tuple[str, str], Result] = field(default_factory=dict)
-    comparisons: dict[str, pl.DataFrame] = field(default_factory=dict)
+    results: dict[tuple[str, str], Result] = field(default_factory=lambda: Named("result"))
+    comparisons: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("comparison"))
     notes: list[str] = field(default_factory=list)
+    _in_memory: ClassVar[str] = "name the directory that the study was written to"
 
     def __repr__(self) -> str:
+        number = counted(len(self.results), "results")
         told = ", ".join(f"{place} with {model}" for place, model in self.results)
-        return f"<{len(self.results)} results: {told}>" if len(told) < LONGEST else f"<{len(self.results)} results>"
+        return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            raise unknown_attribute(self, name, "what a study found")
+
+    def __getitem__(self, name: tuple[str, str]) -> Result:
+        """The result of a probe directory and a model, as `results` has it. Raises UnknownKeyError."""
+        return self.results[name]
 
     def by_place(self) -> dict[str, list[Result]]:
         """The results of every probe directory, in order."""
-        places: dict[str, list[Result]] = {}
+        places: dict[str, list[Result]] = Named("probe")
         for (place, _), result in self.results.items():
             places.setdefault(place, []).append(result)
         return places
 
     def differences(self) -> pl.DataFrame:
-        """The differences between models as one table, with the probe directory of each."""
+        """The differences between models as one table, with the probe directory of each. Raises StudyError where no two
+        models were compared."""
+        if not self.comparisons:
+            hint = "name two models in the study; of two studies, penchant.compare(DIR, DIR2) has the differences"
+            raise StudyError("no two models were compared", hint="; ".join([*self.notes, hint]))
         frames = (frame.with_columns(probe=pl.lit(place)) for place, frame in self.comparisons.items())
         table = pl.concat(frames, how="diagonal_relaxed")
         return table.select("probe", pl.exclude("probe"))

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from penchant.counting import counted
 from penchant.errors import DataError
 from penchant.tables.row import Row
 
@@ -28,7 +29,7 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
             continue  # as spreadsheets leave them below a table
         if len(fields) != len(header):
             raise DataError(
-                f"{len(fields)} fields where the header names {len(header)}",
+                f"{counted(len(fields), 'fields')} where the header names {len(header)}",
                 file=file,
                 line=line,
                 hint=f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes",

@@ -24,13 +24,14 @@ import polars as pl
 import yaml
 
 from penchant.arguments import kind
-from penchant.errors import KEPT, DataError
+from penchant.counting import counted
+from penchant.errors import KEPT, DataError, GivenRow, place
 from penchant.files import write_text
 from penchant.reading import exists
 from penchant.tables.places import SET_FILE, bundled
 
-NAME = "given"
-"""What data are cited as that were given in Python, followed by their hash."""
+NAME = "the data"
+"""What data are called that were given in Python; in signatures, followed by their hash."""
 ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 
 
@@ -114,49 +115,51 @@ def is_table(given: object) -> bool:
     return isinstance(given, Sequence) and bool(given) and not all(isinstance(name, str | Path) for name in given)
 
 
-def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None) -> Path:
-    """The file that is named, or that set among the bundled `sets`, or a file with the rows of the table that is given.
-    Raises DataError for anything else."""
+def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None, name: str = NAME) -> Path:
+    """The file that is named, or that set among the bundled `sets`, or a file with the rows of the table that is given,
+    which is called `name`. Raises DataError for anything else."""
     if isinstance(given, str | Path):
         known = sets is not None and not exists(Path(given)) and str(given) in bundled(sets, SET_FILE)
         return sets / str(given) if sets is not None and known else Path(given)
     listed = plain(given)
     if not is_table(listed) and not isinstance(listed, list):
-        raise DataError(f"{kind(given)} is no file and no table", where="the data", hint=f"name a file, or {ROWS}")
+        raise DataError(f"{kind(given)} is no file and no table", where=name, hint=f"name a file, or {ROWS}")
     if isinstance(listed, list) and listed and not is_table(listed):
-        raise DataError("several names where one file is read", where="the data", hint="read them one by one")
-    return file_of(listed, columns)
+        raise DataError("several names where one file is read", where=name, hint="read them one by one")
+    return file_of(listed, columns, name=name)
 
 
 def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], name: str) -> Path:
-    """A YAML file of that name with some keys, kept until this process ends. Those of `tables`, which have the columns
-    of rows without names, may be tables where the file names some. Raises DataError."""
+    """A YAML file with some keys, which are called `name`, kept until this process ends. Those of `tables`, which have
+    the columns of rows without names, may be tables where the file names some: each is called as its key, but what is
+    the `file` is called `name`. Raises DataError."""
     written, texts = dict(keys), {}
     for key, columns in tables.items():
         value = plain(keys.get(key))
         if isinstance(value, Path | str):
             written[key] = str(Path(value).absolute())
         elif value is not None:
-            written[key] = f"{key}.jsonl"
+            called = name if key == "file" else key
+            written[key] = f"{called}.jsonl"
             try:
-                texts[written[key]] = _lines(rows(value, columns))
-            except (DataError, TypeError) as error:
-                told = error.message if isinstance(error, DataError) else f"{kind(value)} is no table"
-                raise DataError(told, where=key, hint=f"name a file, or {ROWS}") from None
+                texts[written[key]] = _lines(rows(value, columns, called), called)
+            except TypeError:
+                raise DataError(f"{kind(value)} is no table", where=called, hint=f"name a file, or {ROWS}") from None
+    document = f"{name}.yaml"
     try:
-        texts[name] = yaml.safe_dump(_as_json(written), allow_unicode=True, sort_keys=False)
+        texts[document] = yaml.safe_dump(as_yaml(written), allow_unicode=True, sort_keys=False)
     except yaml.YAMLError as error:
         raise DataError(f"cannot be written as a file: {str(error).splitlines()[0]}", where=name) from None
-    return _kept(texts) / name
+    return _kept(texts) / document
 
 
-def _as_json(value: Any) -> Any:
-    """A value of keys and lists as YAML has it."""
+def as_yaml(value: Any) -> Any:
+    """A value of keys and lists as YAML has it: numbers of numpy are Python's, columns are lists, paths are texts."""
     if isinstance(value, Mapping):
-        return {key: _as_json(each) for key, each in value.items()}
+        return {key: as_yaml(each) for key, each in value.items()}
     listed = plain(value)
     if isinstance(listed, list):
-        return [_as_json(each) for each in listed]
+        return [as_yaml(each) for each in listed]
     return str(listed) if isinstance(listed, Path) else listed
 
 
@@ -171,48 +174,49 @@ def _kept(texts: Mapping[str, str]) -> Path:
     return folder
 
 
-def rows(given: Any, columns: Sequence[str] = ()) -> list[dict[str, object]]:
-    """The rows of a table as mappings. A row that is a tuple or a list has the `columns` in order, as far as it goes.
+def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict[str, object]]:
+    """The rows of a table, which is called `name`, as mappings. A row that is a tuple or a list has the `columns` in
+    order, as far as it goes.
 
     Raises DataError naming the row.
     """
     if isinstance(given, pl.DataFrame):
         return given.to_dicts()
     if _is_pandas_frame(given):
-        _refuse_repeated([str(name) for name in given.columns])
-        return [{str(name): value for name, value in row.items()} for row in given.to_dict("records")]
+        _refuse_repeated([str(column) for column in given.columns], name)
+        return [{str(column): value for column, value in row.items()} for row in given.to_dict("records")]
     if isinstance(given, Mapping):
-        return list(_of_columns(given))
-    return [_row(row, number, columns) for number, row in enumerate(given, 1)]
+        return list(_of_columns(given, name))
+    return [_row(row, place(name, GivenRow(number)), columns) for number, row in enumerate(given, 1)]
 
 
-def _refuse_repeated(names: Sequence[str]) -> None:
-    for name in names:
-        if names.count(name) > 1:
-            told = f"two columns have the same name: {name}"
-            raise DataError(told, where="the data", hint="rename one of them, or leave it out")
+def _refuse_repeated(columns: Sequence[str], name: str) -> None:
+    for column in columns:
+        if columns.count(column) > 1:
+            told = f"two columns have the same name: {column}"
+            raise DataError(told, where=name, hint="rename one of them, or leave it out")
 
 
-def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl") -> Path:
-    """A file with the rows of a table, JSON lines or ".csv", kept until this process ends. Raises DataError for what is
-    no table."""
-    table = rows(given, columns)
-    text = _csv(table) if suffix == ".csv" and table else _lines(table)
-    return _kept({f"{NAME}{suffix}": text}) / f"{NAME}{suffix}"
+def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", name: str = NAME) -> Path:
+    """A file with the rows of a table, which is called `name`, as JSON lines or ".csv", kept until this process ends.
+    Raises DataError for what is no table."""
+    table = rows(given, columns, name)
+    text = _csv(table) if suffix == ".csv" and table else _lines(table, name)
+    return _kept({f"{name}{suffix}": text}) / f"{name}{suffix}"
 
 
-def _lines(table: Sequence[Mapping[str, object]]) -> str:
+def _lines(table: Sequence[Mapping[str, object]], name: str) -> str:
     if not table:
-        raise DataError("holds no rows", where="the data", hint=ROWS)
-    return "".join(_json(row, number) for number, row in enumerate(table, 1))
+        raise DataError("holds no rows", where=name, hint=ROWS)
+    return "".join(_json(row, place(name, GivenRow(number))) for number, row in enumerate(table, 1))
 
 
-def _json(row: Mapping[str, object], number: int) -> str:
+def _json(row: Mapping[str, object], where: str) -> str:
     cells = {name: _cell(value) for name, value in row.items()}
     try:
         return json.dumps(cells, ensure_ascii=False, allow_nan=False, separators=(",", ":")) + "\n"
     except (TypeError, ValueError) as error:
-        raise DataError(f"cannot be taken as data: {error}", where=f"row {number}", hint=ROWS) from error
+        raise DataError(f"cannot be taken as data: {error}", where=where, hint=ROWS) from error
 
 
 def _csv(table: Sequence[Mapping[str, object]]) -> str:
@@ -231,32 +235,33 @@ def _home() -> Path:
     return home
 
 
-def _of_columns(given: Mapping[Any, Any]) -> Iterator[dict[str, object]]:
-    columns = {str(name): _cells(name, cells) for name, cells in given.items()}
-    lengths = {name: len(cells) for name, cells in columns.items()}
+def _of_columns(given: Mapping[Any, Any], name: str) -> Iterator[dict[str, object]]:
+    columns = {str(column): _cells(cells, f"{name} ('{column}')") for column, cells in given.items()}
+    lengths = {column: len(cells) for column, cells in columns.items()}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{name} has {length}" for name, length in lengths.items())
-        raise DataError(f"the columns are not of one length: {told}", where="the data")
+        told = ", ".join(f"{column} has {length}" for column, length in lengths.items())
+        raise DataError(f"the columns are not of one length: {told}", where=name)
     for cells in zip(*columns.values(), strict=True):
         yield dict(zip(columns, cells, strict=True))
 
 
-def _cells(name: object, given: Any) -> list[Any]:
+def _cells(given: Any, where: str) -> list[Any]:
     """The cells of a column: several, or one text. Raises DataError."""
     if not isinstance(given, Iterable):
-        raise DataError(f"{kind(given)} is no column", where=f"column '{name}'", hint="give a list of its cells")
+        raise DataError(f"{kind(given)} is no column", where=where, hint="give a list of its cells")
     return [given] if isinstance(given, str) else list(given)
 
 
-def _row(row: Any, number: int, columns: Sequence[str]) -> dict[str, object]:
+def _row(row: Any, where: str, columns: Sequence[str]) -> dict[str, object]:
     if isinstance(row, Mapping):
         return {str(name): value for name, value in row.items()}
-    where = f"row {number}"
     if isinstance(row, str) or not isinstance(row, Sequence):
         raise DataError(f"{kind(row)} is no row", where=where, hint=ROWS)
     if not columns or len(row) > len(columns):
         wanted = f"at most {len(columns)}: {', '.join(columns)}" if columns else "columns with names"
-        raise DataError(f"has {len(row)} parts without names where the data have {wanted}", where=where, hint=ROWS)
+        raise DataError(
+            f"has {counted(len(row), 'parts')} without names where the data have {wanted}", where=where, hint=ROWS
+        )
     return dict(zip(columns, row, strict=False))
 
 

@@ -18,7 +18,7 @@ from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 import polars as pl
 from pydantic import BaseModel, ValidationError
 
-from penchant.errors import DataError, in_words, together
+from penchant.errors import DataError, GivenRow, in_words, is_kept, together
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
@@ -184,7 +184,11 @@ def _text(data: bytes, file: Path) -> str:
 
 
 def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) -> Iterator[Row]:
-    """The rows; `of_cell` is what a text in a spreadsheet's cell stands for, if not for itself."""
+    """The rows, those of a table that was given in Python with its own numbers; `of_cell` is what a text in a
+    spreadsheet's cell stands for, if not for itself."""
+    if is_kept(file):
+        rows = delimited(_text(data, file), file) if file.suffix == ".csv" else json_lines(_text(data, file), file)
+        return (row._replace(line=GivenRow(number)) for number, row in enumerate(rows, 1))
     if data.startswith(_PARQUET):
         return _parquet(data, file)
     if data.startswith(OLD_MAGIC):

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 from typing import BinaryIO, cast
 
+from penchant.counting import counted
 from penchant.errors import DataError, ModelError
 from penchant.reading import opened
 
@@ -73,7 +74,8 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
         return sample, None
     count, dimension = int(header[1]), int(header[2])
     if not count or not dimension:
-        raise ModelError(f"the header announces {count} words of {dimension} numbers", where=f"{file}, line 1")
+        told = f"the header announces {counted(count, 'words')} of {counted(dimension, 'numbers')}"
+        raise ModelError(told, where=f"{file}, line 1")
     return rest, (count, dimension)
 
 

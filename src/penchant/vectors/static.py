@@ -19,8 +19,9 @@ from typing import BinaryIO, Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.counting import counted
 from penchant.errors import DataError, ModelError
-from penchant.reading import is_file, opened
+from penchant.reading import guessed_encoding, is_file, opened, saved_as_utf8
 from penchant.vectors.beginning import LINE_HINT, NUMBER, beginning, is_number, numbers_of_a_word, vocabulary_file
 
 Matrix = NDArray[np.float32]
@@ -62,7 +63,9 @@ class StaticVectors:
         return len(self.words)
 
     def __repr__(self) -> str:
-        return f"<word vectors {self.name}: {len(self):,} words, {self.matrix.shape[1]} dimensions>"
+        return (
+            f"<word vectors {self.name}: {counted(len(self), 'words')}, {counted(self.matrix.shape[1], 'dimensions')}>"
+        )
 
 
 def looks_like_vectors(path: str | Path) -> bool:
@@ -124,7 +127,9 @@ class _Collected:
                 word = raw.decode("utf-8")
             except UnicodeDecodeError as error:
                 place = f"{unit} {first + row}"
-                raise self.error(f"the word {raw[:50]!r} is not UTF-8", place, "save it as UTF-8") from error
+                guess = guessed_encoding(raw)
+                likely = f": it looks like {guess}" if guess else ""
+                raise self.error(f"the word {raw[:50]!r} is not UTF-8{likely}", place, saved_as_utf8(guess)) from error
             if word not in self.index:
                 self.index[word] = len(self.index)
                 kept.append(row)
@@ -167,7 +172,7 @@ def _numpy(stream: BinaryIO, file: Path, vocabulary: str | Path | None, digest: 
     words = [line.removesuffix(b"\r") for line in (lines[:-1] if lines[-1] == b"" else lines)]
     if len(words) != len(matrix):
         raise ModelError(
-            f"{len(words)} words for the {len(matrix)} rows of {file.name}",
+            f"{counted(len(words), 'words')} for the {counted(len(matrix), 'rows')} of {file.name}",
             where=str(vocabulary_path),
             hint="one word per line",
         )
@@ -200,7 +205,7 @@ def _with_words(stream: BinaryIO, file: Path) -> _Collected:
     collected = _text(rest, stream, file, dimension, first_line=2)
     if collected.read != count:
         raise collected.error(
-            f"the header announces {count} words, the file holds {collected.read}",
+            f"the header announces {counted(count, 'words')}, the file holds {collected.read}",
             "line 1",
             "the file may be cut short",
         )
@@ -328,7 +333,7 @@ def _bad_line(block: bytes, collected: _Collected, dimension: int, line: int) ->
         if len(fields) <= dimension or (b" " in word and _ends_in_numbers(word)):
             n_fields = len(fields) - 1
             return collected.error(
-                f"{n_fields} fields after the word, expected {dimension}", f"line {number}", hint=LINE_HINT
+                f"{counted(n_fields, 'fields')} after the word, expected {dimension}", f"line {number}", hint=LINE_HINT
             )
         for piece in fields[-dimension:]:
             if not is_number(piece):

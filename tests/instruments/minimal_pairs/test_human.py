@@ -307,7 +307,7 @@ def test_order_of_rows_and_names_of_raters_do_not_matter(seed: int, random: Any)
         assert found is not None
         scored = pl.DataFrame(
             {
-                "dataset": "given",
+                "dataset": "the data",
                 "file": probe.pair_sets()[0].name,
                 "id": list(delta),
                 "paradigm": [pair["group"] for pair in PAIRS],
@@ -394,7 +394,7 @@ def test_judgements_given_in_python() -> None:
     rows[0] = (PAIRS[0]["id"], "ann", "bad")
     for table in (rows, pl.DataFrame(rows, schema=["pair", "rater", "choice"], orient="row")):
         found = pc.MinimalPairs(data=PAIRS, human=table, normalise="none", resamples=100).run("bundled:modern")
-        assert found.signature["human"].startswith("given")
+        assert found.signature["human"].startswith("human#")
         assert of(found.summary, HUMAN_ACCURACY, "all")["value"] == 1
     pilot = pc.MinimalPairs(data=PAIRS, human=rows[-3:], normalise="none", limit=2, resamples=100).run("bundled:modern")
     section = MINIMAL_PAIRS.section  # of the pairs drawn, nobody may have judged one

@@ -151,11 +151,11 @@ def test_plain(write: Write) -> None:
 
 def test_plain_with_named_columns(write: Write) -> None:
     path = write({"A": "x y", "B": "y x", "kind": 3, "good": "not this", "bad": "nor this", "group": "nor this"})
-    (item,) = read_pairs(path, good="A", bad="B", group="kind").items
+    (item,) = read_pairs(path, {"good": "A", "bad": "B", "group": "kind"}).items
     assert item.texts == {"good": "x y", "bad": "y x"} and item.labels["paradigm"] == "3"
-    named = read_pairs(write(CROWS), good="sent_less", bad="sent_more")
+    named = read_pairs(write(CROWS), {"good": "sent_less", "bad": "sent_more"})
     assert named.kind == "plain" and named.items[0].texts["good"] == "Short people are loud."
-    assert read_pairs(write(PLAIN), good="bad", bad="good").items[0].texts["good"] == "She sleep."
+    assert read_pairs(write(PLAIN), {"good": "bad", "bad": "good"}).items[0].texts["good"] == "She sleep."
 
 
 def test_every_format_gives_the_same_pairs(tmp_path: Path) -> None:
@@ -331,11 +331,11 @@ def test_columns_of_no_kind(write: Write) -> None:
 
 
 def test_named_columns_that_are_not_there(write: Write) -> None:
-    for table, named in ((PLAIN, {"good": "A"}), (PLAIN, {"group": "A"}), (BLIMP, {"good": "A"})):
-        error = refused(write(table), **named)
+    for table, named in ((PLAIN, {"good": "A"}), (PLAIN, {"group": "A"}), (PLAIN, {"id": "A"}), (BLIMP, {"good": "A"})):
+        error = refused(write(table), columns=named)
         assert error.message == "there is no column 'A'"
         assert error.hint.endswith(f"the columns are {', '.join(table)}")
-    assert refused(write(PLAIN), good="Good").hint.startswith("did you mean good? ")
+    assert refused(write(PLAIN), columns={"good": "Good"}).hint.startswith("did you mean good? ")
 
 
 def test_unknown_acceptable(write: Write) -> None:
@@ -363,7 +363,7 @@ def test_ids_need_be_unique_in_one_file_only(write: Write) -> None:
 def test_options_reach_every_file(write: Write) -> None:
     found = read_many([write(CROWS, name="a.jsonl"), write(CROWS, name="b.jsonl")], acceptable="sent_less")
     assert {pairs.items[0].texts["good"] for pairs in found} == {"Short people are loud."}
-    found = read_many([write({"A": "a", "B": "b", "C": "c"})], good="A", bad="B", group="C")
+    found = read_many([write({"A": "a", "B": "b", "C": "c"})], {"good": "A", "bad": "B", "group": "C"})
     assert found[0].items[0].labels["paradigm"] == "c"
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
+from penchant.counting import for_one
 from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli
 from penchant.instruments.associations.probe import Filled
@@ -67,7 +68,7 @@ class Combination:
         low, high, how = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
         p, test = filled.cell.test(settings, s=whole.s)
         note = filled.cell.note(combined.effect, low, settings)
-        how = "" if math.isnan(low) else f"{how}, {len(whole.cosines)} samples"
+        how = "" if math.isnan(low) else f"{how}, {len(whole.cosines)} {for_one(len(whole.cosines), 'samples')}"
         estimate = Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
         yield held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
         yield published(combined, settings, by)

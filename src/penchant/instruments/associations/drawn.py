@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.occurrences import Segment, cut
+from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key
 from penchant.models.load import LanguageModel
@@ -110,7 +111,7 @@ class Cut:
         head = f"segment {self.segment.name}"
         reasons = [reason for reason in self.reasons.values() if reason]
         for reason in dict.fromkeys(reasons):
-            yield f"{head}: {reasons.count(reason)} sentences left out for {model}: {reason}"
+            yield f"{head}: {counted(reasons.count(reason), 'sentences')} left out for {model}: {reason}"
         few = {
             word: draw.usable
             for (_, n), by_word in self.drawn.items()
@@ -121,6 +122,7 @@ class Cut:
             word = min(few, key=lambda name: few[name])
             most = max(n for _, n in self.drawn)
             yield (
-                f"{head}: {len(few)} of {len(self.words)} stimuli have fewer than {most:,} sentences and are drawn "
+                f"{head}: {of_all(len(few), len(self.words), 'stimuli', 'have')} fewer than {most:,} "
+                f"sentences and {for_one(len(few), 'are')} drawn "
                 f"with replacement, the fewest {few[word]} ({word})"
             )

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penchant.corpus.stimuli import Category
+from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.association import normal_test, permutation_test
@@ -66,7 +67,8 @@ class Stimuli:
             for side, part in zip(SIDES, lists, strict=True)
         }
         note = "; ".join(
-            f"{len(lost[side])} of {len(part.words)} words of {part.label} are missing"
+            f"{of_all(len(lost[side]), len(part.words), 'words')} of {part.label} "
+            f"{for_one(len(lost[side]), 'are')} missing"
             for side, part in zip(SIDES, lists, strict=True)
             if len(lost[side]) > max_missing * len(part.words)
         )
@@ -114,7 +116,7 @@ class Cell:
             seed=settings.seed,
         )
         count = permutation.partitions
-        kind = f"all {count:,} partitions" if permutation.exact else f"{count:,} random partitions"
+        kind = f"all {counted(count, 'partitions')}" if permutation.exact else f"{count:,} random partitions"
         ties = f", {permutation.ties:,} equal to the one found" if permutation.ties > 1 else ""
         return permutation.p, f"permutation of {noun}, {kind}{ties}, {settings.alternative}"
 
@@ -227,7 +229,7 @@ def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
     words = list(dict.fromkeys(word for lost in lists for word in lost))
     if words:
         shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
-        yield f"{len(words)} stimuli are not in {where}: {shown}"
+        yield f"{counted(len(words), 'stimuli')} {for_one(len(words), 'are')} not in {where}: {shown}"
     lacking = [category for category, stimuli in stimuli_of.items() if stimuli.note]
     if lacking:
         yield f"no effect size for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"

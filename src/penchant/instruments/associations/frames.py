@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
+from penchant.counting import counted
 from penchant.instruments.associations.combination import COMBINED
 from penchant.instruments.associations.estimates import EFFECT
 from penchant.instruments.associations.logprob_estimates import EVERY
@@ -128,7 +129,7 @@ def where(frame: pl.DataFrame, name: str, *factors: str) -> list[str]:
         "layer": f"layer {level['layer']}",
         "context": _context_words(name, level["context"]),
         "sampling": f"{level['sampling']} sentences",
-        "samples": f"{int(level['samples'] or 0):,} samples",
+        "samples": counted(int(level["samples"] or 0), "samples"),
     }
     return [words[factor] for factor in several(frame) if factor in factors]
 

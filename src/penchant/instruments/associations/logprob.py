@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Literal, Self
 import polars as pl
 
 from penchant.corpus.stimuli import Category
+from penchant.counting import counted, for_one
 from penchant.engine.scorer import language_model
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.estimates import Stimuli, lost_words
@@ -102,4 +103,7 @@ class LogProbBias(Association[Scored]):
     def _left_out(self, base: Sequence[Path]) -> Iterator[str]:
         bare = [category.id for category in super().chosen(base) if not category.contexts]
         if bare:
-            yield f"{len(bare)} categories have no contexts and are left out: {', '.join(bare)}"
+            yield (
+                f"{counted(len(bare), 'categories')} {for_one(len(bare), 'have')} no contexts and "
+                f"{for_one(len(bare), 'are')} left out: {', '.join(bare)}"
+            )

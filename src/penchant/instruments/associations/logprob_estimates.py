@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from penchant.corpus.stimuli import Category
+from penchant.counting import counted, for_one
 from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, effect, together, towards
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
@@ -141,12 +142,16 @@ def bias_cautions(items: pl.DataFrame) -> Iterator[str]:
     if len(leaks):
         category, template, attribute = leaks.row(0)
         yield (
-            f"{len(leaks)} pairs of template and attribute hold the attribute a second time, which leaks into the "
+            f"{counted(len(leaks), 'pairs')} of template and attribute {for_one(len(leaks), 'hold')} "
+            "the attribute a second time, which leaks into the "
             f"prior, such as {category}: '{attribute}' in '{template}'"
         )
     reaching = int(items["reaches"].sum())
     if reaching:
-        yield f"in {reaching:,} of {len(items):,} sentences a token holds a part of the target and of its suffix"
+        yield (
+            f"in {reaching:,} of {counted(len(items), 'sentences')} a token holds a part of the "
+            "target and of its suffix"
+        )
     lengths = (
         items.group_by("category", "target_side", maintain_order=True)
         .agg(pl.col("tokens").mean())

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
+from penchant.counting import for_one, of_all
 from penchant.errors import MethodError
 from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
@@ -71,7 +72,8 @@ class WEAT(Association[Tables]):
                 session.advance(1)
             tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
-        return Tables(table_items(tables, self), tuple(lost_words(stimuli_of, where)), tuple(tables))
+        cautions = (*lost_words(stimuli_of, where), *_capitals(list(known), have, model, lower=lower))
+        return Tables(table_items(tables, self), cautions, tuple(tables))
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
         """An effect size for every category."""
@@ -82,3 +84,25 @@ class WEAT(Association[Tables]):
             name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
             raise MethodError(f"weat reads static word vectors and {name} is {kind}", hint="use seat or ceat")
         return model
+
+
+_NAMED = 20
+"""The most words that a caution names."""
+
+
+def _capitals(words: Sequence[str], have: Collection[str], model: StaticVectors, *, lower: bool) -> Iterator[str]:
+    """The caution about stimuli with capital letters: that they were looked up in `lower` case, or that they are not
+    there as they are written and would be in lower case."""
+    capitals = [word for word in words if word != word.lower()]
+    if lower:
+        found = [word for word in capitals if word in have]
+        told = f"with capital letters {for_one(len(found), 'were')} looked up in lower case (case: lower)"
+        mend = "write case: keep to look them up as they are written"
+    else:
+        found = [word for word in capitals if word not in have and word.lower() in model]
+        told = f"not in the vocabulary of {model.name} as {'it is' if len(found) == 1 else 'they are'} written"
+        told = f"{for_one(len(found), 'are')} {told}, only in lower case"
+        mend = "write case: lower to look all words up in lower case"
+    if found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        yield f"{of_all(len(found), len(words), 'words')} {told}: {', '.join(found[:_NAMED])}{more}; {mend}"

@@ -21,7 +21,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.arguments import asked
-from penchant.errors import DataError, place, together
+from penchant.counting import counted
+from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
@@ -231,7 +232,7 @@ class ClozeSet:
     description: Path | None = None
 
     def __repr__(self) -> str:
-        return f"<cloze set {self.name}: {len(self.sentences):,} sentences>"
+        return f"<cloze set {self.name}: {counted(len(self.sentences), 'sentences')}>"
 
     @property
     def files(self) -> list[Path]:
@@ -293,7 +294,7 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
             )
         if row.id in lines:
             raise DataError(
-                f"the sentence has the same id as the one on line {lines[row.id]}: '{row.id}'",
+                f"the sentence has the same id as the one on {line_noun(line)} {lines[row.id]}: '{row.id}'",
                 file=path,
                 line=line,
                 field="id",

@@ -16,6 +16,7 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
+from penchant.counting import for_one, of_all
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
@@ -205,7 +206,8 @@ class Moves:
             low,
             high,
             settings.level,
-            how=f"{used} of {known} ratings moved by ±½ within the scale, {settings.draws} draws, seed {settings.seed}",
+            how=f"{of_all(used, known, 'ratings')} moved by ±½ within the scale, {settings.draws} "
+            f"draws, seed {settings.seed}",
         )
 
 
@@ -251,7 +253,8 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
         return
     if unrated or pieces:
         yield (
-            f"{unrated} of {total} predictions are rated by nobody and {pieces} are no words; they "
+            f"{of_all(unrated, total, 'predictions', 'are')} rated by nobody and {pieces} "
+            f"{for_one(pieces, 'are')} no words; they "
             f"{'are left out of' if settings.renormalise else 'add nothing to'} β. The rated words hold {mass:.0%} of "
             f"the probability on average, all predicted ones {top:.0%}"
         )
@@ -266,7 +269,13 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
         )
     unknown = int(((items["rated"] == 0) & items["beta"].is_not_null()).sum())
     if unknown:
-        yield f"{unknown} of {len(items)} sentences have no rated prediction: their β counts as 0"
+        yield (
+            f"{of_all(unknown, len(items), 'sentences', 'have')} no rated prediction: "
+            f"{for_one(unknown, 'their')} β counts as 0"
+        )
     empty = int(items["beta"].null_count())
     if empty:
-        yield f"{empty} of {len(items)} sentences have no rated prediction and no β; they are left out of the means"
+        yield (
+            f"{of_all(empty, len(items), 'sentences', 'have')} no rated prediction and no β, and "
+            f"{for_one(empty, 'are')} left out of the means"
+        )

@@ -60,7 +60,7 @@ SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
 
 
-def _by_word(given: Any, columns: Mapping[Any, str]) -> Any:
+def _by_word(given: Any, columns: Mapping[Any, str], name: str) -> Any:
     """The rows of a lexicon given as valences by word; anything else as it is."""
     by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
     return list(given.items()) if by_word else given

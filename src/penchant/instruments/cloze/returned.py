@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from penchant.counting import counted
 from penchant.errors import DataError
 from penchant.instruments.cloze.data import Rating, ReturnedRow, require_sentence
 from penchant.instruments.cloze.probe import filled
@@ -95,7 +96,9 @@ def _letters(text: str) -> str:
 def require_any(sheets: Sequence[Sheet]) -> None:
     """Raise DataError if no sheet has a rating."""
     if not any(sheet.ratings for sheet in sheets):
-        told = "; ".join(f"{sheet.file}: the column 'rating' is empty in all {sheet.rows:,} rows" for sheet in sheets)
+        told = "; ".join(
+            f"{sheet.file}: the column 'rating' is empty in all {counted(sheet.rows, 'rows')}" for sheet in sheets
+        )
         raise DataError(f"no rating to import: {told}", hint="fill it in, save the file, and import it again")
 
 
@@ -103,7 +106,7 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[
     """What the user should know of an import: sheets without a rating, words that no model predicted, and names of
     raters that may be one person's."""
     blank = [
-        f"{sheet.file} has no rating in {sheet.rows:,} rows: was it saved?"
+        f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
         if sheet.empty == sheet.rows
     ]

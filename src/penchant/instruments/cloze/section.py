@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from penchant.counting import for_one
 from penchant.instruments.cloze.charts import every_worth
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
@@ -114,7 +115,8 @@ def items(results: Sequence[Result]) -> ItemTable:
         numbers = result.items.select("beta", "delta", "rated", "unrated", "pieces").iter_rows()
         remarks[model] = pl.Series(
             [
-                f"β {_shown(beta, '+.3f')}, δ {_shown(delta, '.3f')}; {rated} words rated, {unrated} unrated, "
+                f"β {_shown(beta, '+.3f')}, δ {_shown(delta, '.3f')}; {rated} {for_one(rated, 'words')} "
+                f"rated, {unrated} unrated, "
                 f"{pieces} no words"
                 for beta, delta, rated, unrated, pieces in numbers
             ],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.arguments import asked, kind
-from penchant.errors import DataError, ModelError
-from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.errors import DataError, MethodError, ModelError
+from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet
 from penchant.instruments.minimal_pairs.estimates import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
 from penchant.models.load import LanguageModel, load_tokenizer
@@ -24,17 +24,18 @@ from penchant.stats.intervals import accuracy
 def audit(
     pair_sets: Sequence[PairSet] | str | Path | Any,
     tokenizers: LanguageModel | str | Path | Iterable[LanguageModel | str | Path | tuple[str, Tokenizer]],
+    columns: Mapping[Any, str] = AS_NAMED,
 ) -> pl.DataFrame:
     """Numbers of pairs with A=U, A>U and A<U, the tokens of the acceptable and the unacceptable sentence.
 
     The pairs are those of `read_pairs`, or what `MinimalPairs` takes as data; the tokenizers are named like models, or
-    are those of models. Special tokens are left out. There is one row per model and paradigm, then one per data set
-    (paradigm "all"): pairs, the three counts, the share of unequal pairs with its Wilson interval, and the mean of
-    |A|−|U|. What may be wrong with the pairs themselves is in the `cautions` of what `read_pairs` gives. Source: Ueda
-    et al. 2024, "Datasets Split".
+    are those of models. `columns` names those of a plain table, as in `read_pairs`. Special tokens are left out. There
+    is one row per model and paradigm, then one per data set (paradigm "all"): pairs, the three counts, the share of
+    unequal pairs with its Wilson interval, and the mean of |A|−|U|. What may be wrong with the pairs themselves is in
+    the `cautions` of what `read_pairs` gives. Source: Ueda et al. 2024, "Datasets Split".
     """
     rows = []
-    sets = _pair_sets(pair_sets)
+    sets = _pair_sets(pair_sets, columns)
     if not sets:
         raise DataError("no pairs", where="audit()", hint="give pairs, or name files of them")
     for name, tokenizer in _tokenizers(tokenizers):
@@ -52,11 +53,14 @@ def audit(
     return pl.DataFrame(rows)
 
 
-def _pair_sets(given: Any) -> Sequence[PairSet]:
+def _pair_sets(given: Any, columns: Mapping[Any, str]) -> Sequence[PairSet]:
     several = [given] if isinstance(given, PairSet) else given
-    if isinstance(several, Sequence) and all(isinstance(pairs, PairSet) for pairs in several):
-        return several
-    return MinimalPairs(data=given).pair_sets()
+    if not (isinstance(several, Sequence) and all(isinstance(pairs, PairSet) for pairs in several)):
+        return MinimalPairs(data=given, columns=columns).pair_sets()
+    if columns:
+        told = "pairs that read_pairs has read have no columns any more"
+        raise MethodError(told, where="audit(), columns", hint="give columns= to read_pairs, or the table to audit")
+    return several
 
 
 def _tokenizers(given: Any) -> Iterator[tuple[str, Tokenizer]]:

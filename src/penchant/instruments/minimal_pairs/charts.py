@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import polars as pl
 
+from penchant.counting import for_one
 from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE
 from penchant.records import Result
@@ -35,7 +36,12 @@ def accuracy_by_length(
     )
     rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
     left_out = int(rare["n"].sum())
-    caption = f"{left_out} pairs with differences rarer than {fewest} pairs are not shown" if left_out else ""
+    caption = (
+        f"{left_out} {for_one(left_out, 'pairs')} with differences rarer than {fewest} pairs "
+        f"{for_one(left_out, 'are')} not shown"
+        if left_out
+        else ""
+    )
     names = [NAMES[how] for how in NAMES if NAMES[how] in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[COLOURS[how] for how in NAMES if NAMES[how] in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
@@ -160,7 +166,7 @@ def _lengths(summaries: Summaries) -> alt.Chart:
             difference = int(step)
             kind = "A=U" if difference == 0 else "A>U" if difference > 0 else "A<U"
             place = {"from": difference - 0.45, "to": difference + 0.45, "none": 0}
-            said = f"{model}, |A|−|U| {difference}: {n} pairs"
+            said = f"{model}, |A|−|U| {difference}: {n} {for_one(n, 'pairs')}"
             rows.append({"model": model, "difference": difference, **place, "pairs": n, "lengths": kind, "said": said})
     names = [model for model, _ in summaries]
     most = max((row["pairs"] for row in rows), default=0)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from penchant.arguments import asked
-from penchant.errors import KEPT, DataError, MethodError, one_of, place, together
+from penchant.arguments import asked, unknown_name
+from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun, one_of, place, together
 from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs import defects
 from penchant.reading import is_directory, stem
 from penchant.records import Item
-from penchant.tables.given import path_of, plain
+from penchant.tables.given import NAME, path_of, plain
 from penchant.tables.rows import Row, lacking, read_rows
 
 Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
@@ -25,7 +25,10 @@ Direction = Literal["sent_more", "sent_less"]
 
 PAIR = ("good", "bad")
 """The columns of pairs that are given in Python without names."""
-_NO_COLUMNS: Mapping[str, str] = {}
+AS_NAMED: Mapping[str, str] = {}
+"""No column has another name than its field."""
+FIELDS = ("good", "bad", "group", "id")
+"""The fields of a plain table whose columns may have other names."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
 _OPEN = "~$"
@@ -69,14 +72,32 @@ class _Names:
     """The column names that the caller chose."""
 
     acceptable: Direction
-    good: str
-    bad: str
-    group: str
+    good: str = "good"
+    bad: str = "bad"
+    group: str = "group"
+    id: str = "id"
+
+    @classmethod
+    def of(cls, acceptable: Direction, columns: Mapping[Any, str]) -> _Names:
+        """The names by their fields. Raises MethodError for a field that there is not."""
+        for field_ in columns:
+            if field_ not in FIELDS:
+                raise unknown_name(field_, FIELDS, where="columns", what="key")
+        return cls(acceptable, **columns)
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that must be there: both sentences, and what else has a name of its own."""
+        return [
+            self.good,
+            self.bad,
+            *(name for name, usual in ((self.group, "group"), (self.id, "id")) if name != usual),
+        ]
 
     @property
     def named(self) -> bool:
         """Whether any column was named, which makes the file a plain table."""
-        return (self.good, self.bad, self.group) != ("good", "bad", "group")
+        return (self.good, self.bad, self.group, self.id) != FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +136,14 @@ class _PairTable:
         return self.code(row, column) if column in self.columns else default
 
 
-def pair_rows(given: Any, columns: Mapping[Any, str] = _NO_COLUMNS) -> Any:
+def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
     """Pairs given in Python. Raises DataError for one of three parts without names: a group stands first in some
     tables, and last in others."""
     for number, row in enumerate(given if isinstance(given, list) else (), 1):
         if isinstance(row, Sequence) and not isinstance(row, str) and len(row) > len(PAIR):
             raise DataError(
                 f"has {len(row)} parts without names, of which nothing says which sentence is good",
-                where=f"row {number}",
+                where=place(name, GivenRow(number)),
                 hint="give pairs of two, or name the parts: mappings, or a frame, with the columns good, bad and group",
             )
     return given
@@ -132,27 +153,21 @@ Read = Callable[[_PairTable, Row, int], Item]
 
 
 @asked
-def read_pairs(
-    path: Any,
-    *,
-    acceptable: Direction = "sent_more",
-    good: str = "good",
-    bad: str = "bad",
-    group: str = "group",
-) -> PairSet:
+def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more") -> PairSet:
     """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
-    `acceptable` says which sentence of CrowS-Pairs counts as the good one. `good`, `bad` and `group` (the paradigm)
-    name the columns of a plain table, which may also have `phenomenon` and `id`; naming any makes the file a plain
-    table. Raises DataError naming file, line and field, with every other bad cell in its notes.
+    `columns` names those of a plain table that are not called good, bad, group (the paradigm) or id, as field: column;
+    naming any makes the file a plain table, which may also have `phenomenon`. `acceptable` says which sentence of
+    CrowS-Pairs counts as the good one. Raises DataError naming file, line and field, with every other bad cell in its
+    notes.
     """
     if acceptable not in get_args(Direction):
         told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
         raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
     file = path_of(pair_rows(plain(path)), PAIR)
     rows = read_rows(file)
-    columns = tuple(dict.fromkeys(name for row in rows for name in row.values))
-    table = _PairTable(file, columns, _Names(acceptable, good, bad, group))
+    present = tuple(dict.fromkeys(name for row in rows for name in row.values))
+    table = _PairTable(file, present, _Names.of(acceptable, columns))
     kind = _kind(table)
     read = _READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
@@ -164,12 +179,7 @@ def read_pairs(
 
 
 def read_many(
-    paths: Iterable[str | Path],
-    *,
-    acceptable: Direction = "sent_more",
-    good: str = "good",
-    bad: str = "bad",
-    group: str = "group",
+    paths: Iterable[str | Path], columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more"
 ) -> list[PairSet]:
     """Read the pairs of several files; a directory stands for the tables directly inside it, in order of their names.
 
@@ -187,7 +197,7 @@ def read_many(
                 file=file,
                 hint="name it once" if same else "rename one of them",
             )
-    return [read_pairs(file, acceptable=acceptable, good=good, bad=bad, group=group) for file in files]
+    return [read_pairs(file, columns, acceptable=acceptable) for file in files]
 
 
 def is_fair_set(path: Path) -> bool:
@@ -220,9 +230,8 @@ def tables_in(path: Path) -> list[Path]:
 def _kind(table: _PairTable) -> Kind:
     """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
     names = table.names
-    plain = (names.good, names.bad, *((names.group,) if names.group != "group" else ()))
     if names.named:
-        lacking([*plain], list(table.columns), table.path)
+        lacking(names.needed, list(table.columns), table.path)
         return "plain"
     for kind, columns in NEEDED.items():
         if all(column in table.columns for column in columns):
@@ -230,8 +239,8 @@ def _kind(table: _PairTable) -> Kind:
     choices = "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in NEEDED.items())
     present = ", ".join(repr(column) for column in table.columns) or "none"
     name = "columns: in a study, columns= in Python, or --good and --bad, name others"
-    if KEPT in str(table.path):
-        name = 'name yours with columns={"good": …, "bad": …} or, in read_pairs and audit, good=… and bad=…'
+    if is_kept(table.path):
+        name = 'name yours with columns={"good": …, "bad": …}'
     hint = f"needed are {choices}; {name}"
     raise DataError(f"the columns are {present}", file=table.path, hint=hint)
 
@@ -277,7 +286,7 @@ def _plain(table: _PairTable, row: Row, number: int) -> Item:
         "dataset": name,
     }
     texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
-    return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
+    return Item(table.code_or(str(number), row, table.names.id), texts, labels, _place(table, row))
 
 
 _READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps": _comps, "plain": _plain}
@@ -293,7 +302,7 @@ def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTab
         first = seen.setdefault(item.id, row)
         if first is not row:
             raise DataError(
-                f"the pair has the same id as the one on line {first.line}: '{item.id}'",
+                f"the pair has the same id as the one on {line_noun(row.line)} {first.line}: '{item.id}'",
                 file=table.path,
                 line=row.line,
             )

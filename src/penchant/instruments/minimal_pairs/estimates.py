@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.counting import counted, for_one, of_all
 from penchant.engine.methods import normalise
 from penchant.instruments.base import Probe
 from penchant.records import Estimate
@@ -230,12 +231,15 @@ def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:
     if unequal:
         longer = int((part["difference"] > 0).sum())
         yield (
-            f"{name}: {unequal} of {len(part)} pairs have unequal token lengths under this tokenizer "
+            f"{name}: {of_all(unequal, len(part), 'pairs', 'have')} unequal token lengths under this tokenizer "
             f"({longer} A>U, {unequal - longer} A<U); compare models on A=U or on the length-adjusted accuracy"
         )
     ties = int((credits(part, "none") == 0.5).sum())
     if ties:
-        yield f"{name}: {ties} of {len(part)} pairs tie and count one half"
+        yield f"{name}: {of_all(ties, len(part), 'pairs', 'tie')} and {'counts' if ties == 1 else 'count'} one half"
     small = part.group_by("paradigm").len().filter(pl.col("len") < 100)
     if len(small):
-        yield f"{name}: {len(small)} paradigms have fewer than 100 pairs; mind their intervals"
+        yield (
+            f"{name}: {counted(len(small), 'paradigms')} {for_one(len(small), 'have')} fewer than 100 "
+            f"pairs; mind {for_one(len(small), 'their')} intervals"
+        )

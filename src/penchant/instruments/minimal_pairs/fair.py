@@ -13,6 +13,7 @@ from typing import Annotated, ClassVar
 
 import polars as pl
 
+from penchant.counting import of_all
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, tables_in
 from penchant.instruments.minimal_pairs.estimates import (
@@ -51,7 +52,7 @@ class FairPairs(PairProbe):
     fair: Annotated[Paths, CITED, PAIRS]
     """Files or directories of pairs of equal token length, such as `penchant pairs` makes."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
-    """The columns of plain tables, where they are not called good, bad and group; naming any makes the files plain
+    """The columns of plain tables, where they are not called good, bad, group and id; naming any makes the files plain
     tables, but for a fair set that `penchant pairs` made with its own columns."""
 
     def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:
@@ -107,7 +108,8 @@ class FairPairs(PairProbe):
         unequal = int((fair["difference"] != 0).sum())
         if unequal:
             yield (
-                f"{unequal} of {len(fair)} fair pairs have unequal token lengths under this model's tokenizer: the set "
+                f"{of_all(unequal, len(fair), 'fair pairs', 'have')} unequal token lengths under this "
+                "model's tokenizer: the set "
                 "was not made for it"
             )
         lost = sorted(set(items["paradigm"]) - set(fair["paradigm"]))
@@ -137,7 +139,9 @@ class FairPairs(PairProbe):
             noun="paradigms",
         )
         both, kept = int((fair & original).sum()), int(fair.sum())
-        overlap = f"{both} of {kept} fair pairs are among the {int(original.sum())} original ones" if both else ""
+        overlap = (
+            f"{of_all(both, kept, 'fair pairs', 'are')} among the {int(original.sum())} original ones" if both else ""
+        )
         yield replace(gain, measure=GAIN, by=by, note=joined(gain.note, overlap))
         yield Estimate(SHARED, both / kept, kept, level=self.level, note="counted: it has no interval", by=by)
 

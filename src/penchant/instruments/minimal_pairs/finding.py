@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.counting import for_one
 from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, DIRECTIONS, STEREOTYPE, UNEQUAL
@@ -28,7 +29,12 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     which models that differs; of the first score reported."""
     names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
     found = [text for name in names[:MOST] for text in _of(name, results, comparison, several=len(names) > 1)]
-    more = f"{len(names) - MOST} more data sets are in the tables" if len(names) > MOST else ""
+    more = (
+        f"{len(names) - MOST} more {for_one(len(names) - MOST, 'data sets')} "
+        f"{for_one(len(names) - MOST, 'are')} in the tables"
+        if len(names) > MOST
+        else ""
+    )
     return sentences(*found, more if found else "", *human_section.finding(results))
 
 

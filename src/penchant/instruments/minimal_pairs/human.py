@@ -15,6 +15,7 @@ from typing import Annotated, Literal
 import polars as pl
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
+from penchant.counting import of_all
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
@@ -43,8 +44,8 @@ class JudgementRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     pair: Text
-    """The id of the pair: its `id` in a plain table, or the number of its row where there is no such column; in BLiMP
-    the paradigm and the pairID, such as `inchoative-12`."""
+    """The id of the pair: its `id` in a plain table (or the column that `columns` names), or the number of its row
+    where there is none; in BLiMP the paradigm and the pairID, such as `inchoative-12`."""
     rater: Text
     """A name for the person who judges, who judges a pair once."""
     dataset: Text | None = None
@@ -214,4 +215,4 @@ class _Reading:
         empty = self.rows - sum(map(len, self.values.values()))
         if empty:
             half = f", {self.halves} of them with one of the two ratings" if self.halves else ""
-            yield f"judgements: {empty} of {self.rows} rows are empty{half} and left out"
+            yield f"judgements: {of_all(empty, self.rows, 'rows', 'are')} empty{half} and left out"

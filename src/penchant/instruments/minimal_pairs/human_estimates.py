@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.counting import for_one, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
 from penchant.records import Estimate
@@ -77,7 +78,9 @@ def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]
             if not len(heard):
                 continue
             lost = len(inside) - len(heard)
-            here = _Judged(heard, kind, probe, f"{lost} of {len(inside)} pairs nobody judged: left out" if lost else "")
+            here = _Judged(
+                heard, kind, probe, f"{of_all(lost, len(inside), 'pairs')} nobody judged: left out" if lost else ""
+            )
             for estimate in here.estimates():
                 by = {"dataset": name, "scope": scope, "group": group, "split": ALL, **estimate.by}
                 yield replace(estimate, by=by)
@@ -91,7 +94,10 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
         part = items.filter(pl.col("dataset") == name)
         lost = int((part["human_n"] == 0).sum())
         if lost:
-            yield f"{name}: {lost} of {len(part)} pairs nobody judged; they are left out of what is said of people"
+            yield (
+                f"{name}: {of_all(lost, len(part), 'pairs')} nobody judged; {for_one(lost, 'they')} "
+                f"{for_one(lost, 'are')} left out of what is said of people"
+            )
 
 
 @dataclass(frozen=True, slots=True)

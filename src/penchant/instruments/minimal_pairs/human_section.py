@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.counting import for_one
 from penchant.instruments.minimal_pairs.estimates import deltas
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
@@ -169,7 +170,9 @@ def _scatter(name: str, suffix: str, results: Sequence[Result]) -> Figure:
     ]
     kind = kind_of(results[0].items) or "choices"
     rest = len(paradigms) - len(drawn)
-    left_out = f" Drawn are the first {_PANELS} paradigms; {rest} more are in the table." if rest else ""
+    left_out = (
+        f" Drawn are the first {_PANELS} paradigms; {rest} more {for_one(rest, 'are')} in the table." if rest else ""
+    )
     return Figure(
         f"human{suffix}",
         f"{name}: Δmodel against Δhuman",

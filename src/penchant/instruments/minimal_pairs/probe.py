@@ -62,6 +62,9 @@ class PairColumns(BaseModel):
     """The unacceptable sentence. Default: bad."""
     group: str = "group"
     """The paradigm, if the table has one. Default: group."""
+    id: str = "id"
+    """What the pair is called in the results, if the table has such a column, else the number of its row. Default:
+    id."""
 
 
 class PairProbe(Probe):
@@ -116,7 +119,7 @@ class PairProbe(Probe):
         places = tuple(self.find(name, base) for name in listed(data))
         named = tuple(dict(columns or PairColumns()).items())
         if (places, named) not in self._read:
-            self._read[places, named] = read_many(places, acceptable=self.acceptable, **dict(named))
+            self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable)
         return self._read[places, named]
 
     def asked(self, pair_sets: Sequence[PairSet]) -> list[PairSet]:
@@ -183,7 +186,7 @@ class MinimalPairs(PairProbe):
     Python, also pairs of two sentences, the good one first; with a group they are mappings, or a frame, with the
     columns good, bad and group."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
-    """The columns of a plain table, where they are not called good, bad and group; naming any makes the files plain
+    """The columns of a plain table, where they are not called good, bad, group and id; naming any makes the files plain
     tables."""
     human: Annotated[Paths | None, CITED, Table(COLUMNS)] = None
     """Tables of people's judgements of the pairs: columns pair (its id) and rater, and either choice (good or bad) or

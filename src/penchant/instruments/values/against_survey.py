@@ -9,6 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from penchant.counting import of_all
 from penchant.instruments.values.cells import Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.represented import beside_people, fewer, placed, turned
@@ -64,7 +65,9 @@ def _people(cell: Cell, value: str, scores: Array, source: str) -> Iterator[Esti
     whole = scores[~np.isnan(scores)]
     n, level, lost = len(whole), cell.settings.level, len(scores) - len(whole)
     note = (
-        f"{lost} of {len(scores)} respondents ({lost / len(scores):.0%}) with a missing answer left out" if lost else ""
+        f"{of_all(lost, len(scores), 'respondents')} ({lost / len(scores):.0%}) with a missing answer left out"
+        if lost
+        else ""
     )
     if n < 2:
         yield placed(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from penchant.counting import for_one
 from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
 from penchant.instruments.values.data import HIGH, LOW
@@ -135,7 +136,11 @@ class Reading:
         unsaid = [c for c in columns if (stance(self._end(c, low)), stance(self._end(c, high))) not in _SAID]
         told = []
         if unsaid:
-            more = f" and {len(unsaid) - _SHOWN} more columns" if len(unsaid) > _SHOWN else ""
+            more = (
+                f" and {len(unsaid) - _SHOWN} more {for_one(len(unsaid) - _SHOWN, 'columns')}"
+                if len(unsaid) > _SHOWN
+                else ""
+            )
             told.append(
                 f"no label says which end of the scale means agreeing ({', '.join(unsaid[:_SHOWN])}{more}): {high:g} "
                 f"is taken for strongly agreeing and {low:g} for strongly disagreeing; where it is the other way "
@@ -168,7 +173,7 @@ class Reading:
         """What is wrong with an answer that stands in some rows of a column."""
         low, high = sorted(self._scale)
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
-        more = f", and in {len(rows) - 1} more rows" if len(rows) > 1 else ""
+        more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""
         hint = "name what stands for no answer under missing, or set scale"
         if not _is_number(text):
             words = [f"{json.dumps(word, ensure_ascii=False)}: NUMBER" for word in self._in_words(column)]

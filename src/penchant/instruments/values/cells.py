@@ -14,6 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
@@ -143,9 +144,10 @@ class Cells:
 
     def how(self, n: int) -> str:
         """The name of an interval over n statements."""
+        neutral = len(next(iter(self.cells.values())).neutral[0])
         return (
-            f"expanded percentile bootstrap over {n} statements and {len(next(iter(self.cells.values())).neutral[0])} "
-            f"neutral ones, {self.settings.resamples} resamples, seed {self.settings.seed}"
+            f"expanded percentile bootstrap over {n} {for_one(n, 'statements')} and {neutral} neutral "
+            f"{for_one(neutral, 'ones')}, {self.settings.resamples} resamples, seed {self.settings.seed}"
         )
 
     def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:

@@ -20,7 +20,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema, model_validator
 
 from penchant.arguments import asked, kind
-from penchant.errors import DataError, one_of, place
+from penchant.counting import counted
+from penchant.errors import DataError, is_kept, line_noun, one_of, place
 from penchant.files import sha256_file
 from penchant.reading import is_directory
 from penchant.tables.documents import Text, read_document
@@ -199,8 +200,8 @@ class ValuesSet:
     sha256: str
 
     def __repr__(self) -> str:
-        counts = f"{len(self.statements)} statements, {len(self.calibration)} neutral ones"
-        return f"<value statements {self.name}: {counts}, {len(self.templates)} templates>"
+        counts = f"{counted(len(self.statements), 'statements')}, {len(self.calibration)} neutral"
+        return f"<value statements {self.name}: {counts}, {counted(len(self.templates), 'templates')}>"
 
     def clauses(self) -> Iterator[Statement]:
         """All clauses: calibration, statements, then negations."""
@@ -212,18 +213,18 @@ class ValuesSet:
 def file_of_set(given: Any) -> Path:
     """The `set.yaml` of a set given in Python: its keys, with tables where it names files. Raises DataError."""
     if not isinstance(given, Mapping) and not is_table(plain(given)):
-        raise DataError(f"{kind(given)} is no set", where="data", hint="name a directory with set.yaml")
+        raise DataError(f"{kind(given)} is no set", where=NAME, hint="name a directory with set.yaml")
     if not isinstance(given, Mapping) or not given.keys() & {"statements", "templates", "like"}:
         raise DataError(
             "a table of statements alone is no set: there are neutral ones and templates too",
-            where="data",
+            where=NAME,
             hint="give {'statements': TABLE, 'calibration': TABLE, 'templates': [{'group': …, 'agree': …, 'disagree': "
             "…}]}, or {'statements': TABLE, 'like': 'political-values-en'} for those of a bundled set",
         )
     if "statements" not in given:
-        raise DataError("is missing", where="data, statements", hint=_HINT)
+        raise DataError("is missing", where=f"{NAME} ('statements')", hint=_HINT)
     tables = {"statements": tuple(StatementRow.model_fields), "calibration": tuple(NeutralRow.model_fields)}
-    return document_of({"name": NAME, **given}, tables, SET_FILE)
+    return document_of({"name": NAME, **given}, tables, NAME)
 
 
 @asked
@@ -306,12 +307,17 @@ def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[
     seen: dict[tuple[str, str], int] = {}
     table = "statements" if model is StatementRow else "calibration"
     naming = f"where one is called otherwise, write columns: {{{table}: {{FIELD: COLUMN}}}} in {SET_FILE}"
+    if is_kept(path):
+        naming = f"where one is called otherwise, give {{'columns': {{'{table}': {{'FIELD': COLUMN}}}}, …}}"
     for line, row in read_models(path, model, columns=columns, naming=naming):
         for field in ("id", "text"):
             key = (field, getattr(row, field))
             if key in seen:
                 raise DataError(
-                    f"'{key[1]}' occurs twice, first on line {seen[key]}", file=path, line=line, field=field
+                    f"'{key[1]}' occurs twice, first on {line_noun(line)} {seen[key]}",
+                    file=path,
+                    line=line,
+                    field=field,
                 )
             seen[key] = line
         yield place(path, line), row

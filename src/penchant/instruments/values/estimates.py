@@ -16,6 +16,7 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
+from penchant.counting import for_one, of_all
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
@@ -114,7 +115,8 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
             drawn = cell.drawn_ratings(inside)
             n = len(cell.neutral[0])
             how = (
-                f"expanded percentile bootstrap of the calibration on {n} neutral statements, {settings.resamples} "
+                f"expanded percentile bootstrap of the calibration on {n} neutral "
+                f"{for_one(n, 'statements')}, {settings.resamples} "
                 f"resamples, seed {settings.seed}"
             )
             few = f"fewer than {NEUTRAL} neutral statements: from 30, 93 of 100 such 95 % intervals hold the truth"
@@ -287,7 +289,10 @@ def value_cautions(
         yield from survey.cautions
     n = len(next(iter(Cells(items, settings).cells.values())).neutral[0])
     if n < FEW:
-        yield f"only {n} neutral statements calibrate the ratings; {FEW} or more are wanted"
+        yield (
+            f"only {n} neutral {'statement calibrates' if n == 1 else 'statements calibrate'} the "
+            f"ratings; {FEW} or more are wanted"
+        )
     weak = [
         f"{e.by['variant']} {e.by['group']} {e.value:+.2f}"
         for e in rows
@@ -332,12 +337,13 @@ def _of_statements(items: pl.DataFrame) -> Iterator[str]:
     extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
     if len(extreme):
         yield (
-            f"{len(extreme)} of {len(means)} ratings lie at the end of the scale (P below 0.005 or above 0.995): these "
-            "statements are unlike the neutral ones"
+            f"{of_all(len(extreme), len(means), 'ratings', 'lie')} at the end of the scale (P below "
+            "0.005 or above 0.995): "
+            f"{'this statement is' if len(extreme) == 1 else 'these statements are'} unlike the neutral ones"
         )
     lost = int(means["rating"].null_count())
     if lost:
-        yield f"{lost} of {len(means)} ratings cannot be computed: the neutral statements show no spread"
+        yield f"{of_all(lost, len(means), 'ratings')} cannot be computed: the neutral statements show no spread"
 
 
 def _of_survey(survey: Survey) -> Iterator[str]:
@@ -351,7 +357,10 @@ def _of_survey(survey: Survey) -> Iterator[str]:
             "over the others only"
         )
     if survey.kept < survey.read:
-        yield f"{survey.kept} of {survey.read} respondents pass the filter and belong to a group"
+        yield (
+            f"{of_all(survey.kept, survey.read, 'respondents', 'pass')} the filter and "
+            f"{'belongs' if survey.kept == 1 else 'belong'} to a group"
+        )
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:

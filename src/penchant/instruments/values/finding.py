@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import DIFFERENCE, MEAN, MIRROR_CORRELATION, WEAK
 from penchant.instruments.values.represented import FROM_SURVEY
@@ -68,7 +69,8 @@ def _means(results: Sequence[Result], main: str) -> list[str]:
         means = levels([(name, row) for name, ((_, row),) in cells], _RATING, _MIDDLE, most=_CELLS)
         return [f"{what}: {means}" if means else ""]
     texts = [f"{what}, {name}: {levels(rows, _RATING, _MIDDLE, most=_CELLS)}" for name, rows in cells[:_CELLS]]
-    more = [f"Mean ratings of {len(cells) - _CELLS} more models and groups are in the table"]
+    rest = len(cells) - _CELLS
+    more = [f"Mean ratings of {rest} more {for_one(rest, 'models')} and {for_one(rest, 'groups')} are in the table"]
     return [*texts, *(more if len(cells) > _CELLS else [])]
 
 

@@ -18,6 +18,7 @@ import polars as pl
 from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
+from penchant.counting import counted, for_one
 from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
@@ -202,7 +203,10 @@ class Values(Probe[Rated]):
         kept = [clause for clause in clauses if clause.kind != "negation" or clause.id in statements]
         if len(kept) < len(clauses):
             alone = [clause.id for clause in clauses if clause.kind == "negation" and clause.id not in statements]
-            cautions += (f"{len(alone)} negations of statements left out go with them: {', '.join(alone)}",)
+            cautions += (
+                f"{counted(len(alone), 'negations')} of statements left out {for_one(len(alone), 'go')} "
+                f"with them: {', '.join(alone)}",
+            )
         lost = {"statement", "calibration"} - {clause.kind for clause in kept}
         if lost:
             raise DataError(

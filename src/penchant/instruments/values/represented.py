@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.counting import for_one
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.records import Estimate
@@ -98,7 +99,8 @@ def _of_statements(cell: Cell, table: Array, chosen: NDArray[np.bool_], ids: Seq
         low, high = percentile(_resampled(below, above, n, rng), settings.level)
         low, high = _mapped(low, high, float(np.mean(answers == cell.ratings[chosen][i])))
         how = (
-            f"percentile bootstrap of the share below less that above, over {n} respondents and the calibration, "
+            f"percentile bootstrap of the share below less that above, over {n} "
+            f"{for_one(n, 'respondents')} and the calibration, "
             f"{settings.resamples} resamples, seed {settings.seed}"
         )
         yield Estimate("", value, n, low, high, settings.level, how=how, by=by)
@@ -131,7 +133,8 @@ def _of_mean(cells: Cells, cell: Cell, people: Array, chosen: NDArray[np.bool_])
     shares = _resampled(below, above, n, np.random.default_rng([settings.seed, 3]))
     low, high = _mapped(*expanded_percentile(shares, k, settings.level), float(np.mean(scores == mean)))
     how = (
-        f"expanded percentile bootstrap of the share below less that above, over {k} statements, {n} respondents and "
+        f"expanded percentile bootstrap of the share below less that above, over {k} "
+        f"{for_one(k, 'statements')}, {n} {for_one(n, 'respondents')} and "
         f"the calibration, {settings.resamples} resamples, seed {settings.seed}"
     )
     return replace(estimate, low=low, high=high, how=how)

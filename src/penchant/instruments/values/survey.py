@@ -17,17 +17,20 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from penchant.arguments import asked
-from penchant.errors import DataError, MethodError, together
+from penchant.counting import counted
+from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
 from penchant.tables.documents import read_document
-from penchant.tables.given import NAME, document_of, path_of, texts
+from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
 from penchant.tables.rows import read_labelled
 
 _GROUP = ""
 """The column of answers that has the group of a respondent."""
+SURVEY = "survey"
+"""What answers are called that were given in Python."""
 SYNTHETIC = "synthetic"
 """A column of this name marks synthetic answers, wherever the table goes."""
 
@@ -111,13 +114,15 @@ class Survey:
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
-        answers = f"answers of {self.kept:,} respondents to {len(self.answers.columns) - 1} statements"
+        answers = (
+            f"answers of {counted(self.kept, 'respondents')} to {counted(len(self.answers.columns) - 1, 'statements')}"
+        )
         return f"<survey {self.name}: {answers}{made_up}>"
 
     def source(self, group: str) -> str:
         """Where the answers of a group come from, and how they count, in words."""
         chosen = self.chosen.get(group, "all respondents")
-        table = f"{self.files[-1].name}, " if self.files else ""
+        table = f"{file_name(self.files[-1])}, " if self.files else ""
         agreeing = f"; {self.agreeing} is taken for agreeing" if self.agreeing else ""
         return f"{table}{chosen}; weights are not used{agreeing}"
 
@@ -131,8 +136,8 @@ def file_of_survey(given: Any) -> Path:
     """The file of a survey given in Python: its table, or the keys of its description with a table under `file`.
     Raises DataError."""
     if isinstance(given, Mapping) and "file" in given:
-        return document_of({"name": NAME, **given}, {"file": ()}, "survey.yaml")
-    return path_of(given)
+        return document_of({"name": SURVEY, **given}, {"file": ()}, SURVEY)
+    return path_of(given, name=SURVEY)
 
 
 @asked
@@ -198,6 +203,10 @@ def _columns(
     present = {id_: name for id_, name in columns.items() if name in header}
     if not present and not errors:
         hint = f"write under columns of a survey.yaml which column answers which statement, as in {statements[0]}: Q17"
+        if is_kept(table):
+            hint = (
+                f"say which column answers which statement: {{'file': TABLE, 'columns': {{'{statements[0]}': 'Q17'}}}}"
+            )
         hint = "; ".join([*_otherwise_written(statements, present, header), hint])
         raise DataError("no column is named like a statement", file=table, hint=hint)
     _once(present, place)

@@ -288,7 +288,7 @@
       const rows = this.rows();
       const pages = Math.max(1, Math.ceil(rows.length / this.size));
       this.page = Math.min(this.page, pages - 1);
-      this.count.textContent = `${rows.length.toLocaleString("en")} of ${this.data.n.toLocaleString("en")} ${this.data.noun}`;
+      this.count.textContent = `${rows.length.toLocaleString("en")} of ${this.data.n.toLocaleString("en")} ${this.data.n === 1 ? this.data.one : this.data.noun}`;
       this.where.textContent = `page ${this.page + 1} of ${pages.toLocaleString("en")}`;
       this.back.disabled = this.page === 0;
       this.on.disabled = this.page === pages - 1;

@@ -1,0 +1,46 @@
+"""Numbers of things in words: "1 pair", "2 pairs"; "1 of 3 pairs has", "2 of 3 pairs have"."""
+
+from __future__ import annotations
+
+_IRREGULAR = {
+    "stimuli": "stimulus",
+    "strata": "stratum",
+    "phenomena": "phenomenon",
+    "data sets": "data set",
+    "have": "has",
+    "are": "is",
+    "were": "was",
+    "do": "does",
+    "begin": "begins",
+    "go": "goes",
+    "hold": "holds",
+    "lack": "lacks",
+    "lie": "lies",
+    "occur": "occurs",
+    "pass": "passes",
+    "tie": "ties",
+    "they": "it",
+    "their": "its",
+    "them": "it",
+}
+
+
+def for_one(n: int, word: str) -> str:
+    """A noun in the plural, or a verb or pronoun that goes with one: as it is, or for n = 1 the singular."""
+    if n != 1:
+        return word
+    if word in _IRREGULAR:
+        return _IRREGULAR[word]
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    return word[:-2] if word.endswith(("ches", "sses")) else word.removesuffix("s")
+
+
+def counted(n: int, noun: str) -> str:
+    """A number with its noun, which is given in the plural."""
+    return f"{n:,} {for_one(n, noun)}"
+
+
+def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
+    """How many of all things, whose noun is in the plural, and the verb that goes with them: "1 of 3 pairs has"."""
+    return f"{n} of {whole} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")
