@@ -319,7 +319,9 @@ class _Running:
         self.manifest.units.sort(key=lambda unit: (models.index(unit.spec), places.index(unit.probe)))
         self.manifest.skipped.sort(key=lambda skip: (models.index(skip.spec), places.index(skip.probe)))
         keys = [(unit.probe, unit.spec) for unit in self.manifest.units]
-        self.outcome.results = {key: self.outcome.results[key] for key in keys}
+        found = {key: self.outcome.results[key] for key in keys}
+        self.outcome.results.clear()
+        self.outcome.results.update(found)
 
     def finish(self) -> Outcome:
         """What was found, once the manifest says so."""
