@@ -36,12 +36,7 @@ def accuracy_by_length(
     )
     rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
     left_out = int(rare["n"].sum())
-    caption = (
-        f"{left_out} {for_one(left_out, 'pairs')} with differences rarer than {fewest} pairs "
-        f"{for_one(left_out, 'are')} not shown"
-        if left_out
-        else ""
-    )
+    caption = _rare(left_out, fewest)
     names = [NAMES[how] for how in NAMES if NAMES[how] in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[COLOURS[how] for how in NAMES if NAMES[how] in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
@@ -84,6 +79,12 @@ FEWEST = 50
 """Fewest pairs that a difference of lengths must have to be drawn."""
 Summaries: TypeAlias = Sequence[tuple[str, pl.DataFrame]]
 """The summary of one data set for each model, with the model's name."""
+
+
+def _rare(pairs: int, fewest: int) -> str:
+    """What is not drawn for being rare; empty for nothing."""
+    rare = f"{pairs} {for_one(pairs, 'pairs')} with differences rarer than {fewest} pairs"
+    return f"{rare} {for_one(pairs, 'are')} not shown" if pairs else ""
 
 
 def figures(results: Sequence[Result]) -> list[Figure]:
