@@ -113,7 +113,7 @@ def test_check_leaves_out_what_a_study_would(penchant: Program, zoo: Zoo, tmp_pa
     assert found["unknown tokens"]["verdict"] == "pass"
     assert found["left out"]["verdict"] == "warn"
     assert found["left out"]["detail"].startswith(
-        "1 of 4 texts hold something unknown to the tokenizer; the first: p.tsv"
+        "1 of 4 texts holds something unknown to the tokenizer; the first: p.tsv"
     )
     (tmp_path / "p.tsv").write_text(f"good\tbad\n{UNKNOWN}\t{UNKNOWN} {UNKNOWN}", "utf-8")
     assert penchant(*asked, "--on-unknown", "skip")[0] == 2, "nothing is left to measure"

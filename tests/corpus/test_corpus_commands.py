@@ -73,7 +73,7 @@ def test_extract(flowers: Path, penchant: Penchant) -> None:
         ["7–9", "1", "1", "False", "0", "1", "1", "4"],
     ]
     assert err.splitlines() == [
-        "note: 1 sentences with stimuli are too long (for the segments, or 20,000 characters)",
+        "note: 1 sentence with stimuli is too long (for the segments, or 20,000 characters)",
         "note: 4 of 4 stimuli have fewer than 2 occurrences in some segment: rose, tulip, নদী, oak",
         "sentences: out.parquet",
     ]
@@ -102,7 +102,7 @@ def test_extract_as_it_is(flowers: Path) -> None:
     command = [sys.executable, "-m", "penchant.cli.app", *EXTRACT[:-2], "--language", "en"]
     ended = subprocess.run(command, cwd=flowers, capture_output=True, text=True, timeout=60)
     assert ended.returncode == 0, ended.stderr
-    assert ended.stderr == "note: 1 of 4 stimuli have fewer than 1 occurrence: oak\nsentences: out.parquet\n"
+    assert ended.stderr == "note: 1 of 4 stimuli has fewer than 1 occurrence: oak\nsentences: out.parquet\n"
     expected = brute.search({"a.txt": brute.text_lines(TEXT.encode())}, FLOWERS, split=english)
     rows = pl.read_parquet(flowers / "out.parquet").rows()
     assert sorted(rows) == sorted(own.row() for own in expected.occurrences)
@@ -119,7 +119,7 @@ def test_extract_of_several_texts_and_stimuli(flowers: Path, penchant: Penchant)
         "--field", "body", "--layout", "sentences", "--per-word", "1", "--workers", "1", "--duplicates", "keep",
     )  # fmt: skip
     assert code == 0, err
-    assert "1 of 6 records could not be read and were left out" in err
+    assert "1 of 6 records could not be read and was left out" in err
     table = pl.read_parquet(flowers / "deep" / "out.parquet")
     assert table["word"].to_list() == ["rose", "tulip", "নদী", "oak"]
     assert table["source"].to_list()[-1] in ("more/b.jsonl", "more/c.jsonl")

@@ -302,9 +302,9 @@ def test_notes(tmp_path: Path) -> None:
     found = used(MOTHER, TEXT, tmp_path, language="bn", others=["মাটি"])
     assert list(notes(found)) == [
         "5 of 11 forms never occur, those of 0 words that never do among them (7 occurrences of all forms)",
-        "suffixes that occur with none of the words that have them (2): য়ের (1 words, 4 occurrences), "
-        "ের (1 words, 1 occurrences)",
-        "others that occur with none of a group, words with the same suffixes (1): কে (মামা, 1 occurrences)",
+        "suffixes that occur with none of the words that have them (2): য়ের (1 word, 4 occurrences), "
+        "ের (1 word, 1 occurrence)",
+        "others that occur with none of a group, words with the same suffixes (1): কে (মামা, 1 occurrence)",
         "6 runs begin with a word and are not claimed",
         "words that are a form of another (1): ভাইরা (ভাই)",
         "forms of more than one word, which count for each (1): ভাইরা",
@@ -479,7 +479,7 @@ def test_records_that_cannot_be_read(penchant: Program, stimuli: Path) -> None:
     Path("a.jsonl").write_text('{"text": "মাকে"}\n{"other": 1}\n', "utf-8")
     call = ("corpus", "lint", "--data", "set.yaml", "--workers", "1")
     code, _, err = penchant(*call, "a.jsonl")
-    assert code == 0 and "note: 1 of 2 records could not be read and were left out\n" in err
+    assert code == 0 and "note: 1 of 2 records could not be read and was left out\n" in err
     code, out, err = penchant(*call, "a.jsonl", "--field", "body")
     assert (code, out) == (2, "") and "a.jsonl, line 1: there is no text called 'body'" in err
     Path("b.jsonl").write_text('{"body": "মাকে"}\n', "utf-8")

@@ -37,6 +37,7 @@ def test_every_headline_is_what_its_filter_gives(run: dict[str, Any]) -> None:
     keys = run["rating"].select("variant", "group")
     assert run["rating"].height == keys.n_unique() > 0
     assert run["scored"].height == 4 and len(run["tables"]) == 2 and run["difference"].height > 0
+    assert run["differences"].height > 0 and run["modern"].items.height == 4
     assert run["told"].endswith("(… and 1 more like it)") and len(run["others"]) == 1
 
 

@@ -288,7 +288,7 @@ class TestCache:
         with sqlite3.connect(tmp_path / "c") as old:
             old.execute("CREATE TABLE answers (key BLOB PRIMARY KEY, wants BLOB, answer BLOB) WITHOUT ROWID")
             old.execute("INSERT INTO answers VALUES (x'00', x'01', x'02')")
-        assert "1 answers of version 0.1" in Cache(tmp_path / "c", "m", "float32").said
+        assert "1 answer of version 0.1" in Cache(tmp_path / "c", "m", "float32").said
         assert Cache(tmp_path / "c", "m", "float32").said == ""
 
     @pytest.mark.whole

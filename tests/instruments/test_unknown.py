@@ -161,7 +161,7 @@ def test_clauses_are_left_out_in_every_template(bert: LanguageModel, tmp_path: P
     assert len([str(caught.value), *caught.value.__notes__]) == 3
     skipped = pc.Values(data="all", on_unknown="skip", resamples=FEW).run(bert, run)
     assert any("3 of 18 clauses hold something unknown" in caution for caution in skipped.cautions)
-    assert any("1 negations" in caution and "b1" in caution for caution in skipped.cautions)
+    assert any("1 negation" in caution and "b1" in caution for caution in skipped.cautions)
     statements[3]["negation"] = ""
     del statements[1]
     values_set(tmp_path / "kept", statements, [row for i, row in enumerate(neutral) if i != 2])

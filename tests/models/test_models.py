@@ -108,7 +108,7 @@ def test_bad_questions_about_vectors(zoo: Zoo) -> None:
         pc.embed(lm, ["Rain"], spans=[(7, 9)])
     with pytest.raises(DataError, match="no token"):
         pc.embed(lm, ["Rain  now"], spans=[(5, 6)])
-    with pytest.raises(MethodError, match="1 texts and 2 spans"):
+    with pytest.raises(MethodError, match="1 text and 2 spans"):
         pc.embed(lm, ["Rain"], spans=[(0, 1), (0, 2)])
 
 

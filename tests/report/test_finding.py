@@ -66,7 +66,7 @@ def test_several_differences_the_clear_and_large_first() -> None:
     ]
     assert differences(rows, HOW, "is above") == (
         "c is above b: +30.0 points [+10.0, +50.0], n = 40 pairs; a is above c: +10.0 points [+2.0, +18.0], "
-        "n = 40 pairs; a and b cannot be told apart: +90.0 points [−10.0, +100.0], n = 40 pairs; 1 more pairs of "
+        "n = 40 pairs; a and b cannot be told apart: +90.0 points [−10.0, +100.0], n = 40 pairs; 1 more pair of "
         "models in the table."
     )
 
@@ -378,7 +378,7 @@ def test_associations_and_their_overview() -> None:
     overview = instruments()["weat"].overview
     assert overview is not None
     assert overview.section.finding([clear, not_], None) == [
-        "Of 1 categories that at least two columns measure, d has the same sign in all of its columns in 1, and in 0 "
+        "Of 1 category that at least two columns measure, d has the same sign in all of its columns in 1, and in 0 "
         "it is told apart from 0 in all of them."
     ]
     assert "and in 1 (C1) it is told" in overview.section.finding([clear, of("seat", (1.4, 0.9, 1.8), 0.001)], None)[0]

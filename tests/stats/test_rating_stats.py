@@ -130,7 +130,7 @@ class TestAlpha:
         assert math.isnan(found.low) == math.isnan(found.high)
         assert not math.isnan(found.low) or found.note
         assert math.isnan(found.low) or -1 <= found.low <= found.high <= 1
-        shown = f"{len(rows) - pairable} of {len(rows)} units have fewer than two ratings"
+        shown = f"{len(rows) - pairable} of {len(rows)} units"
         assert not pairable or (shown in found.note) == (pairable < len(rows))
 
     @quick
@@ -192,7 +192,7 @@ class TestAlpha:
     def test_says_how(self) -> None:
         found = krippendorff_alpha(MISSING, domain=range(1, 6), seed=7, resamples=60, level=0.9)
         assert found.how == "percentile bootstrap over 11 units, 60 resamples, seed 7" and found.level == 0.9
-        assert found.note == "1 of 12 units have fewer than two ratings: left out"
+        assert found.note == "1 of 12 units has fewer than two ratings: left out"
         assert "the interval is rough: only 9 units" in alpha(MISSING[:9]).note
         own = krippendorff_alpha(MISSING, domain=range(5), seed=np.random.default_rng(7), resamples=60, level=0.9)
         assert (own.low, own.high) == (found.low, found.high) and "caller's generator" in own.how
@@ -223,7 +223,7 @@ class TestAlpha:
         # One resample: both units, or one of them twice, which has no alpha.
         tries = [alpha([[2, 0], [0, 2]], seed=seed, resamples=1) for seed in range(20)]
         assert all(found.value == 1 and uncomputed(found) for found in tries)
-        assert {"1 of 1 resamples" in found.note for found in tries} == {True, False}
+        assert {"1 of 1 resample" in found.note for found in tries} == {True, False}
 
     def test_refusals(self) -> None:
         def attempt(counts: ArrayLike, domain: ArrayLike = (0, 1), *, resamples: int = 10, level: float = 0.95) -> None:
@@ -322,7 +322,7 @@ class TestLogOdds:
             ([1, 2], [1, 2], [1, 0], "lacks 1 of 2 words"),
             ([1, -2], [1, 2], [1, 2], "counts_a.*-2"),
             ([1, 2], [1.0, 2.5], [1, 2], "counts_b.*integers"),
-            ([1], [1], [1], "1 words"),
+            ([1], [1], [1], "1 word"),
         ):
             with pytest.raises(DataError, match=message):
                 log_odds(a, b, prior, prior_size=10)

@@ -267,7 +267,7 @@ def test_alpha_by_hand() -> None:
     assert (found.low, found.high) == pytest.approx((1 - 7 / 40 * upper, 1 - 7 / 40 * lower))
     more = cronbach_alpha([*scores, [5, math.nan, 5]], level=0.9)
     assert (more.value, more.n) == (found.value, 40)
-    assert more.note == "1 respondents with a missing answer left out"
+    assert more.note == "1 respondent with a missing answer left out"
 
 
 FEW = "fewer than 30 respondents are too few for an α"

@@ -159,7 +159,7 @@ def test_the_number_both_readers_misread(tmp_path: Path) -> None:
         (("a", "b"), [[-np.inf], [1.0]], "the vector of 'a' holds a value that is not finite"),
         (("a", "a"), [[1.0], [2.0]], "a word has two vectors"),
         (("a", "b"), [[1.0]], "2 words cannot have vectors of shape 1×1"),
-        (("a",), [[]], "1 words cannot have vectors of shape 1×0"),
+        (("a",), [[]], "1 word cannot have vectors of shape 1×0"),
         ((), np.empty((0, 3)), "0 words cannot have vectors of shape 0×3"),
     ],
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from penchant.counting import counted
 from penchant.engine.asking import Asker
 from penchant.engine.pieces import (
     Place,
@@ -44,7 +45,9 @@ class VectorReader(Asker):
         if spans is None:
             spans = [(0, len(text)) for text in texts]
         if len(spans) != len(texts):
-            raise MethodError(f"{len(texts)} texts and {len(spans)} spans", hint="give one span per text")
+            raise MethodError(
+                f"{counted(len(texts), 'texts')} and {counted(len(spans), 'spans')}", hint="give one span per text"
+            )
         reads = []
         for (text, where, encoding), (start, end) in zip(self.encode(numbered(texts)), spans, strict=True):
             if not 0 <= start < end <= len(text):

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.report.tables import shown
 
 ALPHA = 0.05
@@ -122,7 +122,8 @@ def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = 
             parts.append(f"{first} {higher} {second}: {named}{how.number(row)}")
         else:
             parts.append(f"{second} {higher} {first}: {named}{how.number(_turned(row))}")
-    parts += _others(len(ranked) - MOST, "pairs of models in the table")
+    rest = len(ranked) - MOST
+    parts += _others(rest, f"{for_one(rest, 'pairs')} of models in the table")
     return f"{'; '.join(parts)}." if parts else ""
 
 

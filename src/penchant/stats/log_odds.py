@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from penchant.counting import counted, of_all
 from penchant.errors import DataError, MethodError
 from penchant.stats.inputs import Array, Counts, as_counts, check_lengths
 
@@ -48,11 +49,11 @@ def log_odds(counts_a: ArrayLike, counts_b: ArrayLike, prior_counts: ArrayLike, 
     check_lengths(a, b, where="counts_a, counts_b")
     check_lengths(a, prior, where="counts_a, prior_counts")
     if len(prior) < 2:
-        raise DataError(f"a vocabulary of {len(prior)} words leaves nothing to compare", where="log-odds")
+        raise DataError(f"a vocabulary of {counted(len(prior), 'words')} leaves nothing to compare", where="log-odds")
     lacking = int(np.count_nonzero(prior == 0))
     if lacking:
         raise DataError(
-            f"the prior lacks {lacking} of {len(prior)} words",
+            f"the prior lacks {of_all(lacking, len(prior), 'words')}",
             where="prior_counts",
             hint="add the counts of both corpora to it, or drop those words",
         )

@@ -183,7 +183,8 @@ def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]])
     """Texts that a study leaves out; without any other, there is nothing to measure."""
     known = set(kept)
     first = next(place for text, place in texts if (text, place) not in known)
-    told = f"{len(texts) - len(kept)} of {len(texts)} texts hold something unknown to the tokenizer; the first: {first}"
+    left_out = of_all(len(texts) - len(kept), len(texts), "texts", "hold")
+    told = f"{left_out} something unknown to the tokenizer; the first: {first}"
     return Finding("left out", "warn" if kept else "fail", told)
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from penchant.counting import counted
 from penchant.errors import ModelError, OutputError
 from penchant.files import replacing
 from penchant.vectors.static import Matrix, StaticVectors
@@ -61,7 +62,9 @@ def _as_bytes(word: str) -> bytes:
 
 def _refuse_unreadable(words: Sequence[bytes], matrix: Matrix) -> None:
     if matrix.shape != (len(words), matrix.shape[1]) or not matrix.size:
-        raise ModelError(f"{len(words)} words cannot have vectors of shape {'×'.join(map(str, matrix.shape))}")
+        raise ModelError(
+            f"{counted(len(words), 'words')} cannot have vectors of shape {'×'.join(map(str, matrix.shape))}"
+        )
     if len(set(words)) < len(words):
         raise ModelError("a word has two vectors")
     for word in words:

@@ -448,11 +448,11 @@ def test_sentences_that_a_model_cannot_read_are_left_out_and_counted(zoo: Zoo, t
     head = "segment all: "
     assert sorted(result.cautions) == sorted(
         (
-            f"{head}1 sentences left out for {lm.name}: special token in the text",
+            f"{head}1 sentence left out for {lm.name}: special token in the text",
             f"{head}2 sentences left out for {lm.name}: too long",
             f"{head}2 sentences left out for {lm.name}: unknown to the tokenizer",
-            f"{head}1 of 5 stimuli have fewer than 6 sentences and are drawn with replacement, the fewest 1 (dog)",
-            "1 stimuli are not in enough sentences of segment all: 犬",
+            f"{head}1 of 5 stimuli has fewer than 6 sentences and is drawn with replacement, the fewest 1 (dog)",
+            "1 stimulus is not in enough sentences of segment all: 犬",
         )
     )
     assert result.items.select("word", "sentences").rows() == [("teacher", 6), ("dog", 1), ("old", 6), ("good", 6)]
@@ -467,7 +467,7 @@ def test_sentences_that_a_model_cannot_read_are_left_out_and_counted(zoo: Zoo, t
         ]
         assert value == pytest.approx(np.mean([brute.cosine(own, v) for v in vectors]), abs=1e-3)
     strict = small(tmp_path, text).run(lm)
-    assert row(strict, measure=COMBINED)["note"] == "1 of 2 words of x are missing"
+    assert row(strict, measure=COMBINED)["note"] == "1 of 2 words of x is missing"
     assert strict.cautions[-1].startswith("no effect size for C")
 
 
@@ -484,15 +484,13 @@ def test_a_word_with_too_few_sentences_is_missing(zoo: Zoo, tmp_path: Path, samp
     assert run(2).items["word"].to_list() == words
     few = run(3)
     assert few.items["word"].to_list() == [word for word in words if word != "nurse"]
-    assert "1 stimuli are not in enough sentences of segment all: nurse" in few.cautions
+    assert "1 stimulus is not in enough sentences of segment all: nurse" in few.cautions
     assert "nurse" not in " ".join(few.cautions[:-1])
     assert run(6).items["word"].to_list() == few.items["word"].to_list()
     none = run(8)
     assert len(none.items) == 0
     assert none.items.columns == few.items.columns
-    assert row(none, measure=COMBINED)["note"].startswith(
-        "2 of 2 words of x are missing; 1 of 1 words of y are missing"
-    )
+    assert row(none, measure=COMBINED)["note"].startswith("2 of 2 words of x are missing; 1 of 1 word of y is missing")
 
 
 def test_texts_without_any_stimulus(zoo: Zoo, tmp_path: Path) -> None:
@@ -500,7 +498,7 @@ def test_texts_without_any_stimulus(zoo: Zoo, tmp_path: Path) -> None:
     found = probe.run(brute.language_model(zoo("bert")))
     assert len(found.items) == 0
     assert found.summary["context"].to_list() == ["9", ">75"]
-    assert found.summary["note"].str.starts_with("1 of 1 words of x are missing").all()
+    assert found.summary["note"].str.starts_with("1 of 1 word of x is missing").all()
 
 
 def test_one_stimulus_a_set(zoo: Zoo, tmp_path: Path) -> None:

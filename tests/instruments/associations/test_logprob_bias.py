@@ -331,11 +331,11 @@ def test_a_missing_word_takes_its_pair_along(zoo: Zoo, tmp_path: Path) -> None:
     np.testing.assert_allclose(one, other, atol=1e-5)
     apart = bias(changed(tmp_path / "3", lists={"women": women}), max_missing=0.4).run(lm)
     assert apart.items["target"].n_unique() == 5
-    assert apart.cautions[0] == f"1 stimuli are not in the vocabulary of {lm.name}: ☃"
+    assert apart.cautions[0] == f"1 stimulus is not in the vocabulary of {lm.name}: ☃"
     bounded = bias(changed(tmp_path / "1", {"paired": True}, lists={"women": women}), max_missing=0.3).run(lm)
     for effect in rows(bounded, measure=EFFECT):
         assert math.isnan(effect["value"])
-        assert effect["note"] == "1 of 3 words of men are missing; 1 of 3 words of women are missing"
+        assert effect["note"] == "1 of 3 words of men is missing; 1 of 3 words of women is missing"
     # An attribute that is missing is no pair's.
     lost = bias(changed(tmp_path / "4", {"paired": True}, lists={"kind": [*LISTS["kind"], "犬"]})).run(lm)
     assert lost.items["attribute"].n_unique() == 7
@@ -359,7 +359,7 @@ def test_categories_without_contexts(zoo: Zoo, tmp_path: Path) -> None:
     data = write_set(tmp_path / "1", LISTS, {"bare": bare, "C": PLAIN}, contexts={"c": CONTEXTS})
     found = bias(data).run(plain.language_model(zoo("bert")))
     assert found.summary["category"].unique().to_list() == ["C"]
-    assert found.cautions[0] == "1 categories have no contexts and are left out: bare"
+    assert found.cautions[0] == "1 category has no contexts and is left out: bare"
     for probe in (bias(data, categories=["C", "bare"]), bias(write_set(tmp_path / "2", LISTS, {"bare": bare}))):
         with pytest.raises(
             DataError, match=r"set\.yaml, categories\.bare: has no contexts — see penchant schema stimuli"

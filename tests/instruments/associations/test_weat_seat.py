@@ -127,7 +127,10 @@ def test_small_letters_where_the_vocabulary_has_no_capitals(
 ) -> None:
     """Names have capitals and GloVe has none; as they stand all are missing, and there is no number."""
     assert measured.signature["case"] == "lower"
-    assert measured.cautions == ()
+    (caution,) = measured.cautions
+    assert caution.startswith(
+        "90 of 142 words with capital letters were looked up in lower case (case: lower): Brock, "
+    )
     kept = pc.WEAT(data="associations-en", categories=["C6"], case="keep").run(glove[0])
     assert math.isnan(row(kept)["value"])
     assert (
@@ -253,9 +256,9 @@ def test_words_that_are_missing_are_listed_and_bounded(vectors: pc.StaticVectors
     found = weat(tmp_path / "few", lists).run(vectors)
     assert row(found)["value"] == pytest.approx(row(weat(tmp_path).run(vectors))["value"])
     assert row(found)["n"] == 8
-    assert found.cautions == (f"1 stimuli are not in the vocabulary of {vectors.name}: lost",)
+    assert found.cautions == (f"1 stimulus is not in the vocabulary of {vectors.name}: lost",)
     bounded = weat(tmp_path / "few", lists, max_missing=0.19).run(vectors)
-    note = "1 of 5 words of x are missing; 1 of 5 words of b are missing"
+    note = "1 of 5 words of x is missing; 1 of 5 words of b is missing"
     assert (math.isnan(row(bounded)["value"]), row(bounded)["note"]) == (True, note)
     assert math.isnan(row(bounded)["p"])
     assert [caution.partition(":")[0] for caution in bounded.cautions[1:]] == ["no effect size for C"]
@@ -268,7 +271,7 @@ def test_a_vector_of_zeros_counts_as_missing(vectors: pc.StaticVectors, tmp_path
     found = weat(tmp_path, {"y": [*LISTS["y"], "nowhere"]}).run(vectors)
     assert row(found)["n"] == 8
     assert found.cautions == (
-        f"1 stimuli are not in the vocabulary of {vectors.name}, or have a vector of zeros there: nowhere",
+        f"1 stimulus is not in the vocabulary of {vectors.name}, or only with a vector of zeros: nowhere",
     )
 
 
@@ -277,7 +280,7 @@ def test_a_result_without_any_word_is_still_a_result(vectors: pc.StaticVectors, 
     found = weat(tmp_path, {"x": ["p", "q"], "a": ["r"]}).run(vectors)
     assert len(found.items) == 0
     assert found.items.columns == weat(tmp_path).run(vectors).items.columns
-    assert row(found)["note"] == "2 of 2 words of x are missing; 1 of 1 words of a are missing"
+    assert row(found)["note"] == "2 of 2 words of x are missing; 1 of 1 word of a is missing"
     found.save(tmp_path / "out")
     assert pc.Result.load(tmp_path / "out").summary.equals(found.summary)
 
@@ -456,7 +459,7 @@ def test_a_word_unknown_to_the_tokenizer_is_missing(zoo: Zoo, tmp_path: Path) ->
     lm = brute.language_model(zoo("bert"))
     found = seat(tmp_path, {"x": [*NOUNS["x"], "☃"]}, max_missing=0.25).run(lm)
     plain = seat(tmp_path / "plain").run(lm)
-    assert found.cautions == (f"1 stimuli are not in the vocabulary of {lm.name}: ☃",)
+    assert found.cautions == (f"1 stimulus is not in the vocabulary of {lm.name}: ☃",)
     assert found.summary.select("value", "p").equals(plain.summary.select("value", "p"))
     lost = seat(tmp_path, {"x": ["☃", "☂"]}).run(lm)
     assert len(lost.items) == 0

@@ -606,7 +606,7 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     assert any("add nothing to β" in caution for caution in plain.cautions)
     assert any("draws β towards 0: rate more words" in caution for caution in plain.cautions)
     assert any("2 of 4 sentences have no rated prediction and no β" in caution for caution in plain.cautions)
-    assert any("1 of 4 sentences have no rated prediction" in caution for caution in plain.cautions)
+    assert any("1 of 4 sentences has no rated prediction" in caution for caution in plain.cautions)
 
 
 NOT_JUDGED = (
@@ -1039,7 +1039,7 @@ class TestTwoTables:
         assert set(np.round(first[0] - second[0], 9)) == {-0.15, 0.15}
         row = value(pc.compare(result(a, "a"), result(b, "b")), measure="difference of mean β, ratings moved")
         assert (row["low"], row["value"], row["high"]) == pytest.approx((0.15 - 0.3, 0, 0.15))
-        assert row["how"].startswith("1 of 1 ratings moved")
+        assert row["how"].startswith("1 of 1 rating moved")
 
     def test_words_of_one_model_alone_move_only_that_one(self) -> None:
         a = items([("g", 1, [("w", 0.5, 0.0)]), ("g", 1, [("v", 0.4, 0.0)])])

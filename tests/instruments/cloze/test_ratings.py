@@ -392,15 +392,15 @@ def test_several_files_all_or_nothing(penchant: Program, first: Path, tmp_path: 
     code, _, err = penchant("ratings", "import", first, "anna.csv", "ben.csv", "--into", "new/ratings.csv")
     assert code == 0
     assert err.splitlines() == [
-        "anna.csv: 1 rows, 1 rated, 0 left empty",
+        "anna.csv: 1 row, 1 rated, 0 left empty",
         "ben.csv: 2 rows, 1 rated, 1 left empty",
         "note: no model predicted 'He' in s2: such ratings change no number",
-        "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 rows left empty)",
+        "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 row left empty)",
     ]
     kept = (tmp_path / "new/ratings.csv").read_text()
     assert kept == "sentence,word,rater,rating\ns1,dog,anna,1\ns2,He,ben,1\n"
     again = penchant("ratings", "import", first, "anna.csv", "ben.csv", "--into", "new/ratings.csv")
-    assert "2 ratings (0 new, 2 known before, 0 replaced; 1 rows left empty)" in again[2]
+    assert "2 ratings (0 new, 2 known before, 0 replaced; 1 row left empty)" in again[2]
     assert (tmp_path / "new/ratings.csv").read_text() == kept
     twice = penchant("ratings", "import", first, "anna.csv", "anna.csv", "--into", "new/ratings.csv")
     refused(twice, "anna.csv, line 2", "a second time", "the first is in anna.csv, line 2")
@@ -433,7 +433,7 @@ def test_an_emptied_rating_leaves_the_earlier_one(penchant: Program, first: Path
     (tmp_path / "anna.csv").write_text(HEAD + f"{DOG}\ns1,,thou,1\n")
     code, _, err = penchant("ratings", "import", first, "anna.csv", "--into", "ratings.csv", "--replace")
     assert code == 0
-    assert "3 ratings (1 new, 0 known before, 0 replaced; 1 rows left empty)" in err
+    assert "3 ratings (1 new, 0 known before, 0 replaced; 1 row left empty)" in err
     assert (tmp_path / "ratings.csv").read_text() == BEFORE + "s1,thou,anna,1\n"
 
 
@@ -456,7 +456,7 @@ def test_a_file_name_in_nfd_is_the_same_rater(penchant: Program, first: Path, tm
     for known in (0, 1):
         code, _, err = penchant("ratings", "import", first, file, "--into", "ratings.csv")
         assert code == 0, err
-        assert f"1 ratings ({1 - known} new, {known} known before" in err
+        assert f"1 rating ({1 - known} new, {known} known before" in err
     assert [r.rater for r in read_ratings([tmp_path / "ratings.csv"])] == ["Zoë"]
 
 
@@ -560,10 +560,10 @@ def test_agreement_by_the_command_line(penchant: Program, tmp_path: Path) -> Non
     assert [line.split() for line in out.splitlines()[2:5]] == [["anna", "7"], ["ben", "7"], ["eve", "5"]]
     assert f"{agreement(every).alpha.value:.4g}" in out
     assert "seed 3" in out
-    assert "1 words whose ratings lie 1.5 or more apart" in out
+    assert "1 word whose ratings lie 1.5 or more apart" in out
     assert "hound" in out
     assert "They" not in out
-    assert "1 of 8 units have fewer than two ratings" in err  # It
+    assert "1 of 8 units has fewer than two ratings" in err  # It
 
 
 def test_agreement_that_cannot_be_told(penchant: Program, tmp_path: Path) -> None:

@@ -68,13 +68,13 @@ def test_choices_and_ratings_become_numbers(pairs: list[PairSet], tmp_path: Path
     found = read_judgements([csv_file(tmp_path / "choices.csv", rows)], pairs)
     assert (found.kind, found.raters) == ("choices", ("Ann", "Zoë"))
     assert found.of == {("one", "a"): [(0, -1.0), (1, 1.0)], ("two", "b"): [(0, 1.0)]}
-    assert found.cautions == ("judgements: 1 of 4 rows are empty and left out",)
+    assert found.cautions == ("judgements: 1 of 4 rows is empty and left out",)
 
     text = "pair;rater;rating_good;rating_bad\na;Ann;6,5;2\nc;Ann;1;\nc;Ben;1;3\n"  # as Excel writes in half of Europe
     (tmp_path / "ratings.csv").write_text(text, "utf-8")
     found = read_judgements([tmp_path / "ratings.csv"], pairs)
     assert (found.kind, found.of) == ("ratings", {("one", "a"): [(0, 4.5)], ("two", "c"): [(1, -2.0)]})
-    assert found.cautions == ("judgements: 1 of 3 rows are empty, 1 of them with one of the two ratings and left out",)
+    assert found.cautions == ("judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out",)
 
 
 BAD: dict[str, tuple[Table, str]] = {
@@ -219,7 +219,7 @@ def test_estimates_worked_by_hand(kind: str) -> None:
     # One paradigm: overall is the same.
     for measure in (HUMAN_ACCURACY, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
         assert of(found.summary, measure, "all")["value"] == of(found.summary, measure)["value"]
-    assert "d: 1 of 5 pairs nobody judged; they are left out of what is said of people" in found.cautions
+    assert "d: 1 of 5 pairs nobody judged; it is left out of what is said of people" in found.cautions
 
 
 def test_ratings_count_by_their_size_in_correlations_and_by_their_sign_in_majorities() -> None:
@@ -246,7 +246,7 @@ def test_over_paradigms_the_mean_of_the_correlations_within() -> None:
         )
         total = of(summary, MEAN.format(measure, "paradigms"), "all")
         assert total["value"] == pytest.approx((each[0] + each[1]) / 2) and total["n"] == 8
-        assert "1 of 3 paradigms have no correlation: left out" in total["note"]
+        assert "1 of 3 paradigms has no correlation: left out" in total["note"]
         assert "2 paradigms and 3 raters (jackknife)" in total["how"]
     pooled = of(summary, HUMAN_ACCURACY, "all")
     assert "cluster-robust" in pooled["how"] and pooled["n"] == 13

@@ -99,7 +99,7 @@ def test_a_tie_is_half_a_credit_and_counted() -> None:
     whole = {"scope": "paradigm", "group": "p", "split": "all", "normalise": "none"}
     assert value(found.summary, measure="accuracy", **whole)["value"] == pytest.approx(2.5 / 4)
     assert value(found.summary, measure="share of ties", **whole)["value"] == 0.25
-    assert any("1 of 4 pairs tie" in caution for caution in found.cautions)
+    assert any("1 of 4 pairs ties" in caution for caution in found.cautions)
 
 
 def test_scores_are_compared_unrounded() -> None:

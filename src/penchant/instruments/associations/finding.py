@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 
+from penchant.counting import counted
 from penchant.instruments.associations.across import columns
 from penchant.instruments.associations.compare import DIFFERENCE
 from penchant.instruments.associations.frames import FACTORS, headline, named, only, ordered, probe, stacked
@@ -57,6 +58,7 @@ def finding_across(results: Sequence[Result], comparison: pl.DataFrame | None) -
     clear = [category for category in signs if all(told(row) for row in several[category])]
     named_ones = f" ({listed(clear[:3])}{' and others' if len(clear) > 3 else ''})" if clear else ""
     return sentences(
-        f"Of {len(several)} categories that at least two columns measure, d has the same sign in all of its columns in "
+        f"Of {counted(len(several), 'categories')} that at least two columns measure, d has the same "
+        "sign in all of its columns in "
         f"{len(signs)}, and in {len(clear)}{named_ones} it is told apart from 0 in all of them"
     )

@@ -60,7 +60,7 @@ class WEAT(Association[Tables]):
         # A vector of zeros has no direction, so such a word counts as missing.
         have = {word for word, entry in known.items() if entry in model and model.vector(entry).any()}
         blank = any(entry in model for word, entry in known.items() if word not in have)
-        where = f"the vocabulary of {model.name}" + (", or have a vector of zeros there" if blank else "")
+        where = f"the vocabulary of {model.name}" + (", or only with a vector of zeros" if blank else "")
         tables: list[tuple[Mapping[str, str], Stimuli, Filled | None]] = []
         for category in categories:
             stimuli = Stimuli.of(category, have, self.max_missing)

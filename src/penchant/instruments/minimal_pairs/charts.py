@@ -36,7 +36,7 @@ def accuracy_by_length(
     )
     rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
     left_out = int(rare["n"].sum())
-    caption = _not_shown(left_out, fewest) if left_out else ""
+    caption = _rare(left_out, fewest)
     names = [NAMES[how] for how in NAMES if NAMES[how] in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[COLOURS[how] for how in NAMES if NAMES[how] in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
@@ -81,9 +81,10 @@ Summaries: TypeAlias = Sequence[tuple[str, pl.DataFrame]]
 """The summary of one data set for each model, with the model's name."""
 
 
-def _not_shown(pairs: int, fewest: int) -> str:
-    rarer = f"with differences rarer than {fewest} pairs"
-    return f"{pairs} {for_one(pairs, 'pairs')} {rarer} {for_one(pairs, 'are')} not shown"
+def _rare(pairs: int, fewest: int) -> str:
+    """What is not drawn for being rare; empty for nothing."""
+    rare = f"{pairs} {for_one(pairs, 'pairs')} with differences rarer than {fewest} pairs"
+    return f"{rare} {for_one(pairs, 'are')} not shown" if pairs else ""
 
 
 def figures(results: Sequence[Result]) -> list[Figure]:

@@ -176,7 +176,7 @@ class _Judged:
         within = np.array([left_out(delta[chosen], judged[:, chosen], ranks=ranks) for chosen in inside.values()])
         known = ~np.isnan(within[:, 0])
         lost = int((~known).sum())
-        note = f"{lost} of {len(within)} {noun} have no correlation: left out" if lost else ""
+        note = f"{of_all(lost, len(within), noun, 'have')} no correlation: left out" if lost else ""
         whole, without = within[known, 0], within[known, 1:].T
         found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1))
         n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
