@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from penchant.cli.console import command, emit, print_frame, say, to_stdout, write
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.limits import RESAMPLES, SEED
 
 ratings = typer.Typer(
@@ -46,7 +46,10 @@ def export(
         write_text(MARK + for_spreadsheets(table).write_csv(), out)
     say(f"{counted(len(table), 'words')} to rate, from −1 to 1 in steps of one half" + (f": {out}" if out else ""))
     if marks:
-        say(f"left out: {counted(marks, 'predictions')} of punctuation or pieces of words, which nobody can judge")
+        say(
+            f"left out: {counted(marks, 'predictions')} that {for_one(marks, 'are')} punctuation or "
+            "pieces of words, which nobody can judge"
+        )
     if unnamed(results):
         say(f"note: {UNNAMED}, and run the study again (predictions come from the cache)")
 
