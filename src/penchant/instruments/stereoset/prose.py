@@ -14,7 +14,7 @@ from penchant.records import Result
 from penchant.report.finding import MOST, Shown, across, differences, levels, sentences
 from penchant.report.tables import literal, models
 
-_SCORE = Shown(".1f", "target terms", "", 1, 50, (0, 100))
+_SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
 _POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))
 _METHODS = {
     "lp": "the sum of the log-probabilities of its tokens, each given those before it",
@@ -50,8 +50,8 @@ def _of_part(part: str, results: Sequence[Result], comparison: pl.DataFrame | No
             for model, result in zip(models(results), results, strict=True)
             if (row := overall(result, part, measure))
         ]
-        known = levels(rows, _SCORE, "50", tested=measure == SS)
-        yield f"{measure}{place} ({said}, percent): {known}" if known else ""
+        known = levels(rows, _SCORE, "50%", tested=measure == SS)
+        yield f"{measure}{place} ({said}): {known}" if known else ""
     if comparison is not None:
         chosen = (pl.col("part") == part) & (pl.col("scope") == OVERALL) & (pl.col("measure") == SS_GAP)
         gaps = comparison.filter(chosen & (pl.col("mean") == OVER_TERMS))
@@ -68,7 +68,7 @@ def _of_part(part: str, results: Sequence[Result], comparison: pl.DataFrame | No
         if len(of_type) > 1:
             placed = ((row["group"], row) for row in of_type.iter_rows(named=True))
             more = "in the table by bias type"
-            yield across(placed, _SCORE, "bias types", f"{SS}{place} of {model}", apart="50", more=more)
+            yield across(placed, _SCORE, "bias types", f"{SS}{place} of {model}", apart="50%", more=more)
 
 
 def methods(results: Sequence[Result]) -> list[str]:
