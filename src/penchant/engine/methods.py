@@ -73,15 +73,16 @@ def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float
 
 
 def _lp(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:
-    # The last token is predicted but not part of the input; the first is predicted only if a token precedes it.
+    # The first token is predicted only if a token precedes it; a token behind the last one that is read is no input.
     ids = encoding.ids
-    if len(ids) < 2:
+    read = [position for position in encoding.at if position]
+    if not read:
         raise DataError(
             "a single token cannot be scored: the model has no beginning token",
             where=where,
             hint="remove the item",
         )
-    yield LogProbs(ids[:-1], tuple(range(len(ids) - 1)), ids[1:])
+    yield LogProbs(ids[: read[-1]], tuple(position - 1 for position in read), tuple(ids[p] for p in read))
 
 
 def _pll(encoding: Encoding, model: LanguageModel, where: str) -> Iterator[LogProbs]:

@@ -14,8 +14,9 @@ from penchant.arguments import asked, kind
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.methods import METHODS, check_normalise, method_for
+from penchant.engine.parts import PartScorer
 from penchant.engine.pieces import Pooling
-from penchant.engine.scores import SentenceScore, SentenceScorer, numbered, scores_frame
+from penchant.engine.scores import SentenceScore, numbered, scores_frame
 from penchant.engine.spans import SpanScore, SpanScorer
 from penchant.engine.vectors import VectorReader
 from penchant.errors import MethodError, ModelError, shortened
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Scorer(SentenceScorer, SpanScorer, GapFiller, VectorReader):
+class Scorer(PartScorer, SpanScorer, GapFiller, VectorReader):
     """Scores, fillers and vectors from one model, behind one engine with one cache and one set of counts."""
 
 

@@ -69,8 +69,8 @@ class SentenceScorer(Asker):
                 shared_a, shared_b = shared_tokens(a, b)
                 if not shared_a:
                     raise DataError("the two sentences share no token", where=where, hint="use method pll")
-                yield text_a, len(a), _only(a, shared_a), masked_reads(a, self.model, shared_a)
-                yield text_b, len(b), _only(b, shared_b), masked_reads(b, self.model, shared_b)
+                yield text_a, len(a), only(a, shared_a), masked_reads(a, self.model, shared_a)
+                yield text_b, len(b), only(b, shared_b), masked_reads(b, self.model, shared_b)
             else:
                 yield text_a, len(a), a, how.reads(a, self.model, where)
                 yield text_b, len(b), b, how.reads(b, self.model, where)
@@ -94,7 +94,8 @@ class SentenceScorer(Asker):
             yield SentenceScore(text, how.total(values), n, strings, values)
 
 
-def _only(encoding: Encoding, chosen: list[int]) -> Encoding:
+def only(encoding: Encoding, chosen: list[int]) -> Encoding:
+    """The encoding of the same input with some of the text's tokens, by number; the others become its context."""
     return Encoding(
         encoding.ids,
         tuple(encoding.at[i] for i in chosen),

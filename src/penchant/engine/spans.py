@@ -73,9 +73,9 @@ class SpanScorer(Asker):
 
         def reads() -> Iterator[LogProbs]:
             for (_, span, hidden, _), (text, where, encoding) in zip(listed, encoded, strict=True):
-                inside = (_covering if strict else _touching)(encoding, text, span, where)
+                inside = (_covering if strict else touching)(encoding, text, span, where)
                 groups = [inside, *(_apart(encoding, text, inside, span, other, where) for other in hidden)]
-                reaches = any(_beyond(text, encoding.spans[i], span) for i in inside)
+                reaches = any(beyond(text, encoding.spans[i], span) for i in inside)
                 asked.append((text, tuple(encoding.ids[encoding.at[i]] for i in inside), reaches))
                 yield _masked_read(encoding, groups, mask, one=one)
 
@@ -102,7 +102,7 @@ class SpanScorer(Asker):
         return merged.restore()
 
 
-def _touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
+def touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
     """The numbers of the tokens that overlap a span. Raises DataError if there are none."""
     start, end = span
     touched = encoding.overlapping(text, start, end)
@@ -115,7 +115,7 @@ def _touching(encoding: Encoding, text: str, span: Span, where: str) -> list[int
 def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:
     """The numbers of the tokens of a span. Raises DataError unless they cover exactly it, white space aside."""
     start, end = span
-    inside = _touching(encoding, text, span, where)
+    inside = touching(encoding, text, span, where)
     reach = (encoding.spans[inside[0]][0], encoding.spans[inside[-1]][1])
     if text[reach[0] : reach[1]].strip() != text[start:end].strip():
         raise DataError(
@@ -128,7 +128,7 @@ def _covering(encoding: Encoding, text: str, span: Span, where: str) -> list[int
 
 def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden: Span, where: str) -> list[int]:
     """The numbers of the tokens of a hidden span. Raises DataError if one of them is among `inside`, which are read."""
-    tokens = _touching(encoding, text, hidden, where)
+    tokens = touching(encoding, text, hidden, where)
     shared = [text[slice(*encoding.spans[i])].strip() for i in tokens if i in inside]
     if shared:
         raise DataError(
@@ -139,7 +139,7 @@ def _apart(encoding: Encoding, text: str, inside: list[int], span: Span, hidden:
     return tokens
 
 
-def _beyond(text: str, token: Span, span: Span) -> bool:
+def beyond(text: str, token: Span, span: Span) -> bool:
     """Whether a token holds characters outside the span other than white space."""
     before, after = text[token[0] : min(token[1], span[0])], text[max(token[0], span[1]) : token[1]]
     return bool(before.strip() or after.strip())

@@ -1,0 +1,1 @@
+"""StereoSet: does a model prefer stereotypes, and does it prefer sentences that mean something?"""

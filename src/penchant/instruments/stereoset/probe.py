@@ -1,0 +1,183 @@
+"""StereoSet (Nadeem et al. 2021): which of three sentences does a model find most probable?
+
+A cluster has a stereotypical (s), an anti-stereotypical (a) and an unrelated sentence (u) on one target term. SS is
+the percentage of clusters with s > a, LMS that of the comparisons s > u and a > u that hold, and ICAT is
+LMS · min(SS, 100 − SS)/50.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self, get_args
+
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA
+from penchant.engine.scorer import language_model
+from penchant.errors import MethodError
+from penchant.files import cited
+from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, Written, written
+from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset
+from penchant.instruments.stereoset.estimates import LMS_GAP, SS_GAP, cautions_of, estimates_of
+from penchant.instruments.stereoset.scoring import Name, asked_of, require_scorable, score, way_for
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate, Signature
+from penchant.report.no_difference import Scale
+from penchant.tables.documents import distinct
+from penchant.tables.places import listed
+
+Normalisation = Literal["none", "mean", "pen"]
+Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
+Parts = Part | Annotated[list[Part], Field(min_length=1)]
+
+
+def _each_once(names: Normalisations) -> Normalisations:
+    return distinct(names) if isinstance(names, list) else names
+
+
+def _parts_once(names: Parts) -> Parts:
+    return distinct(names) if isinstance(names, list) else names
+
+
+class StereoSet(Probe):
+    """Preference for stereotypes (SS), for sentences that mean something (LMS), and both in one number (ICAT).
+
+    `run` returns items (one row a cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
+    as means over target terms and over clusters, and SS by which of the two sentences has more tokens.
+    """
+
+    name: ClassVar[str] = "stereoset"
+    limited: ClassVar[str] = "clusters"
+    difference_scale: ClassVar[Scale] = Scale(
+        {SS_GAP: 100, LMS_GAP: 100}, "give percentage points, such as 5", 1, "percentage points", ".1f"
+    )
+
+    data: Annotated[str, CITED]
+    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence."""
+    part: Annotated[Parts, AfterValidator(_parts_once), Written(separator=",")] = Field(
+        default_factory=lambda: list(get_args(Part))
+    )
+    """The parts that are measured: `intra` (sentences that fill a blank), `inter` (sentences that follow a context).
+    Default: both."""
+    method: Name | None = None
+    """How a sentence is scored: lp (causal models); pll or pll-word-l2r (masked ones); stereoset, the authors' scores,
+    for intra only: with causal models the mean log2-probability of a token, with masked ones the mean probability of
+    the fill's pieces, filled in from left to right, the later ones masked; stereoset-one-mask, the same with the later
+    ones left out. Intersentence: the second sentence given the first. Default: lp or pll."""
+    normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
+    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
+    method."""
+    ties: Literal["half", "authors"] = "half"
+    """What a tie counts: one `half` (default), or as the `authors`' code has it, for the anti-stereotype and for the
+    unrelated sentence."""
+    on_unknown: OnUnknown = "stop"
+    """Whether clusters that hold something the tokenizer does not know `stop` the study, which lists them (default), or
+    are left out and counted (`skip`)."""
+
+    _read: dict[tuple[Path, tuple[Part, ...]], ClusterSet] = PrivateAttr(default_factory=dict)
+
+    def parts(self) -> list[Part]:
+        """The parts as a list, intra first."""
+        chosen = listed(self.part)
+        return [part for part in get_args(Part) if part in chosen]
+
+    def normalisations(self) -> list[str]:
+        """The normalisations as a list; empty where they are not set."""
+        return listed(self.normalise)
+
+    def clusters(self, base: Sequence[Path] = (Path(),)) -> ClusterSet:
+        """The clusters, checked and cached. Raises DataError naming file and cluster."""
+        key = self.find(self.data, base), tuple(self.parts())
+        if key not in self._read:
+            self._read[key] = read_stereoset(*key)
+        return self._read[key]
+
+    def asked(self, base: Sequence[Path] = (Path(),)) -> list[Cluster]:
+        """The clusters that are scored: all, or in a pilot some of every bias type and part."""
+        clusters = self.clusters(base).clusters
+        if self.limit is None:
+            return list(clusters)
+        return spread(
+            clusters,
+            self.limit,
+            seed=self.seed,
+            content=lambda cluster: [cluster.context, *(cluster.sentences[role] for role in ROLES)],
+            group=lambda cluster: f"{cluster.part}\0{cluster.bias_type}",
+        )
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The file that the clusters are read from."""
+        return [self.find(self.data, base)]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """What is read of every cluster, with its place."""
+        return [(text, cluster.place) for cluster in self.asked(base) for text in cluster.texts()]
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
+
+    def settle(self, model: Model) -> Self:
+        """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
+        way = way_for(self.method, language_model(model))
+        require_scorable(way, self.parts())
+        hows = self.normalisations() or (["none"] if way.means else list(NORMALISATIONS))
+        if way.means and hows != ["none"]:
+            told = f"normalisation '{next(how for how in hows if how != 'none')}' does not apply to {way.name}"
+            raise MethodError(f"{told}, which is a mean already", hint="use none")
+        return self.model_copy(update={"method": way.name, "normalise": hows, "part": self.parts()})
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The constant of `pen`, and the normalisations where they are all that apply to the method."""
+        means = signature.get("method", "").startswith("stereoset")
+        usual = signature.get("normalise") == ("none" if means else ",".join(NORMALISATIONS))
+        return {"pen-alpha", *(("normalise",) if usual else ())}
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The clusters, then how they are scored."""
+        lm = language_model(model)
+        return {
+            "data": cited(self.files(base)),
+            "part": written(self, "part"),
+            "method": self.method,
+            "normalise": written(self, "normalise"),
+            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            "ties": self.ties,
+            "bos": beginning(lm),
+            "dtype": lm.dtype,
+            **signed_unknown(self.on_unknown),
+        }
+
+    def signed(self, estimate: Estimate, signature: Signature) -> Signature:
+        """The signature with the normalisation of the estimate."""
+        return signature.with_(normalise=estimate.by["normalise"])
+
+    def measure(self, session: Session) -> Measured:
+        """Score the three sentences of every cluster."""
+        way = way_for(self.method, session.lm)
+        scorable, without_blank = asked_of(way, session.lm.kind, self.asked(session.base))
+        clusters, unknown = known_items(
+            session.lm,
+            scorable,
+            lambda cluster: cluster.texts(),
+            lambda cluster: cluster.place,
+            self.on_unknown,
+            "clusters",
+        )
+        session.expect(len(clusters), inputs=len(ROLES))
+        items = score(session, way, clusters)
+        return Measured(items, (*self.clusters(session.base).cautions, *without_blank, *unknown))
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """SS, LMS and ICAT, and SS by length, by part and score."""
+        return estimates_of(measured.items, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about ties, unequal token lengths, and scores that move with them."""
+        return cautions_of(measured.items, estimates, self)

@@ -1,0 +1,144 @@
+"""Scores of the three sentences of every cluster, as a table with one row a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from penchant.engine.methods import METHODS
+from penchant.engine.scorer import SentenceScore
+from penchant.errors import MethodError, one_of
+from penchant.instruments.session import Session
+from penchant.instruments.stereoset.data import ROLES, Cluster, Part, Role
+from penchant.models.load import LanguageModel
+
+Name = Literal["lp", "pll", "pll-word-l2r", "stereoset", "stereoset-one-mask"]
+AUTHORS: Name = "stereoset"
+ONE_MASK: Name = "stereoset-one-mask"
+LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti", "unrelated": "unrelated"}
+"""The roles as names of columns have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A way of scoring: `means` are per token or piece already, so that no normalisation applies, and read sentences
+    with a blank only."""
+
+    name: Name
+    means: bool
+
+
+def way_for(name: str | None, model: LanguageModel) -> Way:
+    """The way of that name, by default lp for causal and pll for masked models. Raises MethodError where it does not
+    fit the model."""
+    fitting: tuple[Name, ...] = (
+        ("lp", AUTHORS) if model.kind == "causal" else ("pll", "pll-word-l2r", AUTHORS, ONE_MASK)
+    )
+    chosen = fitting[0] if name is None else name
+    for known in fitting:
+        if known == chosen:
+            return Way(known, known not in METHODS)
+    told = f"method '{chosen}' does not fit {model.name}, which is {model.kind}"
+    raise MethodError(told, hint=one_of(chosen, fitting))
+
+
+def require_scorable(way: Way, parts: Sequence[Part]) -> None:
+    """Raise MethodError for intersentence clusters in the authors' scoring."""
+    if way.means and "inter" in parts:
+        raise MethodError(
+            f"method '{way.name}' has no score for intersentence clusters: the authors' is that of a next-sentence "
+            "head that they trained for it, which no checkpoint has",
+            where="part",
+            hint="measure part: [intra] with it, and score [inter] by lp (causal) or pll (masked), the second sentence "
+            "given the first",
+        )
+
+
+def asked_of(way: Way, kind: str, clusters: Sequence[Cluster]) -> tuple[list[Cluster], tuple[str, ...]]:
+    """The clusters that can be scored in a way, and what must be said of the others: a masked model is asked for the
+    fill of the blank by the authors' methods, and not every sentence has one."""
+    if kind == "causal" or not way.means:
+        return list(clusters), ()
+    kept = [cluster for cluster in clusters if cluster.worded != "no blank"]
+    if len(kept) == len(clusters):
+        return kept, ()
+    lost = len(clusters) - len(kept)
+    return kept, (
+        f"{lost} of {len(clusters):,} clusters are left out, because a sentence of theirs has nothing in the place of "
+        f"the blank that {way.name} could score",
+    )
+
+
+def score(session: Session, way: Way, clusters: Sequence[Cluster]) -> pl.DataFrame:
+    """One row a cluster: labels, texts, and of each sentence its fill, number of tokens, score (of lp, pll and
+    pll-word-l2r the sum of natural log-probabilities; of stereoset the mean log2-probability a token with a causal
+    model, the mean probability of the fill's pieces with a masked one), its tokens and their natural log-probabilities.
+    """
+    scores = list(_scores(session, way, clusters))
+    columns: dict[str, pl.Series] = {
+        "id": _text(cluster.id for cluster in clusters),
+        "part": _text(cluster.part for cluster in clusters),
+        "bias_type": _text(cluster.bias_type for cluster in clusters),
+        "target": _text(cluster.target for cluster in clusters),
+        "context": _text(cluster.context for cluster in clusters),
+        "worded": _text(cluster.worded for cluster in clusters),
+    }
+    total = _TOTALS[way.name if session.lm.kind == "masked" else f"{way.name}, causal"]
+    for number, role in enumerate(ROLES):
+        name, chosen = LETTERS[role], scores[number :: len(ROLES)]
+        columns[name] = _text(cluster.sentences[role] for cluster in clusters)
+        columns[f"fill_{name}"] = _text(_fill(cluster, role) for cluster in clusters)
+        columns[f"tokens_{name}"] = pl.Series([score.n for score in chosen], dtype=pl.Int32)
+        columns[f"score_{name}"] = pl.Series([total(score) for score in chosen], dtype=pl.Float64)
+        columns[f"pieces_{name}"] = pl.Series([list(score.tokens) for score in chosen], dtype=pl.List(pl.String))
+        values = [[None if v != v else v for v in score.token_logprobs.tolist()] for score in chosen]
+        columns[f"logprobs_{name}"] = pl.Series(values, dtype=pl.List(pl.Float32))
+    return pl.DataFrame(columns).with_columns((pl.col("tokens_stereotype") - pl.col("tokens_anti")).alias("difference"))
+
+
+def _text(values: Iterable[str]) -> pl.Series:
+    return pl.Series(list(values), dtype=pl.String)
+
+
+def _fill(cluster: Cluster, role: Role) -> str:
+    """The fill of the blank in a sentence, "" where there is none."""
+    fill = cluster.fills.get(role)
+    return "" if fill is None or fill.span is None else cluster.sentences[role][slice(*fill.span)]
+
+
+def _sum(score: SentenceScore) -> float:
+    return score.score
+
+
+def _mean_bits(score: SentenceScore) -> float:
+    return float(np.nanmean(score.token_logprobs) / np.log(2))
+
+
+def _mean_probability(score: SentenceScore) -> float:
+    return float(np.exp(score.token_logprobs).mean())
+
+
+_TOTALS: dict[str, Callable[[SentenceScore], float]] = {
+    **dict.fromkeys(("pll", "pll-word-l2r", "lp, causal"), _sum),
+    f"{AUTHORS}, causal": _mean_bits,
+    AUTHORS: _mean_probability,
+    ONE_MASK: _mean_probability,
+}
+
+
+def _scores(session: Session, way: Way, clusters: Sequence[Cluster]) -> Iterator[SentenceScore]:
+    """The scores of all sentences, those of one cluster together in the order of `ROLES`."""
+    places = [cluster.place for cluster in clusters for _ in ROLES]
+    texts = [text for cluster in clusters for text in cluster.texts()]
+    if not way.means:
+        spans = [span for cluster in clusters for span in cluster.spans()]
+        return session.scorer.parts(zip(texts, spans, places, strict=True), way.name)
+    if session.lm.kind == "causal":
+        return session.scorer.started(zip(texts, places, strict=True))
+    fills = [fill.span for cluster in clusters for fill in (cluster.fills[role] for role in ROLES) if fill.span]
+    later: Literal["masked", "left out"] = "masked" if way.name == AUTHORS else "left out"
+    return session.scorer.filled(zip(texts, fills, places, strict=True), later=later)
