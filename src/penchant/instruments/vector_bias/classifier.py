@@ -1,7 +1,7 @@
 """The classifier of RNSB: logistic regression with a quadratic penalty, fitted for many weightings of its rows at once.
 
-It minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ + b))), the objective of liblinear and so of scikit-learn's solver
-of that name with C = 1: the intercept b is the weight of one more feature, 1, and is penalised like the others.
+It minimises ½(|w|² + b²) + Σᵢ cᵢ log(1 + exp(−yᵢ(w·xᵢ + b))), the objective of liblinear and so of scikit-learn's
+solver of that name with C = 1: the intercept b is the weight of one more feature, 1, and is penalised like the others.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ _ELEMENTS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """Rows to learn from and rows to classify, in as many coordinates as the former need: the weights of a penalised fit
-    are a combination of the rows it learned from, so that no other direction matters."""
+    """Rows to learn from and rows to classify, in as many coordinates as the former need: the weights of a penalised
+    fit are a combination of the rows it learned from, so that no other direction matters."""
 
     learned: Array
     classified: Array

@@ -7,12 +7,13 @@ that a resample costs a few products of small matrices whatever the dimension is
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
 from penchant.instruments.vector_bias.classifier import Space
 from penchant.stats.association import unit
@@ -25,6 +26,7 @@ FIRST, SECOND, UNION, AGAINST = "A", "B", "A and B", "B against A"
 """The attributes that a number is of: one set, both together, or the classes that a classifier tells apart."""
 _ELEMENTS = 4_000_000
 """Array elements held at once."""
+Places: TypeAlias = NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class Vectors:
     a: Array
     b: Array
     pairs: bool = False
-    trained: tuple[Array, Array] | None = None
+    trained: tuple[Places, Places] | None = None
 
     @property
     def sets(self) -> tuple[Array, Array, Array, Array]:
@@ -70,12 +72,12 @@ class Counts:
         return cls(*(np.ones((1, len(part))) for part in vectors.sets))
 
     @classmethod
-    def drawn(cls, vectors: Vectors, resamples: int, seed: int) -> Counts:
-        """Resamples of the words within each set, with replacement; of pairs, both words together."""
-        rng = np.random.default_rng([seed, 13])
+    def drawn(cls, vectors: Vectors, resamples: int, seeds: Sequence[Sequence[int]]) -> Counts:
+        """Resamples of the words within each set, with replacement, with a seed for each set; of pairs, both words
+        together."""
         x, y, a, b = (
-            resample_counts(np.ones(len(part), dtype=np.intp), resamples, rng).astype(np.float64)
-            for part in vectors.sets
+            resample_counts(np.ones(len(part), dtype=np.intp), resamples, np.random.default_rng(seed)).astype(float)
+            for part, seed in zip(vectors.sets, seeds, strict=True)
         )
         return cls(x, x if vectors.pairs else y, a, b)
 
@@ -121,7 +123,8 @@ class Distances:
         products = shares @ self.products
         lengths = np.einsum("rt,rt->r", shares @ self.among, shares)[:, None]
         if distance == "euclid":
-            return np.sqrt(np.maximum(lengths + self.squares - 2 * products, 0))
+            apart: Array = np.sqrt(np.maximum(lengths + self.squares - 2 * products, 0))
+            return apart
         with np.errstate(divide="ignore", invalid="ignore"):
             cosine: Array = 1 - products / np.sqrt(lengths * self.squares)
         return cosine
@@ -132,8 +135,8 @@ class Distances:
         return gap
 
 
-def _beside(x: Array, y: Array) -> tuple[Array, Array]:
-    """Weights of X and of Y among all targets."""
+def beside(x: Array, y: Array) -> tuple[Array, Array]:
+    """The weights of all targets in the mean of X and in that of Y, from how often each word occurs."""
     return np.column_stack([_shares(x), np.zeros_like(y)]), np.column_stack([np.zeros_like(x), _shares(y)])
 
 
@@ -143,7 +146,7 @@ def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array
     distances = Distances.of(vectors.targets, vectors.attributes)
     parts: dict[str, list[Array]] = {}
     for block in counts.blocks(len(distances.squares)):
-        values = distances.differences(*_beside(block.x, block.y), distance)
+        values = distances.differences(*beside(block.x, block.y), distance)
         for name, value in _by_attributes(values, block).items():
             parts.setdefault(name, []).append(value)
     return {name: np.concatenate(each) for name, each in parts.items()}
@@ -168,9 +171,11 @@ def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
 
 
 def similarities(vectors: Vectors) -> tuple[Array, Array]:
-    """The cosine of every attribute with the mean of X and with the mean of Y, (a + b,) each."""
-    x, y, both = vectors.x.mean(axis=0), vectors.y.mean(axis=0), unit(vectors.attributes)
-    return both @ unit(x[None])[0], both @ unit(y[None])[0]
+    """The cosine of every attribute with the mean of X and with the mean of Y, (a + b,) each; NaN for a mean of 0."""
+    means, both = (part.mean(axis=0) for part in (vectors.x, vectors.y)), unit(vectors.attributes)
+    with np.errstate(invalid="ignore"):
+        x, y = (both @ (mean / np.linalg.norm(mean)) for mean in means)
+    return x, y
 
 
 def parts_of(values: Array, vectors: Vectors) -> dict[str, Array]:
@@ -270,7 +275,7 @@ def rnsb(vectors: Vectors, counts: Counts) -> Array:
     return divergence(probabilities, np.concatenate([counts.x, counts.y], axis=1))
 
 
-def learning(vectors: Vectors) -> tuple[Array, Array, Space]:
+def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
     """Which attributes the classifier learns from, their labels (0 of A, 1 of B), and the space of its fits."""
     n, m = len(vectors.a), len(vectors.b)
     first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
