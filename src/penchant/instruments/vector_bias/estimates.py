@@ -123,13 +123,17 @@ def interval(value: float, draws: Array, n: int, level: float, measure: Measure)
     return low, high
 
 
-def named(measure: Measure, n: int, resamples: int, lost: int, seed: int) -> str:
-    """The name of an interval, for `Estimate.how`."""
+def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> str:
+    """The name of an interval, for `Estimate.how`; of a difference, if it is of `both` models."""
+    of = " of both at once" if both else ""
     left_out = f", {lost} without spread left out" if lost else ""
-    method = "basic bootstrap of the square root" if measure == "rnsb" else "percentile bootstrap"
-    over = f"attributes, {n} of them" if measure == "ect" else f"words, {n} in the smallest list"
+    if measure == "ect":
+        statistic, over = " of Spearman's ρ", f"attributes{of}, {n} of them"
+    else:
+        statistic, over = "", f"words{of}, {n} in the smallest list"
+    method = "basic bootstrap of the square root" if measure == "rnsb" and not both else "percentile bootstrap"
     times = "refits" if measure == "rnsb" else "resamples"
-    return f"expanded {method} over {over}, {resamples} {times}{left_out}, seed {seed}"
+    return f"expanded {method}{statistic} over {over}, {resamples} {times}{left_out}, seed {seed}"
 
 
 def few(n: int) -> str:
