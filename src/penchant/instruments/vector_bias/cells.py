@@ -113,7 +113,7 @@ def _cell(id_: str, part: pl.DataFrame, settings: VectorBias) -> Cell:
 
 def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
     rows = [side["vector"][int(place)].to_numpy() for place in places]
-    return np.array(rows, dtype=np.float64).reshape(len(rows), -1)
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
 def _kept(words: Words, settings: VectorBias) -> Places:

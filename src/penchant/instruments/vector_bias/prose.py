@@ -46,8 +46,9 @@ def _rnsb(settings: VectorBias) -> str:
     return (
         "RNSB, relative negative sentiment bias [@sweeney2019]: a logistic regression (quadratic penalty with weight "
         f"1, of the intercept too) learns to tell B from A. {learned}. P(B) of all targets, scaled to sum to 1, is "
-        "held against equal shares by the Kullback–Leibler divergence, in nats. B takes the place of negative words, X and "
-        f"Y together that of the words judged. Its interval and its test fit the classifier {settings.refits} times."
+        "held against equal shares by the Kullback–Leibler divergence, in nats. B takes the place of negative words, "
+        "X and Y together that of the words judged. Its interval and its test fit the classifier "
+        f"{settings.refits} times."
     )
 
 
