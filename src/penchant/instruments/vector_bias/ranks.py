@@ -67,11 +67,12 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
         return []
     settings = VectorBias.of(results[0].signature)
     every = [both for both in shared_cells(results, settings) if not both[0].note] if len(results) > 1 else []
-    made = (_ranking(every, measure, settings) for measure in settings.measures)
+    made = (ranking_of(every, measure, settings) for measure in settings.measures)
     return [ranking for ranking in made if ranking.queries]
 
 
-def _ranking(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBias) -> Ranking:
+def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBias) -> Ranking:
+    """The ranks under one measure, from every category as each of the models has it."""
     queries, values, draws = [], [], []
     for models in every:
         found = [observed(cell, measure, settings) for cell in models]
@@ -109,7 +110,7 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
         return {}
     settings = VectorBias.of(results[0].signature)
     found = {
-        NAMES[ranking.measure]: _estimates(
+        NAMES[ranking.measure]: estimates_of(
             ranking.ranks.mean(axis=1), ranking.draws, len(ranking.queries), NAMES[ranking.measure], settings
         )
         for ranking in made
@@ -118,11 +119,12 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
         fewest = min(ranking.draws.shape[1] for ranking in made)
         whole = np.mean([ranking.ranks.mean(axis=1) for ranking in made], axis=0)
         draws = np.mean([ranking.draws[:, :fewest] for ranking in made], axis=0)
-        found[EVERY] = _estimates(whole, draws, sum(len(ranking.queries) for ranking in made), EVERY, settings)
+        found[EVERY] = estimates_of(whole, draws, sum(len(ranking.queries) for ranking in made), EVERY, settings)
     return found
 
 
-def _estimates(ranks: Array, draws: Array, queries: int, name: str, settings: VectorBias) -> list[Estimate]:
+def estimates_of(ranks: Array, draws: Array, queries: int, name: str, settings: VectorBias) -> list[Estimate]:
+    """The mean rank of every model, from those of the data (models,) and of resamples (models, resamples)."""
     how = f"percentile bootstrap over words, {draws.shape[1]} resamples, seed {settings.seed}"
     return [
         Estimate(f"mean rank by {name}", float(value), queries, *_bounds(own, settings.level), settings.level, how)
