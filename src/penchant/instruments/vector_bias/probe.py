@@ -14,7 +14,7 @@ from pydantic import AfterValidator, Field, PrivateAttr
 from penchant.corpus.sampling import spread
 from penchant.corpus.stimuli import WORD, Category, StimulusSet, WordList, read_stimuli, word_rows
 from penchant.errors import DataError, MethodError
-from penchant.instruments.base import Measured, Model, Probe
+from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.vector_bias.cells import SIDES, cells
@@ -135,6 +135,10 @@ class VectorBias(Probe):
         """None: words that the vectors lack are counted as missing."""
         self.chosen(base)
         return []
+
+    def text_needs(self, base: Sequence[Path]) -> TextNeeds:
+        """The stimuli, in any form, which vectors that a study trains may take together."""
+        return TextNeeds(self.stimuli(base))
 
     def settle(self, model: Model) -> Self:
         """The probe with `case` decided. Raises MethodError for a model without static word vectors."""
