@@ -26,7 +26,7 @@ from penchant.study.spec import schema as study_schema
 from penchant.study.starting import write_template
 
 NAMES = sorted(instruments())
-SECOND = {"weat": ["vectors.txt"]}
+SECOND = {"weat": ["vectors.txt"], "vector-bias": ["first.txt", "second.txt"]}
 """Models of a template's study, where two of the bundled ones do not fit."""
 
 

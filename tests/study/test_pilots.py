@@ -24,7 +24,7 @@ from penchant.study.starting import write_template
 
 Program = Callable[..., Answer]
 NAMES = sorted(instruments())
-MODELS = {"weat": ["vectors.txt"]}
+MODELS = {"weat": ["vectors.txt"], "vector-bias": ["first.txt"]}
 LISTED = ("weat", "seat", "ceat", "logprob-bias")
 PAIRS = "\n".join(
     ["good\tbad\tgroup", *(f"The cat {i} sleeps .\tThe cat {i} sleep .\t{'ab'[i >= 15]}" for i in range(20))]

@@ -99,6 +99,8 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     """Parameters that stand for the conventions of another tool, by its name."""
     drawn: ClassVar[str] = ""
     """The field that names sentences where a study may draw them from its running text instead."""
+    sets_of: ClassVar[tuple[str, ...]] = ()
+    """The folders of other instruments of penchant whose bundled sets it reads too."""
     limited: ClassVar[str] = ""
     """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
 
@@ -272,11 +274,17 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
 
     @classmethod
     def find(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> Path:
-        """The file or directory of that name in `base`, or the set of that name that comes with the instrument.
+        """The file or directory of that name in `base`, or the set of that name that comes with the instrument, or with
+        one of those in `sets_of`.
 
         Raises DataError naming the places looked in.
         """
-        return find_data(name, base=base, sets=cls.folder() / "sets")
+        return find_data(name, base=base, sets=cls.set_folders())
+
+    @classmethod
+    def set_folders(cls) -> list[Path]:
+        """The folders in which its bundled sets are, its own first."""
+        return [cls.folder() / "sets", *(Path(__file__).parent / other / "sets" for other in cls.sets_of)]
 
 
 explain(Probe, ())

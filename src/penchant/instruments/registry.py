@@ -118,8 +118,9 @@ def own_references(described: Instrument) -> Mapping[str, Reference]:
 
 
 def bundled_sets(described: Instrument) -> list[str]:
-    """The names of the data sets that come with an instrument."""
-    return bundled(described.folder / described.sets, SET_FILE)
+    """The names of the data sets that come with an instrument, and of those of others that it reads too."""
+    homes = [described.folder / described.sets, *described.probe.set_folders()[1:]]
+    return list(dict.fromkeys(name for home in homes for name in bundled(home, SET_FILE)))
 
 
 _WHICH = ("dataset", "file", "kind", "variant", "group", "id")

@@ -26,8 +26,9 @@ def bundled(home: Path, file: str) -> list[str]:
     return sorted(place.parent.name for place in home.glob(f"*/{file}"))
 
 
-def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, sets: Path | None = None) -> Path:
-    """Locate a file or directory: the first match under the directories of `base`, else that directory of `sets`.
+def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, sets: Path | Sequence[Path] = ()) -> Path:
+    """Locate a file or directory: the first match under the directories of `base`, else that directory in `sets`, one
+    folder of bundled sets or several.
 
     `base` defaults to the working directory. Raises DataError naming the places searched, and similar names there.
     """
@@ -39,11 +40,12 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
     for place in places:
         if exists(place):
             return place
-    known = [] if sets is None else bundled(sets, SET_FILE)
-    if sets is not None and str(name) in known:
-        return sets / str(name)
+    homes = [sets] if isinstance(sets, Path) else sets
+    known = {each: home / each for home in reversed(homes) for each in bundled(home, SET_FILE)}
+    if str(name) in known:
+        return known[str(name)]
     searched = ", ".join(dict.fromkeys(str(place.parent.absolute()) for place in places)) or "no directory"
-    similar = _similar(path, known, [place.parent for place in places])
+    similar = _similar(path, list(known), [place.parent for place in places])
     hint = f"did you mean {', '.join(similar)}?" if similar else "check the name, or give the whole path"
     raise DataError(f"no such file or directory (looked in {searched})", where=str(name), hint=hint)
 

@@ -1,0 +1,124 @@
+"""The words of a category that a model has, with their vectors, and resamples of them."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from penchant.instruments.vector_bias.measures import Counts, Distance, Measure, Places, Vectors, values
+from penchant.stats.inputs import Array
+
+if TYPE_CHECKING:
+    from penchant.instruments.vector_bias.probe import VectorBias
+
+SIDES = ("X", "Y", "A", "B")
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A category: the words of each set that have a vector, by name, their vectors, and those that have none. `note`
+    says why there are no numbers; it is empty where there are."""
+
+    id: str
+    label: str
+    names: tuple[Words, Words, Words, Words]
+    lost: Mapping[str, Words]
+    vectors: Vectors
+    note: str = ""
+
+    def words(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        """The attributes and the targets, each word with its set, in the order of `Vectors`."""
+        named = [[(side, word) for word in part] for side, part in zip(SIDES, self.names, strict=True)]
+        return [*named[2], *named[3]], [*named[0], *named[1]]
+
+    def counts(self, resamples: int, seed: int) -> Counts:
+        """Resamples of the words. A list has the same ones in every category and model where it has the same words."""
+        seeds = [seed_of(part, seed) for part in self.names]
+        return Counts.drawn(self.vectors, resamples, seeds)
+
+    def draws(self, measure: Measure, settings: VectorBias, resamples: int) -> Mapping[str, Array]:
+        """A measure for every resample, by the attributes that it is of."""
+        digest = hashlib.blake2b(repr(self.names).encode())
+        for part in (*self.vectors.sets, *(self.vectors.trained or ())):
+            digest.update(part.tobytes())
+        request = _Request(
+            digest.hexdigest(), measure, settings.distance, resamples, settings.seed, self.vectors.pairs, self
+        )
+        return _drawn(request)
+
+
+@dataclass(frozen=True, slots=True)
+class _Request:
+    """What draws are asked for; equal where the draws are."""
+
+    digest: str
+    measure: Measure
+    distance: Distance
+    resamples: int
+    seed: int
+    pairs: bool
+    cell: Cell = field(compare=False)
+
+
+@lru_cache(maxsize=256)
+def _drawn(request: _Request) -> Mapping[str, Array]:
+    """Kept, since a comparison and the ranks of models read the draws of a model again."""
+    counts = request.cell.counts(request.resamples, request.seed)
+    return values(request.cell.vectors, counts, request.measure, request.distance)
+
+
+def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
+    """The seed of what is drawn of some words: the same for the same words."""
+    return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
+
+
+def cells(items: pl.DataFrame, settings: VectorBias) -> Iterator[Cell]:
+    """The categories of a table of items. Words are sorted, so that the order of a file changes no number."""
+    for (id_,), part in items.group_by("category", maintain_order=True):
+        yield _cell(str(id_), part, settings)
+
+
+def _cell(id_: str, part: pl.DataFrame, settings: VectorBias) -> Cell:
+    pairs = bool(part["pair"].is_not_null().any())
+    sides = [part.filter(side=side) for side in SIDES]
+    keep = [side["vector"].is_not_null().to_numpy() for side in sides]
+    if pairs:  # a pair that lacks a word is left out whole
+        keep[0] = keep[1] = keep[0] & keep[1]
+    order = [np.argsort(side["word"].to_numpy(), kind="stable") for side in sides]
+    order[1] = order[0] if pairs else order[1]
+    chosen = [[i for i in place if there[i]] for place, there in zip(order, keep, strict=True)]
+    names = [tuple(side["word"].gather(places)) for side, places in zip(sides, chosen, strict=True)]
+    lost = {
+        name: tuple(side["word"].filter(pl.Series(~there)))
+        for name, side, there in zip(SIDES, sides, keep, strict=True)
+    }
+    missing = "; ".join(
+        f"{len(lost[name])} of {len(side)} words of {name} are missing"
+        for name, side in zip(SIDES, sides, strict=True)
+        if len(lost[name]) > settings.max_missing * len(side)
+    )
+    note = missing or ("" if all(names) else "a list is empty")
+    x, y, a, b = (_matrix(side, places) for side, places in zip(sides, chosen, strict=True))
+    trained = None if settings.split is None else (_kept(names[2], settings), _kept(names[3], settings))
+    vectors = Vectors(x, y, a, b, pairs, trained)
+    return Cell(id_, part["label"][0], (names[0], names[1], names[2], names[3]), lost, vectors, note)
+
+
+def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
+    rows = [side["vector"][int(place)].to_numpy() for place in places]
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 0)
+
+
+def _kept(words: Words, settings: VectorBias) -> Places:
+    """The places of the attributes that the classifier learns from: all but the share `split`, at least one."""
+    held_out = min(round((settings.split or 0) * len(words)), len(words) - 1)
+    places = np.random.default_rng([*seed_of(words, settings.seed), 17]).permutation(len(words))
+    kept: Places = np.sort(places[max(held_out, 0) :])
+    return kept

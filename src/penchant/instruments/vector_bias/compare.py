@@ -1,0 +1,93 @@
+"""Two models on the same words: differences of every measure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.vector_bias.cells import Cell, cells
+from penchant.instruments.vector_bias.estimates import (
+    NAMES,
+    attributes_of,
+    few,
+    named,
+    observed,
+    resamples_of,
+    smallest,
+    words_of,
+)
+from penchant.instruments.vector_bias.measures import Measure
+from penchant.instruments.vector_bias.probe import VectorBias
+from penchant.records import Estimate, Result, summary_table
+from penchant.stats.bootstrap import expanded_p, expanded_percentile
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import Array, joined
+
+DIFFERENCE = {measure: f"difference of {name}" for measure, name in NAMES.items()}
+"""What differences of the measures are called."""
+
+
+def compare(a: Result, b: Result) -> pl.DataFrame:
+    """Every measure of a minus that of b, by category and attributes, over the words that both have.
+
+    The same words are resampled in both, and the test is by those draws; Holm's adjustment is over all differences of a
+    measure. Raises StudyError for results that cannot be compared, naming what differs."""
+    require_comparable(a, b, free={"model", "case"}, items=["id"])
+    settings = VectorBias.of(a.signature)
+    pair = f"{a.signature['model']} − {b.signature['model']}"
+    signature = difference_signature(a, b)
+    family = with_holm(_differences([a, b], settings), lambda estimate: estimate.measure)
+    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in family)
+
+
+def shared_cells(results: Sequence[Result], settings: VectorBias) -> Iterator[tuple[Cell, ...]]:
+    """Every category in each of some results, with the words that all of them have."""
+    there = np.all([result.items["vector"].is_not_null().to_numpy() for result in results], axis=0)
+    kept = pl.Series(there)
+    frames = [
+        result.items.with_columns(pl.when(kept).then(pl.col("vector")).otherwise(None).alias("vector"))
+        for result in results
+    ]
+    yield from zip(*(cells(frame, settings) for frame in frames), strict=True)
+
+
+def _differences(results: Sequence[Result], settings: VectorBias) -> Iterator[Estimate]:
+    for one, other in shared_cells(results, settings):
+        for measure in settings.measures:
+            for name in attributes_of(measure):
+                n = words_of(one, measure, name)
+                by = {"category": one.id, "label": one.label, "attributes": name}
+                empty = Estimate(DIFFERENCE[measure], math.nan, n, level=settings.level, note=one.note, by=by)
+                yield empty if one.note else _difference(empty, (one, other), measure, settings)
+
+
+def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, settings: VectorBias) -> Estimate:
+    name = empty.by["attributes"]
+    values = [observed(cell, measure, settings)[name] for cell in both]
+    gap = values[0] - values[1]
+    if math.isnan(gap):
+        return replace(empty, note="one of the models has no number")
+    resamples = resamples_of(measure, settings)
+    draws = [cell.draws(measure, settings, resamples)[name] for cell in both]
+    n = smallest(both[0], measure, name)
+    lost = sum(map(len, both[0].lost.values()))
+    note = joined(f"over the words that both have, without {lost}" if lost else "", few(n))
+    return difference(replace(empty, note=note), gap, draws[0] - draws[1], n, measure, settings)
+
+
+def difference(empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBias) -> Estimate:
+    """A difference with its interval and test, from the differences of the same resamples in both models."""
+    kept = draws[~np.isnan(draws)]
+    if n < 2 or not len(kept) or np.ptp(kept) == 0:
+        note = joined(empty.note, "no interval: a list has one word" if n < 2 else "no interval: all resamples agree")
+        return replace(empty, value=gap, note=note)
+    low, high = expanded_percentile(kept, n, settings.level)
+    how = named(measure, n, len(draws), len(draws) - len(kept), settings.seed, both=True)
+    over = "attributes" if measure == "ect" else "words"
+    test = f"expanded percentile bootstrap over {over} of both at once, two-sided"
+    return replace(empty, value=gap, low=low, high=high, how=how, p=expanded_p(kept, n), test=test)

@@ -1,0 +1,187 @@
+"""Every measure of a category with its interval over words and its test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from penchant.instruments.vector_bias.cells import Cell
+from penchant.instruments.vector_bias.exchange import Tested, exchanged
+from penchant.instruments.vector_bias.measures import (
+    AGAINST,
+    FIRST,
+    SECOND,
+    UNION,
+    Counts,
+    Measure,
+    learning,
+    relations,
+    values,
+)
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_percentile
+from penchant.stats.hypothesis_tests import held_against
+from penchant.stats.inputs import Array, joined
+
+if TYPE_CHECKING:
+    from penchant.instruments.vector_bias.probe import VectorBias
+
+NAMES: dict[Measure, str] = {"rnd": "RND", "rnsb": "RNSB", "mac": "MAC", "ect": "ECT", "ripa": "RIPA"}
+"""What estimates of the measures are called."""
+FEW = 8
+"""Fewer words than this in a list give a rough interval: a convention of this package, from docs/validity.md."""
+FEWEST_RANKED = 3
+"""Fewer attributes than this have no rank correlation worth the name."""
+
+
+def attributes_of(measure: Measure) -> tuple[str, ...]:
+    """The attributes that a measure is computed for."""
+    return (AGAINST,) if measure == "rnsb" else (FIRST, SECOND, UNION)
+
+
+def resamples_of(measure: Measure, settings: VectorBias) -> int:
+    """How many resamples a measure has."""
+    return settings.refits if measure == "rnsb" else settings.resamples
+
+
+def estimates(cell: Cell, settings: VectorBias) -> Iterator[Estimate]:
+    """Every measure that is asked for, for every set of attributes."""
+    for measure in settings.measures:
+        if cell.note:
+            for name in attributes_of(measure):
+                by = {"category": cell.id, "label": cell.label, "attributes": name}
+                n = words_of(cell, measure, name)
+                yield Estimate(NAMES[measure], math.nan, n, level=settings.level, note=cell.note, by=by)
+            continue
+        found = observed(cell, measure, settings)
+        draws = cell.draws(measure, settings, resamples_of(measure, settings))
+        tests = exchanged(
+            cell.vectors,
+            found,
+            measure,
+            settings.distance,
+            draws=settings.resamples,
+            refits=settings.refits,
+            seed=settings.seed,
+        )
+        for name, value in found.items():
+            yield _estimate(cell, measure, name, value, draws[name], tests[name], settings)
+
+
+def observed(cell: Cell, measure: Measure, settings: VectorBias) -> dict[str, float]:
+    """A measure of the words as they are, by the attributes that it is of."""
+    of_words = values(cell.vectors, Counts.once(cell.vectors), measure, settings.distance)
+    few = {name: measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED for name in of_words}
+    return {name: math.nan if few[name] else float(value[0]) for name, value in of_words.items()}
+
+
+def words_of(cell: Cell, measure: Measure, attributes: str) -> int:
+    """The number of words that an estimate is over: targets and attributes; the attributes alone for ECT, whose
+    interval takes the targets as they are."""
+    x, y, a, b = map(len, cell.names)
+    chosen = {FIRST: a, SECOND: b}.get(attributes, a + b)
+    return chosen if measure == "ect" else x + y + chosen
+
+
+def smallest(cell: Cell, measure: Measure, attributes: str) -> int:
+    """The number of words in the smallest list that is resampled."""
+    x, y, a, b = map(len, cell.names)
+    drawn = {FIRST: [a], SECOND: [b]}.get(attributes, [a, b])
+    return sum(drawn) if measure == "ect" else min(x, y, *drawn)
+
+
+def _estimate(
+    cell: Cell, measure: Measure, name: str, value: float, draws: Array, test: Tested, settings: VectorBias
+) -> Estimate:
+    by = {"category": cell.id, "label": cell.label, "attributes": name}
+    estimate = Estimate(NAMES[measure], value, words_of(cell, measure, name), level=settings.level, by=by)
+    if math.isnan(value):
+        return replace(estimate, note=_why_none(cell, measure, name))
+    n = smallest(cell, measure, name)
+    kept = draws[~np.isnan(draws)]
+    low, high = interval(value, kept, n, settings.level, measure)
+    notes = [_without_interval(low, n), few(n), *_of_measure(cell, measure)]
+    how = "" if math.isnan(low) else named(measure, n, len(draws), len(draws) - len(kept), settings.seed)
+    estimate = replace(estimate, low=low, high=high, how=how, p=test.p, test=test.name, note=joined(*notes))
+    return held_against(estimate, 0) if measure in ("rnd", "ripa") else estimate
+
+
+def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
+    """The bounds of a value from its draws: expanded percentiles. RNSB is a divergence, which noise makes larger, and
+    resampling adds noise to what a sample has: the basic bootstrap of its square root takes that off again. NaN where
+    all draws are alike."""
+    if n < 2 or not len(draws) or np.ptp(draws) == 0:
+        return math.nan, math.nan
+    if measure != "rnsb":
+        return expanded_percentile(draws, n, level)
+    below, above = expanded_percentile(np.sqrt(draws), n, level)
+    low, high = (max(2 * math.sqrt(value) - bound, 0.0) ** 2 for bound in (above, below))
+    return low, high
+
+
+def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> str:
+    """The name of an interval, for `Estimate.how`; of a difference, if it is of `both` models."""
+    of = " of both at once" if both else ""
+    left_out = f", {lost} without spread left out" if lost else ""
+    if measure == "ect":
+        statistic, over = " of Spearman's ρ", f"attributes{of}, {n} of them"
+    else:
+        statistic, over = "", f"words{of}, {n} in the smallest list"
+    method = "basic bootstrap of the square root" if measure == "rnsb" and not both else "percentile bootstrap"
+    times = "refits" if measure == "rnsb" else "resamples"
+    return f"expanded {method}{statistic} over {over}, {resamples} {times}{left_out}, seed {seed}"
+
+
+def few(n: int) -> str:
+    """The caution for few words; empty for enough."""
+    return f"the interval is rough: {n} words are few, {FEW} would do" if 2 <= n < FEW else ""
+
+
+def _without_interval(low: float, n: int) -> str:
+    if not math.isnan(low):
+        return ""
+    return "no interval: a list has one word" if n < 2 else "no interval: all resamples agree"
+
+
+def _why_none(cell: Cell, measure: Measure, name: str) -> str:
+    if measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED:
+        return f"a rank correlation needs {FEWEST_RANKED} attributes"
+    return "a mean of targets has no direction, or is as near to all attributes"
+
+
+def _of_measure(cell: Cell, measure: Measure) -> Iterator[str]:
+    """What must be known of a measure in this category."""
+    if measure == "ripa":
+        same = int((~relations(cell.vectors).any(axis=-1)).sum())
+        if same:
+            yield f"{same} pairs have one vector and count as 0"
+    if measure == "rnsb" and cell.vectors.trained is not None:
+        right, of = held_out(cell)
+        yield f"the classifier is right for {right} of {of} attributes held out"
+
+
+def held_out(cell: Cell) -> tuple[int, int]:
+    """How many of the attributes that the classifier did not learn from it tells right, and how many there are."""
+    vectors = cell.vectors
+    chosen, labels, _ = learning(vectors)
+    others = np.setdiff1d(np.arange(len(vectors.attributes)), chosen)
+    if not len(others):
+        return 0, 0
+    space = learning(replace(vectors, x=vectors.attributes[others], y=vectors.attributes[:0]))[2]
+    found = space.probabilities(labels[None], np.ones((1, len(chosen))))[0] > 0.5
+    return int((found == (others >= len(vectors.a))).sum()), len(others)
+
+
+def told_lost(cells: Sequence[Cell], model: str) -> Iterable[str]:
+    """Cautions about words without a vector, each once, and about categories without numbers."""
+    words = list(dict.fromkeys(word for cell in cells for part in cell.lost.values() for word in part))
+    if words:
+        shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
+        yield f"{len(words)} stimuli are not in the vocabulary of {model}, or have no direction there: {shown}"
+    lacking = [cell.id for cell in cells if cell.note]
+    if lacking:
+        yield f"no numbers for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"

@@ -1,0 +1,169 @@
+"""Permutation tests: exchange of targets between X and Y, and of labels between A and B."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+
+from penchant.instruments.vector_bias.measures import (
+    AGAINST,
+    FIRST,
+    SECOND,
+    UNION,
+    Distance,
+    Distances,
+    Measure,
+    Vectors,
+    divergence,
+    learning,
+    parts_of,
+    relations,
+    spearman,
+)
+from penchant.stats.hypothesis_tests import sign_flip
+from penchant.stats.inputs import Array
+
+EXACT = 20_000
+"""The largest number of partitions that are all gone through."""
+_TOLERANCE = 1e-12
+_ELEMENTS = 4_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Partitions:
+    """Ways of dividing n + m words into sets of n and m: 1 for those of the first set, (P, n + m). `exact`: these are
+    all that there are, the one of the data among them."""
+
+    first: Array
+    exact: bool
+
+    @classmethod
+    def of(cls, n: int, m: int, *, draws: int, seed: int, exact: int = EXACT) -> Partitions:
+        """All of them, where they are at most `exact`, else `draws` random ones."""
+        total = math.comb(n + m, n)
+        if total <= exact:
+            chosen = np.array(list(combinations(range(n + m), n)))
+        else:
+            rng = np.random.default_rng([seed, 19])
+            chosen = rng.random((draws, n + m)).argpartition(n - 1, axis=1)[:, :n]
+        first = np.zeros((len(chosen), n + m))
+        np.put_along_axis(first, chosen, 1.0, axis=1)
+        return cls(first, total <= exact)
+
+    def blocks(self, width: int) -> Iterator[Array]:
+        """The same in blocks whose results have some number of columns."""
+        step = max(1, _ELEMENTS // width)
+        for start in range(0, len(self.first), step):
+            yield self.first[start : start + step]
+
+    def p(self, observed: float, permuted: Array, *, tail: str) -> float:
+        """The share of partitions at least as extreme: on either side of their mean, `low` or `high`. Where they are
+        drawn, the data count with them (Phipson & Smyth 2010). NaN without a value."""
+        if math.isnan(observed) or np.isnan(permuted).any():
+            return math.nan
+        every = permuted if self.exact else np.append(permuted, observed)
+        centre = every.mean()
+        slack = _TOLERANCE * max(1.0, float(np.abs(every).max()))
+        far, bound = {
+            "both": (np.abs(every - centre), abs(observed - centre)),
+            "low": (-every, -observed),
+            "high": (every, observed),
+        }[tail]
+        return float((far >= bound - slack).mean())
+
+    def name(self, what: str, tail: str) -> str:
+        """The test, for `Estimate.test`."""
+        kind = f"all {len(self.first):,} partitions" if self.exact else f"{len(self.first):,} random partitions"
+        return f"permutation of {what}, {kind}, {'two-sided' if tail == 'both' else f'{tail} values'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Tested:
+    """A p-value and the name of its test; "" where there is none."""
+
+    p: float = math.nan
+    name: str = ""
+
+
+def exchanged(
+    vectors: Vectors,
+    observed: Mapping[str, float],
+    measure: Measure,
+    distance: Distance,
+    *,
+    draws: int,
+    refits: int,
+    seed: int,
+) -> dict[str, Tested]:
+    """The test of a measure's values, by the attributes that they are of.
+
+    RND and RIPA: words change places between X and Y (RIPA over pairs: within pairs), two-sided. ECT: the same, and low
+    values count, because its largest, 1, means that X and Y are alike. RNSB: labels change places between A and B, and
+    high values count, because its smallest, 0, means that no target is nearer to B. MAC has no null hypothesis.
+    """
+    if measure == "mac":
+        return {name: Tested() for name in observed}
+    if measure == "rnsb":
+        return {AGAINST: _labels(vectors, observed[AGAINST], refits, seed)}
+    if measure == "ripa" and vectors.pairs:
+        return _within_pairs(vectors, draws, seed)
+    partitions = Partitions.of(len(vectors.x), len(vectors.y), draws=draws, seed=seed)
+    tail = "low" if measure == "ect" else "both"
+    permuted = {"rnd": _rnd, "ect": _ect, "ripa": _ripa}[measure](vectors, partitions, distance)
+    name = partitions.name("targets", tail)
+    return {part: Tested(partitions.p(observed[part], permuted[part], tail=tail), name) for part in observed}
+
+
+def _rnd(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
+    distances = Distances.of(vectors.targets, vectors.attributes)
+    blocks = [
+        {name: part.mean(axis=1) for name, part in parts_of(_gaps(distances, first, distance), vectors).items()}
+        for first in partitions.blocks(len(distances.squares))
+    ]
+    return {name: np.concatenate([block[name] for block in blocks]) for name in (FIRST, SECOND, UNION)}
+
+
+def _gaps(distances: Distances, first: Array, distance: Distance) -> Array:
+    n = first[0].sum()
+    return distances.differences(first / n, (1 - first) / (first.shape[1] - n), distance)
+
+
+def _ect(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
+    """ρ of cosine distances is that of cosines. `distance` is RND's."""
+    distances = Distances.of(vectors.targets, vectors.attributes)
+    blocks = []
+    for first in partitions.blocks(len(distances.squares)):
+        one, other = (parts_of(distances.to_mean(side, "cosine"), vectors) for side in (first, 1 - first))
+        blocks.append({name: spearman(one[name], other[name]) for name in one})
+    return {name: np.concatenate([block[name] for block in blocks]) for name in (FIRST, SECOND, UNION)}
+
+
+def _ripa(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
+    """The relation of t and u is minus that of u and t. So the sum over pairs of a word of the first set and one of the
+    second is the sum over words of the first set and all others. `distance` is RND's."""
+    both = vectors.targets
+    every = relations(Vectors(both, both, vectors.a, vectors.b)).sum(axis=1) @ vectors.attributes.T  # (t, a)
+    pairs = len(vectors.x) * len(vectors.y)
+    return {name: partitions.first @ part.mean(axis=1) / pairs for name, part in parts_of(every, vectors).items()}
+
+
+def _within_pairs(vectors: Vectors, draws: int, seed: int) -> dict[str, Tested]:
+    table = relations(vectors) @ vectors.attributes.T  # (n, a)
+    name = f"sign-flip over {len(table)} pairs"
+    return {
+        part: Tested(sign_flip(columns.mean(axis=1), seed=seed, draws=draws), name)
+        for part, columns in parts_of(table, vectors).items()
+    }
+
+
+def _labels(vectors: Vectors, observed: float, refits: int, seed: int) -> Tested:
+    chosen, labels, space = learning(vectors)
+    second = int(labels.sum())
+    partitions = Partitions.of(len(labels) - second, second, draws=refits, seed=seed, exact=refits)
+    probabilities = space.probabilities(1 - partitions.first, np.ones((len(partitions.first), len(chosen))))
+    permuted = divergence(probabilities, np.ones_like(probabilities))
+    return Tested(partitions.p(observed, permuted, tail="high"), partitions.name("the labels of attributes", "high"))

@@ -1,0 +1,293 @@
+"""The five measures, computed for many weightings of the words at once: arrays in, arrays out.
+
+X and Y are sets of targets, A and B sets of attributes. A resample is a vector of counts, how often each word is drawn;
+the measures of the data are those of counts that are all 1. Sums go through tables of cosines or inner products, so
+that a resample costs a few products of small matrices whatever the dimension is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from penchant.instruments.vector_bias.classifier import Space
+from penchant.stats.association import unit
+from penchant.stats.bootstrap import resample_counts
+from penchant.stats.inputs import Array
+
+Measure: TypeAlias = Literal["rnd", "rnsb", "mac", "ect", "ripa"]
+Distance: TypeAlias = Literal["euclid", "cosine"]
+FIRST, SECOND, UNION, AGAINST = "A", "B", "A and B", "B against A"
+"""The attributes that a number is of: one set, both together, or the classes that a classifier tells apart."""
+_ELEMENTS = 4_000_000
+"""Array elements held at once."""
+Places: TypeAlias = NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """The vectors of a category's words, (n, d) each. `pairs`: X and Y have the two words of a pair at the same place.
+    `trained`: the attributes that RNSB's classifier learns from, A's and B's; all where it is None."""
+
+    x: Array
+    y: Array
+    a: Array
+    b: Array
+    pairs: bool = False
+    trained: tuple[Places, Places] | None = None
+
+    @property
+    def sets(self) -> tuple[Array, Array, Array, Array]:
+        """X, Y, A, B."""
+        return self.x, self.y, self.a, self.b
+
+    @property
+    def targets(self) -> Array:
+        """X and Y."""
+        return np.concatenate([self.x, self.y])
+
+    @property
+    def attributes(self) -> Array:
+        """A and B."""
+        return np.concatenate([self.a, self.b])
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How often each word is drawn, (R, n) for each of the four sets."""
+
+    x: Array
+    y: Array
+    a: Array
+    b: Array
+
+    @classmethod
+    def once(cls, vectors: Vectors) -> Counts:
+        """Every word once: the data."""
+        return cls(*(np.ones((1, len(part))) for part in vectors.sets))
+
+    @classmethod
+    def drawn(cls, vectors: Vectors, resamples: int, seeds: Sequence[Sequence[int]]) -> Counts:
+        """Resamples of the words within each set, with replacement, with a seed for each set; of pairs, both words
+        together."""
+        x, y, a, b = (
+            resample_counts(np.ones(len(part), dtype=np.intp), resamples, np.random.default_rng(seed)).astype(float)
+            for part, seed in zip(vectors.sets, seeds, strict=True)
+        )
+        return cls(x, x if vectors.pairs else y, a, b)
+
+    def blocks(self, elements: int) -> Iterator[Counts]:
+        """The same in blocks of as many resamples as have some number of elements, given those of one."""
+        step = max(1, _ELEMENTS // elements)
+        for start in range(0, len(self.x), step):
+            yield Counts(*(part[start : start + step] for part in (self.x, self.y, self.a, self.b)))
+
+
+def _shares(counts: Array) -> Array:
+    shares: Array = counts / counts.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _by_attributes(values: Array, counts: Counts) -> dict[str, Array]:
+    """The mean over A, over B and over both, from a value for every attribute: (R, a + b)."""
+    n = counts.a.shape[1]
+    both = np.concatenate([counts.a, counts.b], axis=1)
+    parts = {FIRST: (values[:, :n], counts.a), SECOND: (values[:, n:], counts.b), UNION: (values, both)}
+    return {name: (part * _shares(weights)).sum(axis=1) for name, (part, weights) in parts.items()}
+
+
+# RND ----------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Distances:
+    """Distances of attributes to means of targets, from inner products: of targets with each other (t, t) and with
+    attributes (t, a), and the squared lengths of attributes (a,)."""
+
+    among: Array
+    products: Array
+    squares: Array
+
+    @classmethod
+    def of(cls, targets: Array, attributes: Array) -> Distances:
+        """From vectors."""
+        return cls(targets @ targets.T, targets @ attributes.T, (attributes**2).sum(axis=1))
+
+    def to_mean(self, shares: Array, distance: Distance) -> Array:
+        """The distance of every attribute to each weighted mean of targets, (R, a) from (R, t)."""
+        products = shares @ self.products
+        lengths = np.einsum("rt,rt->r", shares @ self.among, shares)[:, None]
+        if distance == "euclid":
+            apart: Array = np.sqrt(np.maximum(lengths + self.squares - 2 * products, 0))
+            return apart
+        with np.errstate(divide="ignore", invalid="ignore"):
+            cosine: Array = 1 - products / np.sqrt(lengths * self.squares)
+        return cosine
+
+    def differences(self, x: Array, y: Array, distance: Distance) -> Array:
+        """‖mean X − a‖ − ‖mean Y − a‖ for every attribute, (R, a), from the weights of all targets in the two means."""
+        gap: Array = self.to_mean(x, distance) - self.to_mean(y, distance)
+        return gap
+
+
+def beside(x: Array, y: Array) -> tuple[Array, Array]:
+    """The weights of all targets in the mean of X and in that of Y, from how often each word occurs."""
+    return np.column_stack([_shares(x), np.zeros_like(y)]), np.column_stack([np.zeros_like(x), _shares(y)])
+
+
+def rnd(vectors: Vectors, counts: Counts, distance: Distance) -> dict[str, Array]:
+    """Relative norm distance (Garg et al. 2018): the mean over attributes of ‖mean X − a‖ − ‖mean Y − a‖, or of the
+    difference of the cosine distances. Below 0, the attributes lie nearer to X."""
+    distances = Distances.of(vectors.targets, vectors.attributes)
+    parts: dict[str, list[Array]] = {}
+    for block in counts.blocks(len(distances.squares)):
+        values = distances.differences(*beside(block.x, block.y), distance)
+        for name, value in _by_attributes(values, block).items():
+            parts.setdefault(name, []).append(value)
+    return {name: np.concatenate(each) for name, each in parts.items()}
+
+
+# MAC ----------------------------------------------------------------------------------------------------------------
+
+
+def mac(vectors: Vectors, counts: Counts) -> dict[str, Array]:
+    """Mean average cosine distance (Manzini et al. 2019): over all targets, of the mean distance to a set of
+    attributes; for both sets, the mean of the two."""
+    cosines = unit(vectors.targets) @ unit(vectors.attributes).T
+    parts: list[dict[str, Array]] = []
+    for block in counts.blocks(cosines.shape[1]):
+        rows = _shares(np.concatenate([block.x, block.y], axis=1)) @ cosines
+        parts.append(_by_attributes(1 - rows, block))
+    values = {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND)}
+    return {**values, UNION: (values[FIRST] + values[SECOND]) / 2}
+
+
+# ECT ----------------------------------------------------------------------------------------------------------------
+
+
+def similarities(vectors: Vectors) -> tuple[Array, Array]:
+    """The cosine of every attribute with the mean of X and with the mean of Y, (a + b,) each; NaN for a mean of 0."""
+    means, both = (part.mean(axis=0) for part in (vectors.x, vectors.y)), unit(vectors.attributes)
+    with np.errstate(invalid="ignore"):
+        x, y = (both @ (mean / np.linalg.norm(mean)) for mean in means)
+    return x, y
+
+
+def parts_of(values: Array, vectors: Vectors) -> dict[str, Array]:
+    """Values for all attributes, those of B after those of A in the last axis, by set."""
+    n = len(vectors.a)
+    return {FIRST: values[..., :n], SECOND: values[..., n:], UNION: values}
+
+
+def spearman(first: Array, second: Array) -> Array:
+    """Spearman's ρ along the last axis; ties have mean ranks, and where all are tied it is NaN."""
+    ranks = [scipy.stats.rankdata(part, axis=-1) for part in (first, second)]
+    one, other = (part - part.mean(axis=-1, keepdims=True) for part in ranks)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rho: Array = (one * other).sum(axis=-1) / np.sqrt((one**2).sum(axis=-1) * (other**2).sum(axis=-1))
+    return rho
+
+
+def ect(vectors: Vectors, counts: Counts) -> dict[str, Array]:
+    """Embedding coherence test (Dev & Phillips 2019): Spearman's ρ, over attributes, of their cosines with the mean of
+    X and with the mean of Y. 1: both means order the attributes alike. Targets are as they are, whatever the counts."""
+    both = np.concatenate([counts.a, counts.b], axis=1)
+    weights = {FIRST: counts.a, SECOND: counts.b, UNION: both}
+    x, y = (parts_of(part, vectors) for part in similarities(vectors))
+    return {name: _resampled_spearman(x[name], y[name], weights[name]) for name in weights}
+
+
+def _resampled_spearman(first: Array, second: Array, counts: Array) -> Array:
+    """ρ where each entry occurs `counts` times, (R,) from (n,), (n,), (R, n)."""
+    parts = []
+    step = max(1, _ELEMENTS // len(first))
+    for start in range(0, len(counts), step):
+        block = counts[start : start + step].astype(np.intp)
+        places = np.repeat(np.tile(np.arange(len(first)), len(block)), block.ravel()).reshape(len(block), -1)
+        parts.append(spearman(first[places], second[places]))
+    return np.concatenate(parts)
+
+
+# RIPA ---------------------------------------------------------------------------------------------------------------
+
+
+def relations(vectors: Vectors) -> Array:
+    """(x − y)/‖x − y‖ of every pair, (n, d), or of every x with every y, (x, y, d); 0 where both have one vector."""
+    gaps = vectors.x - vectors.y if vectors.pairs else vectors.x[:, None] - vectors.y
+    lengths = np.linalg.norm(gaps, axis=-1, keepdims=True)
+    directions: Array = np.divide(gaps, lengths, out=np.zeros_like(gaps), where=lengths > 0)
+    return directions
+
+
+def ripa(vectors: Vectors, counts: Counts) -> dict[str, Array]:
+    """Relational inner product association (Ethayarajh et al. 2019): the mean over pairs of targets and over attributes
+    of ⟨a, (x − y)/‖x − y‖⟩. Above 0, the attributes lie on the side of X."""
+    table = relations(vectors) @ vectors.attributes.T  # (n, a), or (x, y, a)
+    parts: list[dict[str, Array]] = []
+    for block in counts.blocks(max(table.shape[-1], table[..., 0].size)):
+        if vectors.pairs:
+            parts.append(_by_attributes(_shares(block.x) @ table, block))
+        else:
+            parts.append({name: _of_all(block, mean) for name, mean in _over_attributes(table, block)})
+    return {name: np.concatenate([part[name] for part in parts]) for name in (FIRST, SECOND, UNION)}
+
+
+def _over_attributes(table: Array, block: Counts) -> Iterator[tuple[str, Array]]:
+    """Means over each choice of attributes, (R, x, y)."""
+    n = block.a.shape[1]
+    both = np.concatenate([block.a, block.b], axis=1)
+    for name, part, weights in (
+        (FIRST, table[..., :n], block.a),
+        (SECOND, table[..., n:], block.b),
+        (UNION, table, both),
+    ):
+        yield name, np.tensordot(_shares(weights), part, axes=(1, -1))
+
+
+def _of_all(block: Counts, means: Array) -> Array:
+    of_all: Array = np.einsum("rx,rxy,ry->r", _shares(block.x), means, _shares(block.y), optimize=True)
+    return of_all
+
+
+# RNSB ---------------------------------------------------------------------------------------------------------------
+
+
+def divergence(probabilities: Array, weights: Array) -> Array:
+    """The Kullback–Leibler divergence, in nats, of probabilities (R, m), scaled to sum to 1, from equal ones; each
+    counts `weights` times, (R, m)."""
+    n = weights.sum(axis=1, keepdims=True)
+    scaled = probabilities / (weights * probabilities).sum(axis=1, keepdims=True)
+    kl: Array = (weights * scipy.special.xlogy(scaled, scaled * n)).sum(axis=1)
+    return np.maximum(kl, 0)
+
+
+def rnsb(vectors: Vectors, counts: Counts) -> Array:
+    """Relative negative sentiment bias (Sweeney & Najafian 2019): a classifier learns to tell B from A; the divergence
+    of P(B) of the targets, scaled to sum to 1, from equal shares. (R,)"""
+    chosen, labels, space = learning(vectors)
+    drawn = np.concatenate([counts.a, counts.b], axis=1)[:, chosen]
+    probabilities = space.probabilities(np.broadcast_to(labels, drawn.shape), drawn)
+    return divergence(probabilities, np.concatenate([counts.x, counts.y], axis=1))
+
+
+def learning(vectors: Vectors) -> tuple[Places, Array, Space]:
+    """Which attributes the classifier learns from, their labels (0 of A, 1 of B), and the space of its fits."""
+    n, m = len(vectors.a), len(vectors.b)
+    first, second = (np.arange(n), np.arange(m)) if vectors.trained is None else vectors.trained
+    chosen = np.concatenate([first, second + n])
+    labels = np.repeat([0.0, 1.0], [len(first), len(second)])
+    return chosen, labels, Space.of(vectors.attributes[chosen], vectors.targets)
+
+
+def values(vectors: Vectors, counts: Counts, measure: Measure, distance: Distance) -> Mapping[str, Array]:
+    """A measure for every resample, (R,), by the attributes that it is of."""
+    if measure == "rnsb":
+        return {AGAINST: rnsb(vectors, counts)}
+    if measure == "rnd":
+        return rnd(vectors, counts, distance)
+    return {"mac": mac, "ect": ect, "ripa": ripa}[measure](vectors, counts)

@@ -1,0 +1,206 @@
+"""Measures of bias on static word vectors: RND, RNSB, MAC, ECT and RIPA, on the stimuli of WEAT."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+import polars as pl
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.corpus.stimuli import WORD, Category, StimulusSet, WordList, read_stimuli, word_rows
+from penchant.errors import DataError, MethodError
+from penchant.instruments.base import Measured, Model, Probe, TextNeeds
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
+from penchant.instruments.vector_bias.cells import SIDES, cells
+from penchant.instruments.vector_bias.estimates import estimates, told_lost
+from penchant.instruments.vector_bias.items import with_numbers
+from penchant.instruments.vector_bias.measures import Distance, Measure
+from penchant.limits import RESAMPLES
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.tables.documents import distinct
+from penchant.tables.places import listed
+from penchant.vectors.static import StaticVectors
+
+_READ_AS = "weat"
+"""The name under which a set of stimuli says that a category is for static vectors."""
+Measures = Annotated[tuple[Measure, ...], Field(min_length=1, strict=False), AfterValidator(distinct)]
+
+
+class VectorBias(Probe):
+    """Five measures of bias on static word vectors: RND, RNSB, MAC, ECT and RIPA.
+
+    `run` returns items (one row per stimulus and category: its vector, and what it says under each measure) and a
+    summary: every measure of every category, for the attributes A, for B and for both (RNSB: B against A), with an
+    interval over words, a permutation test where there is a null hypothesis, and Holm's adjustment.
+    """
+
+    name: ClassVar[str] = "vector-bias"
+    kinds: ClassVar[tuple[str, ...]] = ("static",)
+    limited: ClassVar[str] = "words of each list"
+    sets_of: ClassVar[tuple[str, ...]] = ("associations",)
+
+    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv")]
+    """A set of stimuli as for weat: a bundled name, a directory with set.yaml, SEAT's JSONL files, or a table."""
+    columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
+    """The columns of a table of words that are not called category, set, word or label, as field: column."""
+    categories: Annotated[list[str] | None, Written(none="all")] = None
+    """Names of the categories to measure. Default: all that are for weat."""
+    measures: Measures = ("rnd", "rnsb", "mac", "ect", "ripa")
+    """Which measures: `rnd`, `rnsb`, `mac`, `ect`, `ripa`. Default: all five."""
+    distance: Distance = "euclid"
+    """The distance of RND: `euclid` (default), or `cosine`, which is 1 − cosine."""
+    pairs: Literal["auto", "position", "all"] = "auto"
+    """The pairs of RIPA: words of X and Y at the same `position`, or `all` words of X with all of Y. `auto` (default)
+    is `position` in categories that a set declares as paired, else `all`."""
+    normalise: bool = False
+    """Whether vectors are scaled to length 1 first. RND and RIPA grow with the lengths of vectors. Default: no."""
+    split: Annotated[float, Field(gt=0, lt=0.5)] | None = None
+    """Share of each set of attributes that is held out from RNSB's classifier, at random, to see how often it is right.
+    Default: none, the classifier learns from all."""
+    refits: Annotated[int, Field(ge=100, le=RESAMPLES)] = 400
+    """Resamples of RNSB's interval and draws of its test, each of which fits the classifier anew. Default: 400."""
+    case: Literal["auto", "keep", "lower"] = "auto"
+    """Whether words are looked up as written (`keep`) or in lower case (`lower`). `auto` (default) is `lower` if no
+    word of the vocabulary has a capital letter."""
+    max_missing: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    """Largest share of a list of words that may be missing; beyond, the category has no numbers. Default: 0.2."""
+
+    _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
+
+    def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
+        """The stimuli, checked and cached. Raises DataError naming file and field."""
+        places = tuple(self.find(name, base) for name in listed(self.data))
+        if places not in self._read:
+            self._read[places] = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
+        return self._read[places]
+
+    def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
+        """The categories in `categories`, or all that are for static vectors. Raises DataError for one that does not
+        exist or is for other instruments, and for words that stand twice or cannot be paired."""
+        stimuli = self.stimuli(base)
+        known = {category.id: category for category in stimuli.categories if _READ_AS in category.measures}
+        for name in self.categories or ():
+            if name not in known:
+                hint = f"it has {', '.join(known)}" if known else ""
+                message = f"no category '{name}' for static vectors"
+                raise DataError(message, where=stimuli.name, field="categories", hint=hint)
+        names = known if self.categories is None else dict.fromkeys(self.categories)
+        if not names:
+            raise DataError("no category for static vectors", where=stimuli.name, field="categories")
+        categories = [known[name] for name in names]
+        for category in categories:
+            self._require_usable(category)
+        return tuple(category if self.limit is None else self._shortened(category) for category in categories)
+
+    def _require_usable(self, category: Category) -> None:
+        repeated = category.repeated()
+        if repeated:
+            message = f"{category.id}: '{repeated[0]}' stands twice among the targets or attributes"
+            raise DataError(message, where=category.place, hint="remove one")
+        if self.paired(category) and len(category.x.words) != len(category.y.words):
+            message = f"{category.id}: {len(category.x.words)} and {len(category.y.words)} words are no pairs"
+            raise DataError(message, where=category.place, hint="make X and Y equally long, or set pairs: all")
+
+    def paired(self, category: Category) -> bool:
+        """Whether the words of X and Y are taken in pairs, by their position."""
+        declared = category.paired and category.target == "targets"
+        return self.pairs == "position" or (self.pairs == "auto" and declared)
+
+    def _shortened(self, category: Category) -> Category:
+        """A category with some words of each list, for a pilot; of pairs, some pairs."""
+        x, y, a, b = (self._drawn(part.words) for part in category.lists())
+        if self.paired(category):
+            x = y = self._drawn([" ".join(pair) for pair in zip(category.x.words, category.y.words, strict=True)])
+        return replace(
+            category, x=_only(category.x, x), y=_only(category.y, y), a=_only(category.a, a), b=_only(category.b, b)
+        )
+
+    def _drawn(self, words: Sequence[str]) -> list[int]:
+        """The places in a list of the words of a pilot."""
+        places, most = range(len(words)), self.limit or len(words)
+        return spread(places, most, seed=self.seed, content=lambda i: (words[i],), group=lambda i: "")
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files of the stimulus set."""
+        return list(self.stimuli(base).files)
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """None: words that the vectors lack are counted as missing."""
+        self.chosen(base)
+        return []
+
+    def text_needs(self, base: Sequence[Path]) -> TextNeeds:
+        """The stimuli, in any form, which vectors that a study trains may take together."""
+        return TextNeeds(self.stimuli(base))
+
+    def settle(self, model: Model) -> Self:
+        """The probe with `case` decided. Raises MethodError for a model without static word vectors."""
+        vectors = self._vectors(model)
+        lower = self.case == "lower" or (
+            self.case == "auto" and not any(word != word.lower() for word in vectors.words)
+        )
+        return self.model_copy(update={"case": "lower" if lower else "keep"})
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The stimuli, and all parameters."""
+        stimuli = self.stimuli(base)
+        shared = {*Probe.model_fields, "data", "columns"}
+        return {
+            "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
+            **cited_columns(self.columns),
+            **{name: written(self, name) for name in type(self).model_fields if name not in shared},
+        }
+
+    def measure(self, session: Session) -> Measured:
+        """Look up the vector of every stimulus."""
+        model, categories = self._vectors(session.model), self.chosen(session.base)
+        session.expect(len(categories))
+        rows = []
+        for category in categories:
+            rows += list(self._rows(category, model))
+            session.advance(1)
+        schema = {**dict.fromkeys(("id", "category", "label", "side", "word"), pl.String), "pair": pl.Int64}
+        items = pl.DataFrame(rows, {**schema, "vector": pl.List(pl.Float32)})
+        present = list(cells(items, self))
+        return Measured(with_numbers(items, present, self), tuple(told_lost(present, model.name)))
+
+    def _rows(self, category: Category, model: StaticVectors) -> Iterator[dict[str, object]]:
+        """A row for every word; one without a vector, or with a vector of zeros, which has no direction, has none."""
+        paired = self.paired(category)
+        for side, part in zip(SIDES, category.lists(), strict=True):
+            for place, word in enumerate(part.words):
+                entry = word.lower() if self.case == "lower" else word
+                vector = model.vector(entry).astype(np.float64) if entry in model else np.zeros(1)
+                length = float(np.linalg.norm(vector))
+                yield {
+                    "id": f"{category.id} {side} {word}",
+                    "category": category.id,
+                    "label": category.label,
+                    "side": side,
+                    "word": word,
+                    "pair": place if paired and side in "XY" else None,
+                    "vector": (vector / length if self.normalise else vector).tolist() if length else None,
+                }
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Every measure of every category and set of attributes; Holm's adjustment is over those of one measure."""
+        made = (estimate for cell in cells(measured.items, self) for estimate in estimates(cell, self))
+        return with_holm(made, lambda estimate: estimate.measure)
+
+    def _vectors(self, model: object) -> StaticVectors:
+        if not isinstance(model, StaticVectors):
+            name, kind = getattr(model, "name", "this model"), getattr(model, "kind", "something else")
+            raise MethodError(f"{self.name} reads static word vectors and {name} is {kind}", hint="use seat or ceat")
+        return model
+
+
+def _only(part: WordList, places: Sequence[int]) -> WordList:
+    """A list with the words at some places."""
+    return replace(part, words=tuple(part.words[i] for i in places), behind=())

@@ -1,0 +1,136 @@
+"""Which of several models is the least biased? Ranks of models by every measure, and how sure they are.
+
+A query is a category with one set of attributes (RNSB: with B against A). Under a measure, the model with the least
+bias in a query has rank 1, and a model's mean rank over queries sums it up (Badilla, Bravo-Marquez & Pérez 2020). Words
+are resampled in all models at once; the ranks in the resamples tell how far those of the data depend on the words.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import scipy
+
+from penchant.errors import StudyError
+from penchant.instruments.base import require_comparable
+from penchant.instruments.vector_bias.cells import Cell
+from penchant.instruments.vector_bias.compare import shared_cells
+from penchant.instruments.vector_bias.estimates import NAMES, attributes_of, observed
+from penchant.instruments.vector_bias.measures import UNION, Measure
+from penchant.instruments.vector_bias.probe import VectorBias
+from penchant.records import Estimate, Result
+from penchant.stats.bootstrap import percentile
+from penchant.stats.inputs import Array
+
+EVERY = "all measures"
+"""What the mean over measures is called."""
+
+
+class Query(NamedTuple):
+    """A category with the attributes that a number is of."""
+
+    category: str
+    label: str
+    attributes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Ranks under one measure: of the data, (models, queries), and the mean rank in each resample, (models, resamples).
+    `shares`: how often a model has each rank in a query, (models, queries, ranks); ties are divided."""
+
+    measure: Measure
+    queries: tuple[Query, ...]
+    ranks: Array
+    draws: Array
+    shares: Array
+
+
+def amount(measure: Measure, values: Array) -> Array:
+    """How biased a value is: the distance from what the measure is without bias, 0 for RND, RIPA and RNSB, and 1 for
+    MAC and ECT."""
+    of_bias: Array = np.abs(values - 1 if measure in ("mac", "ect") else values)
+    return of_bias
+
+
+def rankings(results: Sequence[Result]) -> list[Ranking]:
+    """The ranks of some models under every measure that they have in common, over the words that all have; none for one
+    model, or for results that are not of the same words and settings."""
+    try:
+        for other in results[1:]:
+            require_comparable(results[0], other, free={"model", "case"}, items=["id"])
+    except StudyError:
+        return []
+    settings = VectorBias.of(results[0].signature)
+    every = [both for both in shared_cells(results, settings) if not both[0].note] if len(results) > 1 else []
+    made = (ranking_of(every, measure, settings) for measure in settings.measures)
+    return [ranking for ranking in made if ranking.queries]
+
+
+def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBias) -> Ranking:
+    """The ranks under one measure, from every category as each of the models has it."""
+    queries, values, draws = [], [], []
+    for models in every:
+        found = [observed(cell, measure, settings) for cell in models]
+        drawn = [cell.draws(measure, settings, settings.refits) for cell in models]
+        for name in attributes_of(measure):
+            if name != UNION and not any(math.isnan(one[name]) for one in found):
+                queries.append(Query(models[0].id, models[0].label, name))
+                values.append([one[name] for one in found])
+                draws.append([one[name] for one in drawn])
+    if not queries:
+        return Ranking(measure, (), np.empty((0, 0)), np.empty((0, 0)), np.empty((0, 0, 0)))
+    resampled = amount(measure, np.array(draws))  # (queries, models, resamples)
+    usable = resampled[:, :, ~np.isnan(resampled).any(axis=(0, 1))]
+    ranks = scipy.stats.rankdata(amount(measure, np.array(values)), axis=1).T
+    mean_ranks = scipy.stats.rankdata(usable, axis=1).mean(axis=0)
+    return Ranking(measure, tuple(queries), ranks, mean_ranks, _shares(usable))
+
+
+def _shares(resampled: Array) -> Array:
+    """How often each model has each rank, (models, queries, ranks), from amounts (queries, models, resamples)."""
+    of_one = resampled[:, :, None, :]
+    less = (resampled[:, None] < of_one).sum(axis=2)
+    equal = (resampled[:, None] == of_one).sum(axis=2)
+    ranks = np.arange(resampled.shape[1])[:, None, None, None]
+    held = np.where((ranks >= less) & (ranks < less + equal), 1 / equal, 0.0)
+    shares: Array = held.mean(axis=-1).transpose(2, 1, 0)
+    return shares
+
+
+def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
+    """The mean rank of every model, in the order of the models, by the name of the measure; with several measures also
+    the mean over these. n counts queries."""
+    made = rankings(results)
+    if not made:
+        return {}
+    settings = VectorBias.of(results[0].signature)
+    found = {
+        NAMES[ranking.measure]: estimates_of(
+            ranking.ranks.mean(axis=1), ranking.draws, len(ranking.queries), NAMES[ranking.measure], settings
+        )
+        for ranking in made
+    }
+    if len(made) > 1:
+        fewest = min(ranking.draws.shape[1] for ranking in made)
+        whole = np.mean([ranking.ranks.mean(axis=1) for ranking in made], axis=0)
+        draws = np.mean([ranking.draws[:, :fewest] for ranking in made], axis=0)
+        found[EVERY] = estimates_of(whole, draws, sum(len(ranking.queries) for ranking in made), EVERY, settings)
+    return found
+
+
+def estimates_of(ranks: Array, draws: Array, queries: int, name: str, settings: VectorBias) -> list[Estimate]:
+    """The mean rank of every model, from those of the data (models,) and of resamples (models, resamples)."""
+    how = f"percentile bootstrap over words, {draws.shape[1]} resamples, seed {settings.seed}"
+    return [
+        Estimate(f"mean rank by {name}", float(value), queries, *_bounds(own, settings.level), settings.level, how)
+        for value, own in zip(ranks, draws, strict=True)
+    ]
+
+
+def _bounds(draws: Array, level: float) -> tuple[float, float]:
+    return percentile(draws, level) if len(draws) else (math.nan, math.nan)
