@@ -1,9 +1,8 @@
 """The difference of two means over words that are crossed with templates, and the variance of its error.
 
 Every template is filled with every word of both groups; templates and words are samples of those that could be asked
-about. The variance is that of the components of a table of two random factors (Searle, Casella & McCulloch 1992, ch. 4):
-templates, words of the first group, words of the second, and what is left, which is part of the first.
-"""
+about. The variance is that of the components of a table of two random factors (Searle, Casella & McCulloch 1992, ch.
+4): templates, words of the first group, words of the second, and what is left, which is part of the first."""
 
 from __future__ import annotations
 

@@ -98,9 +98,7 @@ class Points:
                 (times @ (a * b) - n * mean_a * mean_b) / (n - 1)
                 for a, b, mean_a, mean_b in ((x, x, mean_x, mean_x), (x, y, mean_x, mean_y), (y, y, mean_y, mean_y))
             )
-            xx, yy = (
-                np.where(part > _SAME * float((whole**2).sum()), part, 0.0) for part, whole in ((xx, x), (yy, y))
-            )
+            xx, yy = (np.where(part > _SAME * float((whole**2).sum()), part, 0.0) for part, whole in ((xx, x), (yy, y)))
             error_x, error_y = times @ self.error_x / n, times @ self.error_y / n
             true = xx - error_x
             moments = xy / true

@@ -70,7 +70,7 @@ def _steeper(
     bare = Estimate(STEEPER, math.nan, len(names), level=settings.level)
     fewest = min(len(ours), len(theirs))
     if fewest < FEWEST:
-        return replace(bare, note=f"{len(ours)} and {len(theirs)} words: a line needs {FEWEST}")
+        return replace(bare, note=f"no line: fewer than {FEWEST} words in one of the texts")
     names.sort(key=lambda name: _content(ours.get(name)) + _content(theirs.get(name)))
     sides = [_aligned(names, words) for words in (ours, theirs)]
 

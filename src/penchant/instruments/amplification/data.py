@@ -1,8 +1,7 @@
 """Sets for amplification: contrasts of two groups of words, attribute words, and sentences with a slot for each.
 
-A set is a directory with `set.yaml`, or such a file (see `SetFile`). The words are searched for in running text in all of
-their forms: as they stand, with each suffix of their list, and in the forms that the set gives them.
-"""
+A set is a directory with `set.yaml`, or such a file (see `SetFile`). The words are searched for in running text in all
+of their forms: as they stand, with each suffix of their list, and in the forms that the set gives them."""
 
 from __future__ import annotations
 
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from penchant.corpus.group_counts import Grouped, GroupSearch
 from penchant.corpus.matching import words as words_of
@@ -22,7 +21,7 @@ from penchant.corpus.text_files import Layout
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.reading import is_directory
-from penchant.tables.documents import Document, read_yaml
+from penchant.tables.documents import Document, distinct, read_yaml
 
 SET_FILE = "set.yaml"
 EVERYTHING = "all"
@@ -46,6 +45,7 @@ def _with_slots(value: object) -> str:
 
 
 TemplateText = Annotated[str, BeforeValidator(_with_slots)]
+Templates = Annotated[list[TemplateText], Field(min_length=1), AfterValidator(distinct)]
 
 
 class _Strict(BaseModel):
@@ -99,7 +99,7 @@ class SetFile(_Strict):
     """The data statement. Default: none."""
     cased: bool = False
     """Whether capital letters tell words of the text apart. Default: no, King is king."""
-    templates: Annotated[dict[Text, Annotated[list[TemplateText], Field(min_length=1)]], Field(min_length=1)]
+    templates: Annotated[dict[Text, Templates], Field(min_length=1)]
     """Families of sentences, each with one {group} and one {attribute}, by name."""
     contrasts: Annotated[dict[Text, ContrastEntry], Field(min_length=1)]
     """The contrasts, by name."""
@@ -220,11 +220,13 @@ def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Docume
         templates = tuple(map(Template, content.templates[part.templates]))
         place = f"{document.path}, {'.'.join(key)}"
         attributes += [Attribute(word, kind, templates, place) for word in part.words]
-        suffixes |= {word: part.suffixes for word in part.words}
+        suffixes |= dict.fromkeys(part.words, part.suffixes)
     for group in (entry.A, entry.B):
-        suffixes |= {word: group.suffixes for word in group.words}
+        suffixes |= dict.fromkeys(group.words, group.suffixes)
     if entry.A.label == entry.B.label:
-        raise document.error((*at, "B", "label"), f"both groups are called '{entry.B.label}'", "give each its own label")
+        raise document.error(
+            (*at, "B", "label"), f"both groups are called '{entry.B.label}'", "give each its own label"
+        )
     forms = {word: _forms(word, endings, content) for word, endings in suffixes.items()}
     a, b = tuple(entry.A.words), tuple(entry.B.words)
     contrast = Contrast(id_, (entry.A.label, entry.B.label), a, b, tuple(attributes), entry.control, forms)
@@ -269,4 +271,6 @@ def _check_forms(content: SetFile, contrasts: Sequence[Contrast], document: Docu
     known = {word for contrast in contrasts for word in contrast.forms}
     for word in content.forms:
         if word not in known:
-            raise document.error(("forms", word), f"'{word}' is no word of the set", "remove its forms, or add the word")
+            raise document.error(
+                ("forms", word), f"'{word}' is no word of the set", "remove its forms, or add the word"
+            )

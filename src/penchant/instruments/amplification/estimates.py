@@ -35,14 +35,15 @@ BEYOND = "slope minus that of the control"
 M, C, GAP = "m", "c", "m − c"
 FEW = 30
 """Intervals of lines through fewer words than this are called rough (docs/validity.md)."""
+ROUGH = f"of 95 % intervals from fewer than {FEW} words some 90 in 100 hold the truth; {FEW} would do"
 _ENDLESS = 1e100
 """A slope larger than this is none: x does not vary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """An attribute word: m with the variance of its error over templates and group words, c with that of the counts (NaN
-    where the text never has the word), and how often the text has it in sentences of either group."""
+    """An attribute word: m with the variance of its error over templates and group words, c with that of the counts
+    (NaN where the text never has the word), and how often the text has it in sentences of either group."""
 
     word: str
     kind: str
@@ -113,8 +114,8 @@ def _log_odds(
     counts: dict[str, tuple[int, int]], total: tuple[int, int], prior_size: float
 ) -> dict[str, tuple[float, float]]:
     """The log-odds of every word in the sentences of A against those of B, with the variance of their error (Monroe,
-    Colaresi & Quinn 2008). The vocabulary is the attribute words and, as one, all other words of the sentences; the prior
-    is both groups' sentences together."""
+    Colaresi & Quinn 2008). The vocabulary is the attribute words and, as one, all other words of the sentences; the
+    prior is both groups' sentences together."""
     known = [word for word, pair in counts.items() if sum(pair)]
     table = np.array([counts[word] for word in known], dtype=np.int64).reshape(-1, 2)
     rest = np.maximum(np.array(total, dtype=np.int64) - table.sum(axis=0), 0)
@@ -153,7 +154,8 @@ def _family(estimate: Estimate) -> tuple[str, str] | None:
 
 
 def points(words: Sequence[Word]) -> Points:
-    """c and m of some words, with the variances of their errors; 0 for m where one template or word hides its spread."""
+    """c and m of some words, with the variances of their errors; 0 for m where one template or word hides its
+    spread."""
     variances = [0.0 if math.isnan(word.m.variance) else word.m.variance for word in words]
     return Points.of(
         [word.c for word in words], [word.m.value for word in words], [word.c_variance for word in words], variances
@@ -171,7 +173,7 @@ def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estim
     chosen = words.of(kind)
     measures = (SLOPE, AGAINST_0, EXACT, CORRELATION, RELIABILITY)
     if len(chosen) < FEWEST:
-        note = f"{len(chosen)} words: a line needs {FEWEST}"
+        note = f"no line: fewer than {FEWEST} words"
         for measure in measures:
             yield Estimate(measure, math.nan, len(chosen), level=settings.level, note=note, by=by)
     else:
@@ -209,7 +211,7 @@ def with_draws(estimate: Estimate, draws: Array, n: int, how: str, against: floa
     if not (abs(low) < _ENDLESS and abs(high) < _ENDLESS):
         told = "in too many resamples the log-odds of the text differ no more than by chance"
         return replace(estimate, note=f"no interval: {told}")
-    note = f"{n} words are few: of such 95 % intervals some 90 in 100 hold the truth; {FEW} would do" if n < FEW else ""
+    note = ROUGH if n < FEW else ""
     estimate = replace(estimate, low=low, high=high, how=how, note=note)
     if against is None:
         return estimate
@@ -229,7 +231,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iter
         by = {"contrast": words.contrast, "kind": EVERYTHING, "word": ""}
         bare = Estimate(BEYOND, math.nan, n, level=settings.level, by=by)
         if min(n, of_control) < FEWEST:
-            yield replace(bare, note=f"{n} and {of_control} words: a line needs {FEWEST}")
+            yield replace(bare, note=f"no line: fewer than {FEWEST} words here or in the control")
             continue
         both = [points(each.kept) for each in (words, control)]
         first, second = (line.line().slope[0] for line in both)

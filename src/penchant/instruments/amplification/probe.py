@@ -1,10 +1,9 @@
 """Amplification: does a model say more than the text it was trained on?
 
 For an attribute word w and two groups of words, m(w) is how much more probable a model makes w after the words of the
-first group than after those of the second, and c(w) is the log-odds of w in the sentences of its text that hold a word of
-the first group against those that hold one of the second. The slope of m on c is 1 where the model says what its text
-says, above 1 where it says more, and between 0 and 1 where it says less.
-"""
+first group than after those of the second, and c(w) is the log-odds of w in the sentences of its text that hold a word
+of the first group against those that hold one of the second. The slope of m on c is 1 where the model says what its
+text says, above 1 where it says more, and between 0 and 1 where it says less."""
 
 from __future__ import annotations
 
@@ -41,9 +40,8 @@ class Amplification(Probe):
     """Whether a masked model says more, or less, of two groups than the text it was trained on.
 
     `run` returns items (one row per sentence: log-probability of the attribute word with the group word seen and
-    hidden, and how often the text has the word in sentences of either group) and a summary: for every contrast the slope
-    of the model on its text with errors in both, their correlation, and for every word m, c and m − c.
-    """
+    hidden, and how often the text has the word in sentences of either group) and a summary: for every contrast the
+    slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c."""
 
     name: ClassVar[str] = "amplification"
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
@@ -52,16 +50,16 @@ class Amplification(Probe):
     data: Annotated[str, CITED]
     """Groups, attributes and templates: a bundled name, a directory with set.yaml, or such a file."""
     text: Annotated[str | list[str] | dict[str, str | list[str]], CITED]
-    """The text that the model was trained on: files, patterns, directories or URLs, as for penchant corpus extract. Where
-    models have texts of their own, those by model, named as in the study: {bundled:modern: modern.txt}."""
+    """The text that the model was trained on: files, patterns, directories or URLs, as for penchant corpus extract.
+    Where models have texts of their own, those by model, named as in the study: {bundled:modern: modern.txt}."""
     layout: Layout = "paragraphs"
     """What a line of plain text is: a paragraph (default), a sentence, or part of a wrapped paragraph that a blank line
     ends (wrapped)."""
     field: str = "text"
     """The field that holds the text, in JSON lines and Parquet. Default: text."""
     min_count: Annotated[int, Field(ge=1, le=COUNT)] = 20
-    """Words with fewer occurrences than this in the sentences of both groups together are left out of all estimates, and
-    listed. Default: 20."""
+    """Words with fewer occurrences than this in the sentences of both groups together are left out of all estimates,
+    and listed. Default: 20."""
     prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 500
     """Size of the prior of the log-odds (the sentences of both groups together), in words that it adds to those of each
     group. A prior shrinks log-odds, so that of a small text must be small. Default: 500."""
@@ -72,7 +70,7 @@ class Amplification(Probe):
     _read: dict[Path, AmplificationSet] = PrivateAttr(default_factory=dict)
     _counts: dict[tuple[str, ...], Counted] = PrivateAttr(default_factory=dict)
 
-    def set(self, base: Sequence[Path] = (Path(),)) -> AmplificationSet:
+    def test_set(self, base: Sequence[Path] = (Path(),)) -> AmplificationSet:
         """The set, checked and cached; in a pilot with some of the attributes of every kind. Raises DataError."""
         place = self.find(self.data, base)
         if place not in self._read:
@@ -94,13 +92,13 @@ class Amplification(Probe):
         """The set and the texts of all models, without those behind a URL."""
         names = self.text.values() if isinstance(self.text, dict) else [self.text]
         places = dict.fromkeys(file.place for named in names for file in find_texts(_listed(named), base))
-        return [self.set(base).path, *(Path(place) for place in places if "://" not in place)]
+        return [self.test_set(base).path, *(Path(place) for place in places if "://" not in place)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Every sentence, with the place of its attribute."""
         return [
             (text, attribute.place)
-            for contrast in self.set(base).contrasts
+            for contrast in self.test_set(base).contrasts
             for attribute in contrast.attributes
             for text in _sentences(contrast, attribute)
         ]
@@ -126,7 +124,7 @@ class Amplification(Probe):
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The set, the text of this model and how it is read, the bound and the prior."""
-        read = self.set(base)
+        read = self.test_set(base)
         return {
             "data": f"{read.name}#{read.sha256[:6]}",
             "text": cited_texts(self.text_files(language_model(model), base)),
@@ -136,7 +134,7 @@ class Amplification(Probe):
 
     def measure(self, session: Session) -> Measured:
         """Count the words of the text, and score every sentence with the group word seen and hidden."""
-        read = self.set(session.base)
+        read = self.test_set(session.base)
         asked = [(contrast, attribute) for contrast in read.contrasts for attribute in contrast.attributes]
         kept, cautions = known_items(
             session.lm,
@@ -174,14 +172,16 @@ class Amplification(Probe):
         if counted.skipped:
             yield f"{counted.skipped:,} of {counted.records:,} records of the text could not be read"
         for contrast, counts in zip(read.contrasts, counted.contrasts, strict=True):
-            lost = [w for side, part in (("A", contrast.a), ("B", contrast.b)) for w in part if not counts.members[side, w]]
+            lost = [
+                w for side, part in (("A", contrast.a), ("B", contrast.b)) for w in part if not counts.members[side, w]
+            ]
             if lost:
-                yield f"{contrast.name}: the text holds none of the group words {', '.join(lost)}, which the model is asked"
+                yield f"{contrast.name}: the text never has the group words {', '.join(lost)}, which the model is asked"
             fewest = min(counts.total[side] for side in "AB")
             if self.prior_size > LARGEST_PRIOR * fewest:
                 yield (
-                    f"{contrast.name}: the prior counts for {self.prior_size:,.0f} words and the sentences of a group hold "
-                    f"{fewest:,}, so log-odds of the text are smaller, and slopes larger, by some "
+                    f"{contrast.name}: the prior counts for {self.prior_size:,.0f} words and the sentences of a group "
+                    f"hold {fewest:,}, so log-odds of the text are smaller, and slopes larger, by some "
                     f"{self.prior_size / (fewest + self.prior_size):.0%}: choose a smaller prior_size"
                 )
 

@@ -56,9 +56,9 @@ class Asked:
 
 
 def scored(asked: Sequence[Asked], scorer: Scorer) -> pl.DataFrame:
-    """One row for every sentence: `fill` is the log-probability of the attribute word, all its pieces masked; `prior` the
-    same with the group word masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute word in the
-    place of their target).
+    """One row for every sentence: `fill` is the log-probability of the attribute word, all its pieces masked; `prior`
+    the same with the group word masked too; `corrected` is fill − prior (Kurita et al. 2019, with the attribute word in
+    the place of their target).
 
     The prior is the same for all group words of as many pieces, so that the correction takes away what comes from the
     number of masks alone.
