@@ -35,9 +35,7 @@ def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
         raise DataError(f"expected scores by template and word, got {one.shape} and {other.shape}", where="contrast")
     if not (np.isfinite(one).all() and np.isfinite(other).all()):
         raise DataError("a score is NaN or infinite", where="contrast")
-    # Sorted before they are summed, so that the order of words and templates does not change a bit of the result.
-    one, other = _sorted(one), _sorted(other)
-    gaps = np.sort(one.mean(axis=1) - other.mean(axis=1))
+    gaps = np.sort(_means(one, 1) - _means(other, 1))
     value = float(gaps.mean())
     if len(gaps) < 2 or one.shape[1] < 2 or other.shape[1] < 2:
         return Contrast(value, np.nan, np.nan)
@@ -48,17 +46,17 @@ def contrast(first: ArrayLike, second: ArrayLike) -> Contrast:
     return Contrast(value, variance, variance**2 / spread if spread > 0 else np.inf)
 
 
-def _sorted(scores: Array) -> Array:
-    """The same scores with templates and words in an order that depends on the scores alone."""
-    columns = scores[:, np.lexsort(np.sort(scores, axis=0)[::-1])]
-    rows: Array = columns[np.lexsort(np.sort(scores, axis=1).T[::-1])]
-    return rows
+def _means(scores: Array, axis: int) -> Array:
+    """Means along an axis, summed in sorted order, so that the order of words or templates does not change a bit."""
+    means: Array = np.sort(scores, axis=axis).mean(axis=axis)
+    return means
 
 
 def _between(scores: Array) -> float:
     """The variance between words of one group, freed of that within words; not below 0."""
     templates = len(scores)
-    words = scores.mean(axis=0)
-    rest = scores - words - scores.mean(axis=1, keepdims=True) + scores.mean()
-    error = float((rest**2).sum()) / ((templates - 1) * (len(words) - 1))
-    return max(0.0, float(words.var(ddof=1)) - error / templates)
+    words = _means(scores, 0)
+    middle = float(np.sort(words).mean())
+    rest = scores - words - _means(scores, 1)[:, None] + middle
+    error = float(np.sort((rest**2).ravel()).sum()) / ((templates - 1) * (len(words) - 1))
+    return max(0.0, float(np.sort(words).var(ddof=1)) - error / templates)

@@ -98,7 +98,8 @@ def _scatter(
     text = (
         f"A panel for each model, a point for each word: right it goes with {first} in the text (c), up with {first} "
         "in the model (m). The line has the slope with its interval, through the mean of the words; a slope of 1 is "
-        f"dashed. {_told(contrast, slopes)}"
+        "dashed. The axes have scales of their own. Names stand where there is room; a pointer shows the others. "
+        f"{_told(contrast, slopes)}"
     )
     title = f"Model against text, {contrast}"
     return Figure(f"scatter-{number}", title, text, alt.concat(*panels, columns=2), "slopes", "word contrast")
