@@ -17,8 +17,8 @@ from penchant.stats.crossed_contrast import contrast
 def test_by_hand() -> None:
     """First: words of means 2 and 5 without rest (3 apart in both templates); second: the same word twice.
 
-    Gaps by template: (1+4)/2 − 0 = 2½ and (3+6)/2 − 1 = 3½: variance ½, over 2 templates ¼. Words of the first: variance
-    4½, rest 0, over 2 words 2¼. The second's words do not differ: 0."""
+    Gaps by template: (1+4)/2 − 0 = 2½ and (3+6)/2 − 1 = 3½: variance ½, over 2 templates ¼. Words of the first:
+    variance 4½, rest 0, over 2 words 2¼. The second's words do not differ: 0."""
     own = contrast([[1, 4], [3, 6]], [[0, 0], [1, 1]])
     assert own.value == 3
     assert own.variance == pytest.approx(1 / 4 + 9 / 4)

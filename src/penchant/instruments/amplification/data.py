@@ -140,6 +140,11 @@ class Attribute:
     templates: tuple[Template, ...]
     place: str
 
+    def leaks(self) -> list[str]:
+        """The templates that hold the word beside its slot, where the model reads it though it is masked."""
+        rests = ((template.text, _SLOT.sub(" ", template.text).lower()) for template in self.templates)
+        return [text for text, rest in rests if self.word.lower() in words_of(rest)]
+
     def sentences(self, contrast: Contrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
         """Side, group word, template, sentence and the spans of group word and attribute, by template and then side."""
         for template in self.templates:

@@ -157,7 +157,7 @@ class Amplification(Probe):
         by_contrast = dict(zip((each.name for each in read.contrasts), counted.contrasts, strict=True))
         whole = [Asked(contrast, attribute, by_contrast[contrast.name]) for contrast, attribute in kept]
         session.expect(sum(len(_sentences(each.contrast, each.attribute)) for each in whole), inputs=2)
-        return Measured(scored(whole, session.scorer), (*cautions, *self._of_text(read, counted)))
+        return Measured(scored(whole, session.scorer), (*cautions, *_leaks(read), *self._of_text(read, counted)))
 
     def _counted(self, read: AmplificationSet, files: Sequence[TextFile]) -> Counted:
         """The counts of a text, which models may share."""
@@ -196,3 +196,14 @@ def _listed(named: str | list[str]) -> list[str]:
 
 def _sentences(contrast: Contrast, attribute: Attribute) -> list[str]:
     return [text for _, _, _, text, _, _ in attribute.sentences(contrast)]
+
+
+def _leaks(read: AmplificationSet) -> Iterable[str]:
+    """A caution where a template holds an attribute that it is filled with."""
+    held = [(each.word, text) for contrast in read.contrasts for each in contrast.attributes for text in each.leaks()]
+    if held:
+        word, text = held[0]
+        yield (
+            f"{len(held)} pairs of template and attribute hold the attribute a second time, which the model reads, "
+            f"such as '{word}' in '{text}'"
+        )
