@@ -29,7 +29,6 @@ from penchant.instruments.amplification.estimates import (
     C,
     M,
     amplification_estimates,
-    points,
     words_of,
 )
 from penchant.instruments.amplification.probe import Amplification
@@ -86,34 +85,32 @@ def counts(rng: np.random.Generator, xi: Array, text: Text) -> Array:
     return drawn
 
 
-def asked(rng: np.random.Generator, m: float) -> Iterator[tuple[str, int, Array]]:
-    """The corrected scores of one word by side: (templates, group words)."""
-    for side, sign in (("A", 0.5), ("B", -0.5)):
-        moved = rng.normal(0, 0.2, (_TEMPLATES, 1)) + rng.normal(0, 0.4, (1, _GROUP))
-        yield side, _GROUP, sign * m + moved + rng.normal(0, 0.3, (_TEMPLATES, _GROUP))
+def asked(rng: np.random.Generator, m: Array) -> Array:
+    """The corrected scores of every word: (words, sides, templates, group words)."""
+    shape = (len(m), 2, _TEMPLATES, _GROUP)
+    moved = rng.normal(0, 0.2, (*shape[:3], 1)) + rng.normal(0, 0.4, (*shape[:2], 1, _GROUP))
+    scores: Array = m[:, None, None, None] * np.array([0.5, -0.5])[:, None, None] + moved + rng.normal(0, 0.3, shape)
+    return scores
 
 
 def items(
     rng: np.random.Generator, world: World, xi: Array, contrast: str = "gender", *, control: bool = False
 ) -> tuple[pl.DataFrame, Array]:
     """The table of items of one model and its text, and the true m of the words."""
-    m = world.slope * xi + rng.normal(0, world.scatter, len(xi))
+    n, half = len(xi), _TEMPLATES * _GROUP
+    m = world.slope * xi + rng.normal(0, world.scatter, n)
     text = counts(rng, xi, world.text)
-    templates = np.repeat(np.arange(_TEMPLATES), _GROUP).astype(str).tolist()
-    parts = []
-    for number, value in enumerate(m.tolist()):
-        for side, size, scores in asked(rng, value):
-            columns: dict[str, Any] = {
-                "id": [f"{contrast} {number} {side} {i}" for i in range(_TEMPLATES * size)],
-                "word": f"w{number}",
-                "template": templates,
-                "side": side,
-                "corrected": scores.ravel(),
-                "count_a": int(text[number, 0]),
-                "count_b": int(text[number, 1]),
-            }
-            parts.append(pl.DataFrame(columns))
-    whole = pl.concat(parts).with_columns(
+    names = [f"w{number}" for number in range(n)]
+    columns: dict[str, Any] = {
+        "id": [f"{contrast} {number}" for number in range(2 * half * n)],
+        "word": [name for name in names for _ in range(2 * half)],
+        "side": (["A"] * half + ["B"] * half) * n,
+        "template": [str(template) for template in range(_TEMPLATES) for _ in range(_GROUP)] * 2 * n,
+        "corrected": asked(rng, m).ravel(),
+        "count_a": np.repeat(text[:, 0], 2 * half),
+        "count_b": np.repeat(text[:, 1], 2 * half),
+    }
+    whole = pl.DataFrame(columns).with_columns(
         kind=pl.lit("k"),
         contrast=pl.lit(contrast),
         control=pl.lit(control),
@@ -128,18 +125,19 @@ def items(
 def _population(world: World) -> tuple[float, float, float]:
     """The slope that takes the text for exact, the correlation and the reliability of c over very many words."""
     rng = np.random.default_rng(17)
-    lines = []
-    for _ in range(40):
-        drawn, _ = items(rng, world, rng.normal(0, _SPREAD, 60))
+    known = []
+    for _ in range(60):
+        xi = rng.normal(0, _SPREAD, 60)
+        drawn, _ = items(rng, world, xi)
         (words,) = words_of(drawn, settings(0))
-        lines.append(points(words.kept))
-    cov = np.cov(np.concatenate([line.x for line in lines]), np.concatenate([line.y for line in lines]))
-    # The true variance of c is known: that of ξ.
-    return (
-        world.slope * _SPREAD**2 / float(cov[0, 0]),
-        world.slope * _SPREAD**2 / float(np.sqrt(cov[0, 0] * cov[1, 1])),
-        _SPREAD**2 / float(cov[0, 0]),
-    )
+        by = {word.word: word for word in words.kept}
+        known += [(xi[i], by[f"w{i}"].c - xi[i], by[f"w{i}"].m.value - world.slope * xi[i]) for i in range(60)]
+    x, off_c, off_m = np.array(known).T
+    # Only the errors are estimated: what is large, the variance of ξ, is known.
+    both = _SPREAD**2 + float(np.cov(x, off_c)[0, 1])
+    of_c = both + float(np.cov(x, off_c)[0, 1] + off_c.var())
+    of_m = world.slope**2 * _SPREAD**2 + float(off_m.var())
+    return world.slope * both / of_c, world.slope * both / (of_c * of_m) ** 0.5, 1 - float(off_c.var()) / of_c
 
 
 def _by_measure(rows: Iterable[Estimate]) -> dict[str, Estimate]:

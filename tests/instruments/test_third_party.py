@@ -83,7 +83,7 @@ NOTES = "".join(f"note: instrument '{name}' of broken is left out: {why}\n" for 
 def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Path) -> None:
     code, out, err = penchant("list", "probes")
     assert (code, err) == (0, NOTES)
-    ours = ["ceat", "cloze", "fair-pairs", "logprob-bias", "minimal-pairs", "seat", "values", "weat"]
+    ours = ["amplification", "ceat", "cloze", "fair-pairs", "logprob-bias", "minimal-pairs", "seat", "values", "weat"]
     assert [line.split()[0] for line in out.splitlines()] == [*ours, "variants"]
     assert "table of variants" in penchant("list", "data")[1]
     schema = json.loads(penchant("schema", "variants")[1])

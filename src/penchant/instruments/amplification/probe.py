@@ -32,7 +32,7 @@ from penchant.limits import COUNT
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 
-LARGEST_PRIOR = 0.05
+LARGEST_PRIOR = 0.02
 """A prior of more than this share of the words of a group's sentences makes log-odds visibly smaller."""
 
 
