@@ -14,6 +14,7 @@ from .errors import ModelError as ModelError
 from .errors import OutputError as OutputError
 from .errors import PenchantError as PenchantError
 from .errors import StudyError as StudyError
+from .instruments.amplification.probe import Amplification as Amplification
 from .instruments.associations.ceat import CEAT as CEAT
 from .instruments.associations.logprob import LogProbBias as LogProbBias
 from .instruments.associations.seat import SEAT as SEAT

@@ -84,6 +84,7 @@ def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Pa
     code, out, err = penchant("list", "probes")
     assert (code, err) == (0, NOTES)
     ours = ["ceat", "cloze", "fair-pairs", "logprob-bias", "minimal-pairs", "seat", "values", "vector-bias", "weat"]
+    ours = ["amplification", "ceat", "cloze", "fair-pairs", "logprob-bias", "minimal-pairs", "seat", "values", "weat"]
     assert [line.split()[0] for line in out.splitlines()] == [*ours, "variants"]
     assert "table of variants" in penchant("list", "data")[1]
     schema = json.loads(penchant("schema", "variants")[1])

@@ -1,0 +1,1 @@
+"""Amplification: does a model say more than the text it was trained on?"""

@@ -1,0 +1,113 @@
+"""Comparison of two models, each with its own text, on the same words and sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.instruments.amplification.estimates import (
+    SHIFT,
+    SLOPE,
+    Word,
+    Words,
+    generator,
+    with_draws,
+    words_of,
+)
+from penchant.instruments.amplification.probe import Amplification
+from penchant.instruments.base import difference_signature, require_comparable
+from penchant.records import Estimate, Result, summary_table
+from penchant.stats.bootstrap import resampled, resampling_name
+from penchant.stats.errors_in_variables import FEWEST, Points
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import Array, Counts
+from penchant.stats.intervals import bootstrap_mean
+
+STEEPER = f"difference of {SLOPE}"
+FURTHER = f"difference of {SHIFT}"
+
+
+def compare(a: Result, b: Result) -> pl.DataFrame:
+    """Slopes of a minus those of b, by contrast and kind of attribute; and the means of m − c over the words that both
+    texts have often enough.
+
+    Words are resampled in both models at once, a word that is too rare in one of the texts counting for the other model
+    only. Holm's adjustment is over the contrasts, and over the kinds. Raises StudyError for results that cannot be
+    compared, naming what differs.
+    """
+    require_comparable(a, b, free={"model", "dtype", "text"}, items=["id", "sentence"])
+    settings = Amplification.of(a.signature)
+    pair = f"{a.signature['model']} − {b.signature['model']}"
+    rows: list[Estimate] = []
+    for one, other in zip(words_of(a.items, settings), words_of(b.items, settings), strict=True):
+        for kind in one.kinds:
+            by = {"comparison": pair, "contrast": one.contrast, "kind": kind}
+            rows += [replace(row, by=by) for row in _differences(one, other, kind, settings)]
+    family = with_holm(rows, lambda row: (row.measure, row.by["kind"] == "all"))
+    return summary_table((row, difference_signature(a, b)) for row in family)
+
+
+def _differences(a: Words, b: Words, kind: str, settings: Amplification) -> Iterator[Estimate]:
+    ours, theirs = ({word.word: word for word in each.of(kind)} for each in (a, b))
+    yield _steeper(ours, theirs, generator(settings, STEEPER, a.contrast, kind), settings)
+    shared = [ours[word].gap - theirs[word].gap for word in ours if word in theirs]
+    mean = bootstrap_mean(
+        shared, seed=settings.seed, resamples=settings.resamples, level=settings.level, noun="words", against=0
+    )
+    yield replace(mean, measure=FURTHER)
+
+
+def _steeper(
+    ours: dict[str, Word], theirs: dict[str, Word], rng: np.random.Generator, settings: Amplification
+) -> Estimate:
+    """The difference of the slopes through the words of each model."""
+    names = list({**ours, **theirs})
+    bare = Estimate(STEEPER, math.nan, len(names), level=settings.level)
+    fewest = min(len(ours), len(theirs))
+    if fewest < FEWEST:
+        return replace(bare, note=f"no line: fewer than {FEWEST} words in one of the texts")
+    names.sort(key=lambda name: _content(ours.get(name)) + _content(theirs.get(name)))
+    sides = [_aligned(names, words) for words in (ours, theirs)]
+
+    def slopes(weights: NDArray[np.float64] | Counts) -> Array:
+        first, second = (points.lines(weights * there).slope for points, there in sides)
+        with np.errstate(invalid="ignore"):
+            gap: Array = first - second
+        return gap
+
+    value = float(slopes(np.ones((1, len(names))))[0])
+    drawn = resampled(
+        lambda counts, rows: slopes(counts),
+        np.arange(len(names), dtype=np.float64)[:, None],
+        seed=rng,
+        resamples=settings.resamples,
+        pooled=False,
+    )
+    noun = f"words of both models at once, {fewest} in the smaller text"
+    how = resampling_name("expanded percentile bootstrap", len(names), settings.resamples, settings.seed, noun)
+    return with_draws(replace(bare, value=value), drawn, fewest, how, 0.0)
+
+
+def _content(word: Word | None) -> tuple[float, float]:
+    """What words are sorted by, so that their order in the set does not matter."""
+    return (math.inf, math.inf) if word is None else (word.c, word.m.value)
+
+
+def _aligned(names: Sequence[str], words: dict[str, Word]) -> tuple[Points, NDArray[np.float64]]:
+    """The words of a model in the order of the names, and which of these it has; the others stand where they do not
+    matter."""
+    there = np.array([name in words for name in names], dtype=np.float64)
+    chosen = [words.get(name) or next(iter(words.values())) for name in names]
+    variances = [0.0 if math.isnan(word.m.variance) else word.m.variance for word in chosen]
+    columns = (
+        [word.c for word in chosen],
+        [word.m.value for word in chosen],
+        [word.c_variance for word in chosen],
+        variances,
+    )
+    return Points(*(np.array(column, dtype=np.float64) for column in columns)), there

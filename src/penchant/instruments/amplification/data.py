@@ -1,0 +1,281 @@
+"""Sets for amplification: contrasts of two groups of words, attribute words, and sentences with a slot for each.
+
+A set is a directory with `set.yaml`, or such a file (see `SetFile`). The words are searched for in running text in all
+of their forms: as they stand, with each suffix of their list, and in the forms that the set gives them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from penchant.corpus.group_counts import Grouped, GroupSearch
+from penchant.corpus.matching import words as words_of
+from penchant.corpus.normalisation import normalise
+from penchant.corpus.stimuli_files import Text, Texts
+from penchant.corpus.text_files import Layout
+from penchant.errors import DataError
+from penchant.files import sha256_file
+from penchant.reading import is_directory
+from penchant.tables.documents import Document, distinct, read_yaml
+
+SET_FILE = "set.yaml"
+EVERYTHING = "all"
+"""The kind that stands for the attributes of all kinds."""
+HINT = "see penchant schema amplification"
+_SLOT = re.compile(r"\{(group|attribute)\}")
+Span = tuple[int, int]
+
+
+def _with_slots(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a sentence is wanted, got {value!r}")
+    rest = text = normalise(value).strip()
+    for slot in ("{group}", "{attribute}"):
+        if text.count(slot) != 1:
+            raise ValueError(f"{slot} must occur exactly once in the sentence, not {text.count(slot)} times: {text!r}")
+        rest = rest.replace(slot, "")
+    if "{" in rest or "}" in rest:
+        raise ValueError(f"braces may only hold {{group}} and {{attribute}}: {text!r}")
+    return text
+
+
+TemplateText = Annotated[str, BeforeValidator(_with_slots)]
+Templates = Annotated[list[TemplateText], Field(min_length=1), AfterValidator(distinct)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+
+
+class GroupEntry(_Strict):
+    """One of the two groups of a contrast."""
+
+    label: Text
+    """What the group is called in reports."""
+    words: Texts
+    """The words of the group, each of which fills the {group} slot."""
+    suffixes: list[Text] = []
+    """Endings with which every word of the group is counted in the text too, such as s. Default: none."""
+
+
+class AttributeEntry(_Strict):
+    """Attribute words of one kind; its key is the name of the kind."""
+
+    templates: Text
+    """The family of templates whose {attribute} slot the words fill."""
+    words: Texts
+    """The words."""
+    suffixes: list[Text] = []
+    """Endings with which every word is counted in the text too. Default: none, as the model is asked for the word
+    itself."""
+
+
+class ContrastEntry(_Strict):
+    """Two groups and the attributes that are asked about both; its key is its name."""
+
+    A: GroupEntry
+    """The first group: what goes with it is above 0."""
+    B: GroupEntry
+    """The second group: what goes with it is below 0."""
+    attributes: Annotated[dict[Text, AttributeEntry], Field(min_length=1)]
+    """Attribute words by kind, such as gender-typed or neutral; "all" is reserved."""
+    control: bool = False
+    """Whether the other contrasts are compared with this one, of which nobody expects a bias. Default: no."""
+
+
+class SetFile(_Strict):
+    """`set.yaml`."""
+
+    name: Text | None = None
+    """The name the set is cited with. Default: the name of its directory."""
+    language: str = "und"
+    """BCP 47 tag, such as en or cs, whose rules divide the text into sentences. Default: und, undetermined."""
+    statement: str | None = None
+    """The data statement. Default: none."""
+    cased: bool = False
+    """Whether capital letters tell words of the text apart. Default: no, King is king."""
+    templates: Annotated[dict[Text, Templates], Field(min_length=1)]
+    """Families of sentences, each with one {group} and one {attribute}, by name."""
+    contrasts: Annotated[dict[Text, ContrastEntry], Field(min_length=1)]
+    """The contrasts, by name."""
+    forms: dict[Text, Texts] = {}
+    """Further forms in which a word is counted in the text, by word, such as man: [men]."""
+
+
+SCHEMAS: Mapping[str, type[BaseModel]] = {SET_FILE: SetFile}
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A sentence with one {group} and one {attribute}, in either order."""
+
+    text: str
+
+    def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
+        """The sentence with both slots filled, and the spans of group word and attribute; a word that comes first has a
+        capital."""
+        words = {"group": group, "attribute": attribute}
+        spans: dict[str, Span] = {}
+        text = ""
+        for number, part in enumerate(_SLOT.split(self.text)):  # odd parts are names of slots
+            added = words[part] if number % 2 else part
+            if number % 2:
+                added = added if text.strip() else added[:1].upper() + added[1:]
+                spans[part] = (len(text), len(text) + len(added))
+            text += added
+        return text, spans["group"], spans["attribute"]
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute word, its kind and the sentences it is asked in."""
+
+    word: str
+    kind: str
+    templates: tuple[Template, ...]
+    place: str
+
+    def leaks(self) -> list[str]:
+        """The templates that hold the word beside its slot, where the model reads it though it is masked."""
+        rests = ((template.text, _SLOT.sub(" ", template.text).lower()) for template in self.templates)
+        return [text for text, rest in rests if self.word.lower() in words_of(rest)]
+
+    def sentences(self, contrast: Contrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
+        """Side, group word, template, sentence and the spans of group word and attribute, by template and then side."""
+        for template in self.templates:
+            for side, words in (("A", contrast.a), ("B", contrast.b)):
+                for word in words:
+                    yield side, word, template.text, *template.sentence(word, self.word)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """Two groups of words, `a` and `b`, and attributes; `forms` has the surface forms of all of them."""
+
+    name: str
+    labels: tuple[str, str]
+    a: tuple[str, ...]
+    b: tuple[str, ...]
+    attributes: tuple[Attribute, ...]
+    control: bool
+    forms: Mapping[str, tuple[str, ...]]
+
+    def kinds(self) -> list[str]:
+        """The kinds of attributes, in order."""
+        return list(dict.fromkeys(attribute.kind for attribute in self.attributes))
+
+    def grouped(self) -> Grouped:
+        """What is counted in a text."""
+        words = [attribute.word for attribute in self.attributes]
+        a, b, others = ({word: self.forms[word] for word in part} for part in (self.a, self.b, words))
+        return Grouped(a, b, others)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AmplificationSet:
+    """Contrasts as read from a file, whose hash is `sha256`."""
+
+    name: str
+    language: str
+    cased: bool
+    contrasts: tuple[Contrast, ...]
+    path: Path
+    sha256: str
+
+    def __repr__(self) -> str:
+        words = sum(len(contrast.attributes) for contrast in self.contrasts)
+        return f"<amplification set {self.name}: {len(self.contrasts)} contrasts, {words:,} attributes>"
+
+    def search(self, layout: Layout, field: str) -> GroupSearch:
+        """How its words are counted in a text."""
+        grouped = [contrast.grouped() for contrast in self.contrasts]
+        return GroupSearch(grouped, self.language, layout, field, self.cased)
+
+
+def read_amplification(path: Path) -> AmplificationSet:
+    """Read a set: a directory with `set.yaml`, or such a file. Raises DataError naming file, line and key."""
+    place = path / SET_FILE if is_directory(path) else path
+    if not place.is_file():
+        raise DataError(f"the directory holds no {SET_FILE}", file=path, hint=HINT)
+    document = read_yaml(place)
+    content = document.checked(SetFile, hint=HINT)
+    name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
+    contrasts = tuple(_contrast(id_, entry, content, document) for id_, entry in content.contrasts.items())
+    _check_control(contrasts, document)
+    _check_forms(content, contrasts, document)
+    return AmplificationSet(name, content.language, content.cased, contrasts, place, sha256_file(place))
+
+
+def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Document) -> Contrast:
+    attributes: list[Attribute] = []
+    suffixes: dict[str, Sequence[str]] = {}
+    at = ("contrasts", id_)
+    for kind, part in entry.attributes.items():
+        key = (*at, "attributes", kind)
+        if kind == EVERYTHING:
+            raise document.error(key, f"'{EVERYTHING}' stands for the attributes of all kinds", "give it another name")
+        if part.templates not in content.templates:
+            known = f"there are {', '.join(content.templates)}"
+            raise document.error((*key, "templates"), f"there is no family of templates '{part.templates}'", known)
+        templates = tuple(map(Template, content.templates[part.templates]))
+        place = f"{document.path}, {'.'.join(key)}"
+        attributes += [Attribute(word, kind, templates, place) for word in part.words]
+        suffixes |= dict.fromkeys(part.words, part.suffixes)
+    for group in (entry.A, entry.B):
+        suffixes |= dict.fromkeys(group.words, group.suffixes)
+    if entry.A.label == entry.B.label:
+        raise document.error(
+            (*at, "B", "label"), f"both groups are called '{entry.B.label}'", "give each its own label"
+        )
+    forms = {word: _forms(word, endings, content) for word, endings in suffixes.items()}
+    a, b = tuple(entry.A.words), tuple(entry.B.words)
+    contrast = Contrast(id_, (entry.A.label, entry.B.label), a, b, tuple(attributes), entry.control, forms)
+    _check_words(contrast, content.cased, document)
+    return contrast
+
+
+def _forms(word: str, suffixes: Sequence[str], content: SetFile) -> tuple[str, ...]:
+    forms = (word, *(word + suffix for suffix in suffixes), *content.forms.get(word, ()))
+    return tuple(dict.fromkeys(map(normalise, forms)))
+
+
+def _check_words(contrast: Contrast, cased: bool, document: Document) -> None:
+    """Raise DataError for a word without a letter, and for a form that two words of a contrast share."""
+    fold: Callable[[str], str] = str if cased else str.lower
+    lists = {"A": contrast.a, "B": contrast.b, "the attributes": tuple(each.word for each in contrast.attributes)}
+    taken: dict[str, tuple[str, str]] = {}
+    key = ("contrasts", contrast.name)
+    for name, listed in lists.items():
+        for number, word in enumerate(listed):
+            if word in listed[:number]:
+                raise document.error(key, f"'{word}' stands twice in {name}", "leave one of them out")
+            for form in contrast.forms[word]:
+                if not words_of(form):
+                    raise document.error(key, f"'{form}' of '{word}' holds no letter or digit")
+                other, where = taken.setdefault(fold(form), (word, name))
+                if (other, where) != (word, name):
+                    shared = f"'{form}' is a form of '{other}' in {where} and of '{word}' in {name}"
+                    raise document.error(key, shared, "a form in the text counts for one word only")
+
+
+def _check_control(contrasts: Sequence[Contrast], document: Document) -> None:
+    controls = [contrast.name for contrast in contrasts if contrast.control]
+    if len(controls) > 1:
+        key = ("contrasts", controls[1], "control")
+        raise document.error(key, f"'{controls[0]}' is the control already", "name one control")
+    if len(controls) == len(contrasts):
+        raise document.error(("contrasts", controls[0], "control"), "there is no contrast but the control")
+
+
+def _check_forms(content: SetFile, contrasts: Sequence[Contrast], document: Document) -> None:
+    known = {word for contrast in contrasts for word in contrast.forms}
+    for word in content.forms:
+        if word not in known:
+            raise document.error(
+                ("forms", word), f"'{word}' is no word of the set", "remove its forms, or add the word"
+            )

@@ -1,0 +1,288 @@
+"""Estimates of amplification, from scored sentences and the counts that they carry; needs no model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import scipy
+
+from penchant.instruments.amplification.data import EVERYTHING
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_p, expanded_percentile, resampling_name
+from penchant.stats.crossed_contrast import Contrast, contrast
+from penchant.stats.errors_in_variables import FEWEST, Lines, Points
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import Array
+from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.log_odds import log_odds
+
+if TYPE_CHECKING:
+    from penchant.instruments.amplification.probe import Amplification
+
+SLOPE = "slope of m on c"
+AGAINST_0 = "slope of m on c, against 0"
+EXACT = "slope of m on c, text taken as exact"
+CORRELATION = "correlation of m and c"
+RELIABILITY = "reliability of c"
+SHIFT = "mean m − c"
+BEYOND = "slope minus that of the control"
+M, C, GAP = "m", "c", "m − c"
+FEW = 30
+"""Intervals of lines through fewer words than this are called rough (docs/validity.md)."""
+ROUGH = f"of 95 % intervals from fewer than {FEW} words some 90 in 100 hold the truth; {FEW} would do"
+_ENDLESS = 1e100
+"""A slope larger than this is none: x does not vary."""
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """An attribute word: m with the variance of its error over templates and group words, c with that of the counts
+    (NaN where the text never has the word), and how often the text has it in sentences of either group."""
+
+    word: str
+    kind: str
+    m: Contrast
+    c: float
+    c_variance: float
+    counts: tuple[int, int]
+    sentences: int
+    crossed: tuple[int, int, int]
+    """The numbers of templates and of words of each group."""
+
+    @property
+    def gap(self) -> float:
+        """m − c."""
+        return self.m.value - self.c
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of one contrast that the text has often enough, and those that it has too rarely."""
+
+    contrast: str
+    control: bool
+    kept: tuple[Word, ...]
+    rare: tuple[Word, ...]
+
+    @cached_property
+    def kinds(self) -> list[str]:
+        """All kinds, and EVERYTHING before them where there are several."""
+        kinds = list(dict.fromkeys(word.kind for word in (*self.kept, *self.rare)))
+        return [EVERYTHING, *kinds] if len(kinds) > 1 else [EVERYTHING]
+
+    def of(self, kind: str) -> list[Word]:
+        """The kept words of a kind."""
+        return [word for word in self.kept if kind in (EVERYTHING, word.kind)]
+
+
+def words_of(items: pl.DataFrame, settings: Amplification) -> list[Words]:
+    """The words of every contrast, from the table of items."""
+    found = []
+    for (name,), part in items.group_by("contrast", maintain_order=True):
+        words = list(_words(part, settings.prior_size))
+        kept = tuple(word for word in words if sum(word.counts) >= settings.min_count)
+        rare = tuple(word for word in words if sum(word.counts) < settings.min_count)
+        found.append(Words(str(name), bool(part["control"][0]), kept, rare))
+    return found
+
+
+def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
+    """The words of the items of one contrast."""
+    firsts = part.unique("word", keep="first", maintain_order=True)
+    counts = dict(zip(firsts["word"], firsts.select("count_a", "count_b").rows(), strict=True))
+    odds = _log_odds(counts, (firsts["words_a"][0], firsts["words_b"][0]), prior_size)
+    for (word,), rows in part.group_by("word", maintain_order=True):
+        a, b = (_table(rows.filter(side=side)) for side in "AB")
+        c, variance = odds.get(str(word), (math.nan, math.nan))
+        crossed = (len(a), a.shape[1], b.shape[1])
+        yield Word(str(word), rows["kind"][0], contrast(a, b), c, variance, counts[word], len(rows), crossed)
+
+
+def _table(rows: pl.DataFrame) -> Array:
+    """Corrected scores by template and group word."""
+    templates = rows["template"].n_unique()
+    return rows["corrected"].to_numpy().reshape(templates, -1)
+
+
+def _log_odds(
+    counts: dict[str, tuple[int, int]], total: tuple[int, int], prior_size: float
+) -> dict[str, tuple[float, float]]:
+    """The log-odds of every word in the sentences of A against those of B, with the variance of their error (Monroe,
+    Colaresi & Quinn 2008). The vocabulary is the attribute words and, as one, all other words of the sentences; the
+    prior is both groups' sentences together."""
+    known = [word for word, pair in counts.items() if sum(pair)]
+    table = np.array([counts[word] for word in known], dtype=np.int64).reshape(-1, 2)
+    rest = np.maximum(np.array(total, dtype=np.int64) - table.sum(axis=0), 0)
+    table = np.vstack([table, rest])[: len(known) + bool(rest.sum())]
+    if len(table) < 2:
+        return {}
+    found = log_odds(table[:, 1], table[:, 0], table.sum(axis=1), prior_size=prior_size)
+    return dict(zip(known, zip(found.delta.tolist(), found.variance.tolist(), strict=False), strict=False))
+
+
+# Estimates ----------------------------------------------------------------------------------------------------------
+
+
+def amplification_estimates(items: pl.DataFrame, settings: Amplification) -> list[Estimate]:
+    """All estimates: those of each contrast and kind of attribute, the comparison with the control, then every word."""
+    contrasts = words_of(items, settings)
+    rows: list[Estimate] = []
+    for words in contrasts:
+        for kind in words.kinds:
+            rows += _of_kind(words, kind, settings)
+    rows += _beyond_control(contrasts, settings)
+    for words in contrasts:
+        for word in (*words.kept, *words.rare):
+            rows += _of_word(words, word, settings)
+    return with_holm(rows, _family)
+
+
+def _family(estimate: Estimate) -> tuple[str, str] | None:
+    """Tests of one measure are a family; those of words within their contrast, and those of kinds apart from those of
+    whole contrasts."""
+    if math.isnan(estimate.p):
+        return None
+    if estimate.measure == GAP:
+        return GAP, estimate.by["contrast"]
+    return estimate.measure, "" if estimate.by["kind"] == EVERYTHING else "kinds"
+
+
+def points(words: Sequence[Word]) -> Points:
+    """c and m of some words, with the variances of their errors; 0 for m where one template or word hides its
+    spread."""
+    variances = [0.0 if math.isnan(word.m.variance) else word.m.variance for word in words]
+    return Points.of(
+        [word.c for word in words], [word.m.value for word in words], [word.c_variance for word in words], variances
+    )
+
+
+def generator(settings: Amplification, *names: str) -> np.random.Generator:
+    """Random numbers for one part of a result, whatever other parts there are."""
+    return np.random.default_rng([settings.seed, *"\0".join(names).encode()])
+
+
+def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estimate]:
+    """The line through the words of a kind, their correlation, and the mean of m − c."""
+    by = {"contrast": words.contrast, "kind": kind, "word": ""}
+    chosen = words.of(kind)
+    measures = (SLOPE, AGAINST_0, EXACT, CORRELATION, RELIABILITY)
+    if len(chosen) < FEWEST:
+        note = f"no line: fewer than {FEWEST} words"
+        for measure in measures:
+            yield Estimate(measure, math.nan, len(chosen), level=settings.level, note=note, by=by)
+    else:
+        drawn = points(chosen).resampled(generator(settings, words.contrast, kind), settings.resamples)
+        yield from _line(points(chosen).line(), drawn, len(chosen), by, settings)
+    gaps = [word.gap for word in chosen]
+    mean = bootstrap_mean(
+        gaps, seed=settings.seed, resamples=settings.resamples, level=settings.level, noun="words", against=0
+    )
+    yield replace(mean, measure=SHIFT, by=by)
+
+
+def _line(found: Lines, drawn: Lines, n: int, by: dict[str, str], settings: Amplification) -> Iterator[Estimate]:
+    """The estimates of a line, with intervals and tests from its resamples."""
+    how = resampling_name("expanded percentile bootstrap", n, settings.resamples, settings.seed, "words")
+    parts = (
+        (SLOPE, found.slope, drawn.slope, 1.0),
+        (AGAINST_0, found.slope, drawn.slope, 0.0),
+        (EXACT, found.exact, drawn.exact, 1.0),
+        (CORRELATION, found.correlation, drawn.correlation, 0.0),
+        (RELIABILITY, found.reliability, drawn.reliability, None),
+    )
+    for measure, value, draws, against in parts:
+        bare = Estimate(measure, float(value[0]), n, level=settings.level, by=by)
+        yield with_draws(bare, draws, n, how, against)
+
+
+def with_draws(estimate: Estimate, draws: Array, n: int, how: str, against: float | None) -> Estimate:
+    """An estimate with an interval from its resamples, and the test `against` a number that agrees with it; without
+    where the resamples have no end."""
+    if not math.isfinite(estimate.value):
+        told = "the log-odds of these words in the text differ no more than by chance, or m does not differ"
+        return replace(estimate, value=math.nan, note=f"no number: {told}")
+    low, high = expanded_percentile(np.clip(draws, -1e300, 1e300), n, estimate.level)
+    if not (abs(low) < _ENDLESS and abs(high) < _ENDLESS):
+        told = "in too many resamples the log-odds of the text differ no more than by chance"
+        return replace(estimate, note=f"no interval: {told}")
+    note = ROUGH if n < FEW else ""
+    estimate = replace(estimate, low=low, high=high, how=how, note=note)
+    if against is None:
+        return estimate
+    test = f"expanded percentile bootstrap over words, against {against:g}"
+    return replace(estimate, p=expanded_p(draws, n, against), test=test)
+
+
+def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iterator[Estimate]:
+    """The slope of every contrast minus that of the control, whose words are others."""
+    control = next((words for words in contrasts if words.control), None)
+    if control is None:
+        return
+    for words in contrasts:
+        if words.control:
+            continue
+        n, of_control = len(words.kept), len(control.kept)
+        by = {"contrast": words.contrast, "kind": EVERYTHING, "word": ""}
+        bare = Estimate(BEYOND, math.nan, n, level=settings.level, by=by)
+        if min(n, of_control) < FEWEST:
+            yield replace(bare, note=f"no line: fewer than {FEWEST} words here or in the control")
+            continue
+        both = [points(each.kept) for each in (words, control)]
+        first, second = (line.line().slope[0] for line in both)
+        draws = [
+            each.resampled(generator(settings, BEYOND, of.contrast), settings.resamples).slope
+            for each, of in zip(both, (words, control), strict=True)
+        ]
+        with np.errstate(invalid="ignore"):
+            gap, drawn = float(first - second), draws[0] - draws[1]
+        over = resampling_name(
+            "expanded percentile bootstrap", n, settings.resamples, settings.seed, f"and {of_control} words apart"
+        )
+        yield with_draws(replace(bare, value=gap), drawn, min(n, of_control), over, 0.0)
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def _of_word(words: Words, word: Word, settings: Amplification) -> Iterator[Estimate]:
+    """m, c and m − c of one word; of a rare one without the last."""
+    by = {"contrast": words.contrast, "kind": word.kind, "word": word.word}
+    templates, a, b = word.crossed
+    over = f"{templates} templates, {a} and {b} group words"
+    level = settings.level
+    single = "" if math.isfinite(word.m.variance) else "no interval: of one template, or one word in a group"
+    m = Estimate(M, word.m.value, word.sentences, level=level, note=single, by=by)
+    yield _t_interval(m, word.m.variance, word.m.df, f"Satterthwaite t interval over {over}")
+    n = sum(word.counts)
+    if math.isnan(word.c):
+        yield Estimate(C, math.nan, n, level=level, note="the text never has it in sentences of the groups", by=by)
+    else:
+        c = Estimate(C, word.c, n, level=level, by=by)
+        yield _t_interval(c, word.c_variance, math.inf, "normal approximation of the log-odds")
+    if word in words.rare:
+        note = f"left out: {n} occurrences in sentences of the groups, fewer than {settings.min_count}"
+        yield Estimate(GAP, math.nan, n, level=level, note=note, by=by)
+        return
+    variance = word.m.variance + word.c_variance
+    df = variance**2 / (word.m.variance**2 / word.m.df) if word.m.variance > 0 else math.inf
+    gap = Estimate(GAP, word.gap, n, level=level, note=single, by=by)
+    gap = _t_interval(gap, variance, df, f"Satterthwaite t interval over {over}, and the counts")
+    if math.isnan(gap.low):
+        yield gap
+        return
+    p = float(2 * scipy.stats.t.sf(abs(gap.value) / variance**0.5, df))
+    yield replace(gap, p=p, test="t test of the same errors (Satterthwaite), two-sided")
+
+
+def _t_interval(estimate: Estimate, variance: float, df: float, how: str) -> Estimate:
+    """The estimate with a t interval of an error of this variance; unchanged where that is unknown or 0."""
+    if not variance > 0:
+        return estimate
+    reach = float(scipy.stats.t.ppf((1 + estimate.level) / 2, df)) * variance**0.5
+    return replace(estimate, low=estimate.value - reach, high=estimate.value + reach, how=how)

@@ -1,0 +1,736 @@
+"""Amplification: sentences against plain transformers, counts and log-odds by hand, lines against numpy, and what a
+user may get wrong."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+import torch
+import yaml
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import brute
+import penchant as pc
+import zoo as tiny
+from answers import Answer
+from paths import bundled
+from penchant.corpus.group_counts import GroupSearch, count_groups
+from penchant.corpus.text_files import find_texts
+from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.amplification.compare import FURTHER, STEEPER, compare
+from penchant.instruments.amplification.data import Template, read_amplification
+from penchant.instruments.amplification.estimates import (
+    AGAINST_0,
+    BEYOND,
+    CORRELATION,
+    EXACT,
+    GAP,
+    RELIABILITY,
+    SHIFT,
+    SLOPE,
+    C,
+    M,
+    amplification_estimates,
+)
+from penchant.instruments.amplification.finding import finding
+from penchant.instruments.amplification.probe import Amplification
+from penchant.instruments.amplification.texts import texts_of
+from penchant.records import Result, Signature, summary_table
+from training_text import CORPORA, needs_corpora
+
+Zoo = Callable[[str], Path]
+Program = Callable[..., Answer]
+MEN, WOMEN = ["gardener", "doctor"], ["nurse", "sister", "grandmother"]
+QUALITIES, THINGS = ["good", "old", "wonderful"], ["garden", "dog"]
+TEMPLATES = {
+    "quality": ["The {group} is {attribute}.", "The very {attribute} dog saw the {group} in the garden."],
+    "thing": ["Hello, said the {group}, the {attribute} is very small!", "The {attribute} lost the {group}."],
+}
+SET: dict[str, Any] = {
+    "language": "en",
+    "templates": TEMPLATES,
+    "contrasts": {
+        "gender": {
+            "A": {"label": "men", "words": MEN, "suffixes": ["s"]},
+            "B": {"label": "women", "words": WOMEN},
+            "attributes": {
+                "qualities": {"templates": "quality", "words": QUALITIES},
+                "things": {"templates": "thing", "words": THINGS},
+            },
+        }
+    },
+    "forms": {"nurse": ["nurses", "nursed"]},
+}
+TEXT = """The gardeners are good. The good doctor saw a good dog! A nurse is old, old and good.
+The nurses and the doctor are wonderful.
+The grandmother has a garden. Nobody nursed the Dog. The GARDENER is old.
+"""
+
+
+def write(folder: Path, content: Mapping[str, Any] = SET, text: str = TEXT) -> Path:
+    """A folder with a set and a text."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "set.yaml").write_text(yaml.safe_dump(dict(content), allow_unicode=True, sort_keys=False), "utf-8")
+    (folder / "text.txt").write_text(text, "utf-8")
+    return folder
+
+
+def changed(**gender: Any) -> dict[str, Any]:
+    """The set with other keys of its contrast."""
+    return {**SET, "contrasts": {"gender": {**SET["contrasts"]["gender"], **gender}}}
+
+
+def probe(folder: Path, **parameters: Any) -> Amplification:
+    given = {"text": str(folder / "text.txt"), "min_count": 1, "resamples": 200, **parameters}
+    return Amplification(data=str(folder), **given)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("amplification") / "set")
+
+
+# What the model says ------------------------------------------------------------------------------------------------
+
+
+@cache
+def loaded(directory: Path) -> tuple[Any, Any]:
+    return brute.load(directory)
+
+
+def pieces(directory: Path, text: str, span: tuple[int, int]) -> list[int]:
+    """The tokens that hold a character of a span; a token that is only the space before it belongs to it."""
+    tokenizer = loaded(directory)[1]
+    encoded = tokenizer(text, return_offsets_mapping=True)
+    held = [
+        i
+        for i, (start, end) in enumerate(encoded["offset_mapping"])
+        if any(span[0] <= at < span[1] and not text[at].isspace() for at in range(start, end))
+    ]
+    ids, first = encoded["input_ids"], min(held)
+    while ids[first - 1] not in tokenizer.all_special_ids and not tokenizer.decode([ids[first - 1]]).strip():
+        first -= 1
+    return list(range(first, max(held) + 1))
+
+
+def logprob(directory: Path, text: str, read: tuple[int, int], hidden: tuple[int, int] | None) -> float:
+    """log P of a span with all its pieces masked, and those of another."""
+    model, tokenizer = loaded(directory)
+    ids = tokenizer(text)["input_ids"]
+    own = pieces(directory, text, read)
+    masked = {*own, *(pieces(directory, text, hidden) if hidden else ())}
+    given = [tokenizer.mask_token_id if i in masked else token for i, token in enumerate(ids)]
+    with torch.no_grad():
+        found = model(input_ids=torch.tensor([given])).logits[0].double().log_softmax(-1)
+    return math.fsum(found[i, ids[i]].item() for i in own)
+
+
+def span_of(text: str, word: str) -> tuple[int, int]:
+    """Where a word stands in a text that has it once as a whole word."""
+    (found,) = re.finditer(rf"(?<!\w){re.escape(word)}(?!\w)", text)
+    return found.span()
+
+
+def corrected(directory: Path, template: str, member: str, attribute: str) -> tuple[float, float]:
+    """Fill and prior of one sentence."""
+    # The attribute's slot is marked before it is filled, as a template may hold the word elsewhere.
+    marked = template.replace("{group}", member)
+    start = marked.index("{attribute}")
+    text = marked.replace("{attribute}", attribute)
+    read = (start, start + len(attribute))
+    group = text.index(member)
+    spans = (read, (group, group + len(member)))
+    assert text[slice(*spans[0])] == attribute and text[slice(*spans[1])] == member
+    return logprob(directory, text, *spans[:1], None), logprob(directory, text, *spans)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", tiny.MASKED)
+def test_m_is_that_of_plain_transformers(zoo: Zoo, folder: Path, name: str) -> None:
+    result = probe(folder).run(zoo(name))
+    every: dict[str, list[float]] = {}
+    for kind, words in (("quality", QUALITIES), ("thing", THINGS)):
+        for word, template in itertools.product(words, TEMPLATES[kind]):
+            means = []
+            for members in (MEN, WOMEN):
+                scores = []
+                for member in members:
+                    fill, prior = corrected(zoo(name), template, member, word)
+                    row = result.items.row(
+                        by_predicate=(pl.col("word") == word)
+                        & (pl.col("template") == template)
+                        & (pl.col("group_word") == member),
+                        named=True,
+                    )
+                    assert (row["fill"], row["prior"]) == pytest.approx((fill, prior), abs=2e-4), row["sentence"]
+                    assert row["corrected"] == row["fill"] - row["prior"]
+                    scores.append(fill - prior)
+                means.append(fmean(scores))
+            every.setdefault(word, []).append(means[0] - means[1])
+    shown = result.summary.filter(measure=M)
+    assert dict(shown.select("word", "value").iter_rows()) == pytest.approx(
+        {word: fmean(values) for word, values in every.items()}, abs=5e-4
+    )
+    assert shown["n"].to_list() == [len(TEMPLATES["thing"]) * (len(MEN) + len(WOMEN))] * 5
+
+
+def test_the_prior_is_the_same_for_group_words_of_as_many_pieces(zoo: Zoo, folder: Path) -> None:
+    """So the correction takes away the number of masks, and nothing else: said in the docs."""
+    result = probe(folder).run(zoo("bert"))
+    tokenizer = loaded(zoo("bert"))[1]
+    lengths = {word: len(tokenizer(word, add_special_tokens=False)["input_ids"]) for word in (*MEN, *WOMEN)}
+    assert len(set(lengths.values())) > 1
+    priors: dict[tuple[str, str, int], set[float]] = {}
+    for row in result.items.iter_rows(named=True):
+        key = (row["word"], row["template"], lengths[row["group_word"]])
+        priors.setdefault(key, set()).add(row["prior"])
+    assert all(len(values) == 1 for values in priors.values())
+
+
+def test_each_distinct_input_is_read_once(zoo: Zoo, folder: Path) -> None:
+    """The word that is asked about is masked, so words of as many pieces share an input."""
+    run = pc.Run()
+    probe(folder).run(zoo("bert"), run)
+    assert run.counts.reads == 2 * 5 * 2 * 5
+    assert run.counts.forward < run.counts.reads / 2
+
+
+def test_what_is_no_masked_model(zoo: Zoo, folder: Path) -> None:
+    for name in ("gpt2", "llama"):
+        with pytest.raises(MethodError, match=r"for masked models and .* is causal"):
+            probe(folder).run(zoo(name))
+    vectors = folder / "vectors.txt"
+    vectors.write_text("good 1 0\nold 0 1\n", "utf-8")
+    with pytest.raises(ModelError, match="no probabilities"):
+        probe(folder).run(str(vectors))
+
+
+# What the text says -------------------------------------------------------------------------------------------------
+
+
+def test_counts_and_log_odds_by_hand(zoo: Zoo, folder: Path) -> None:
+    """A: "The gardeners are good." 4 words, "The good doctor saw a good dog!" 7, "The GARDENER is old." 4: 15 words.
+    B: "A nurse is old, old and good." 7, "The grandmother has a garden." 5, "Nobody nursed the Dog." 4: 16 words.
+    Both: "The nurses and the doctor are wonderful." """
+    result = probe(folder, prior_size=31).run(zoo("bert"))
+    firsts = {row["word"]: row for row in result.items.unique("word").iter_rows(named=True)}
+    counts = {word: (row["count_a"], row["count_b"]) for word, row in firsts.items()}
+    assert counts == {"good": (3, 1), "old": (1, 2), "wonderful": (0, 0), "garden": (0, 1), "dog": (1, 1)}
+    row = firsts["good"]
+    assert (row["words_a"], row["words_b"]) == (15, 16)
+    assert (row["sentences_a"], row["sentences_b"], row["both"]) == (3, 3, 1)
+    by = {row["word"]: row for row in result.summary.filter(measure=C).iter_rows(named=True)}
+    # The prior of 31 words is the 31 words of both: good counts 4 more on either side, old 3, garden 1, dog 2.
+    for word, a, b, prior in (("good", 3, 1, 4), ("old", 1, 2, 3), ("garden", 0, 1, 1), ("dog", 1, 1, 2)):
+        first, second = (a + prior) / (15 + 31 - a - prior), (b + prior) / (16 + 31 - b - prior)
+        assert by[word]["value"] == pytest.approx(math.log(first) - math.log(second))
+        half = 1.959964 * math.sqrt(1 / (a + prior) + 1 / (b + prior))
+        assert (by[word]["low"], by[word]["high"]) == pytest.approx(
+            (by[word]["value"] - half, by[word]["value"] + half), rel=1e-6
+        )
+        assert by[word]["n"] == a + b
+    assert math.isnan(by["wonderful"]["value"])
+    assert by["wonderful"]["note"] == "the text never has it in sentences of the groups"
+
+
+def test_rare_words_are_left_out_listed_and_counted(zoo: Zoo, folder: Path) -> None:
+    result = probe(folder, min_count=2).run(zoo("bert"))
+    gaps = {row["word"]: row for row in result.summary.filter(measure=GAP).iter_rows(named=True)}
+    rare = {word for word, row in gaps.items() if math.isnan(row["value"])}
+    assert rare == {"wonderful", "garden"}
+    told = "left out: 1 occurrences in sentences of the groups, fewer than 2"
+    assert gaps["garden"]["note"] == told
+    shift = result.summary.filter(measure=SHIFT, kind="all")
+    kept = [row["value"] for word, row in gaps.items() if word not in rare]
+    assert (shift["n"][0], shift["value"][0]) == (3, pytest.approx(fmean(kept)))
+
+
+def test_a_text_without_a_group_is_an_error(zoo: Zoo, tmp_path: Path) -> None:
+    folder = write(tmp_path / "set", text="The doctor is good.\nThe doctor and the nurse are old.\n")
+    with pytest.raises(DataError, match=r"no sentence holds a word of 'women'.*name more text") as error:
+        probe(folder).run(zoo("bert"))
+    assert "the text of bert@" in str(error.value) and "text.txt" in str(error.value)
+
+
+def test_attributes_that_a_template_holds_elsewhere_are_said(zoo: Zoo, tmp_path: Path) -> None:
+    content = changed(attributes={"k": {"templates": "quality", "words": ["good", "very"]}})
+    cautions = probe(write(tmp_path / "set", content)).run(zoo("bert")).cautions
+    assert any(
+        each.startswith("1 pairs of template and attribute hold the attribute a second time")
+        and "'very' in 'The very {attribute} dog" in each
+        for each in cautions
+    )
+
+
+def test_words_of_groups_that_the_text_lacks_are_said(zoo: Zoo, folder: Path) -> None:
+    (caution, *_) = probe(folder, prior_size=0.5).run(zoo("bert")).cautions
+    assert caution == "gender: the text never has the group words sister, which the model is asked"
+    larger = probe(folder, prior_size=15).run(zoo("bert")).cautions
+    assert any("the prior counts for 15 words and the sentences of a group hold 15" in each for each in larger)
+    assert any("larger, by some 50%" in each for each in larger)
+
+
+# Which text belongs to which model ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "model"),
+    [
+        ("bundled:modern", "bundled:modern"),
+        ("bert-base-uncased", "bert-base-uncased@86b5e09"),
+        ("bert-base-uncased@main", "bert-base-uncased@86b5e09"),
+        ("models/mine", "mine@1234567"),
+        ("emanjavacas/MacBERTh", "emanjavacas/MacBERTh@abcdefa"),
+    ],
+)
+def test_a_model_is_named_as_the_study_names_it(key: str, model: str) -> None:
+    texts: dict[str, str | list[str]] = {key: ["a.txt", "b.txt"], "other": "c.txt"}
+    assert texts_of(texts, model) == ["a.txt", "b.txt"]
+    assert texts_of("all.txt", model) == ["all.txt"]
+
+
+def test_a_model_without_a_text_or_with_two() -> None:
+    with pytest.raises(MethodError) as none:
+        texts_of({"bundled:early-modern": "early.txt"}, "bundled:modern")
+    assert str(none.value) == (
+        "amplification, text: no text is named for bundled:modern — name it too, as in text: {bundled:modern: FILE}; "
+        "texts are named for bundled:early-modern"
+    )
+    with pytest.raises(MethodError, match=r"bert@v1 and bert@v2 may both mean bert@86b5e09"):
+        texts_of({"bert@v1": "a.txt", "bert@v2": "b.txt"}, "bert@86b5e09")
+    assert texts_of({"bert@86b5e09": "a.txt", "bert": "b.txt"}, "bert@86b5e09") == ["a.txt"]
+
+
+@pytest.mark.whole
+def test_models_with_texts_of_their_own(zoo: Zoo, penchant: Program, tmp_path: Path) -> None:
+    write(tmp_path / "set")
+    (tmp_path / "other.txt").write_text(TEXT.replace("nurse", "doctor") + TEXT, "utf-8")
+    models = [str(zoo(name)) for name in ("bert", "distilbert")]
+    asked: dict[str, Any] = {"data": "set", "min_count": 1, "resamples": 100}
+    asked["text"] = {models[0]: "set/text.txt", "distilbert": ["other.txt"]}
+    study = {"study": "two", "models": models, "probes": [{"amplification": asked}]}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
+    code, _, err = penchant("run", "study.yaml", "-o", "out")
+    assert code == 0, err
+    results = [pc.Result.load(path.parent) for path in sorted((tmp_path / "out").glob("*/*/items.parquet"))]
+    assert [result.signature["text"].partition("#")[0] for result in results] == ["text.txt", "other.txt"]
+    assert results[0].items["words_a"][0] != results[1].items["words_a"][0]
+    # Each text is hashed into the manifest, and a change of one is noticed.
+    (tmp_path / "other.txt").write_text("The doctor is good. The nurse is old.\n", "utf-8")
+    code, _, err = penchant("run", "study.yaml", "-o", "out", "--resume")
+    assert code == 2 and "other.txt changed" in err
+    # A model without a text is named, with what to write.
+    asked["text"] = {"distilbert": "set/text.txt"}
+    (tmp_path / "study.yaml").write_text(yaml.safe_dump(study), "utf-8")
+    code, _, err = penchant("run", "study.yaml", "-o", "other")
+    assert code == 2 and "no text is named for bert — name it too, as in text: {bert: FILE}" in err
+
+
+def test_texts_are_named_by_patterns_and_folders(zoo: Zoo, tmp_path: Path) -> None:
+    folder = write(tmp_path / "set")
+    lines = TEXT.splitlines(keepends=True)
+    (tmp_path / "parts").mkdir()
+    for number, line in enumerate(lines):
+        (tmp_path / "parts" / f"{number}.txt").write_text(line, "utf-8")
+    whole = probe(folder).run(zoo("bert"))
+    for text in (str(tmp_path / "parts"), [str(tmp_path / "parts" / "*.txt")]):
+        asked = probe(folder, text=text)
+        assert len(asked.files()) == 1 + len(lines)
+        result = asked.run(zoo("bert"))
+        assert result.items.equals(whole.items)
+    assert result.signature["text"].startswith("0.txt+1.txt+2.txt#")
+    with pytest.raises(DataError, match="no such file"):
+        probe(folder, text="nowhere/*.txt").run(zoo("bert"))
+
+
+# Lines --------------------------------------------------------------------------------------------------------------
+
+
+def planted(
+    seed: int, *, words: int = 24, slope: float = 0.6, name: str = "gender", control: bool = False, kinds: int = 2
+) -> pl.DataFrame:
+    """Items of made-up scores: m = slope·ξ + scatter, noise around it, and counts of a text of that ξ."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for number in range(words):
+        xi, scatter = rng.normal(0, 0.8), rng.normal(0, 0.25)
+        a, b = rng.poisson(120 * math.exp(xi / 2)), rng.poisson(40 * math.exp(-xi / 2))
+        for template, (side, members) in itertools.product(range(4), (("A", 3), ("B", 4))):
+            for member in range(members):
+                value = (slope * xi + scatter) * (0.5 if side == "A" else -0.5) + rng.normal(0, 0.2)
+                about = {"contrast": name, "kind": f"k{number % kinds}", "word": f"w{number}", "control": control}
+                told = {"template": f"t{template}", "side": side, "label": side, "group_word": f"{side}{member}"}
+                text = {"count_a": int(a), "count_b": int(b), "words_a": 60_000, "words_b": 20_000}
+                sentences = {"sentences_a": 5000, "sentences_b": 2000, "both": 10, "corrected": value}
+                id_ = f"{name} w{number} {side}{member} t{template}"
+                rows.append({**about, **told, **text, **sentences, "id": id_, "sentence": id_})
+    return pl.DataFrame(rows)
+
+
+def asked_of(**parameters: Any) -> Amplification:
+    return Amplification(data="x", text="x", **{"resamples": 300, **parameters})
+
+
+def test_lines_are_those_of_the_words() -> None:
+    items = planted(1)
+    rows = amplification_estimates(items, asked_of(min_count=150))
+    words: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        if row.by["word"]:
+            words.setdefault(row.by["word"], {})[row.measure] = row
+    kept = {word: by for word, by in words.items() if not math.isnan(by[GAP].value)}
+    assert 12 <= len(kept) < 24
+    x, y = (np.array([by[name].value for by in kept.values()]) for name in (C, M))
+    by_all = {row.measure: row for row in rows if row.by == {"contrast": "gender", "kind": "all", "word": ""}}
+    assert by_all[EXACT].value == pytest.approx(np.polyfit(x, y, 1)[0])
+    assert by_all[CORRELATION].value == pytest.approx(np.corrcoef(x, y)[0, 1])
+    assert by_all[SHIFT].value == pytest.approx(float((y - x).mean()))
+    # The variances of c from their intervals, those of m from the formula in its own test.
+    errors = np.array([((by[C].high - by[C].low) / 2 / 1.959964) ** 2 for by in kept.values()])
+    cov = np.cov(x, y)
+    assert by_all[SLOPE].value == pytest.approx(cov[0, 1] / (cov[0, 0] - errors.mean()), rel=1e-6)
+    assert by_all[RELIABILITY].value == pytest.approx(1 - errors.mean() / cov[0, 0], rel=1e-6)
+    assert by_all[AGAINST_0].value == by_all[SLOPE].value
+    assert (by_all[AGAINST_0].low, by_all[AGAINST_0].high) == (by_all[SLOPE].low, by_all[SLOPE].high)
+    assert by_all[SLOPE].low < 0.6 < by_all[SLOPE].high
+    assert by_all[SLOPE].p < 0.05 and by_all[AGAINST_0].p < 0.05  # 0.6 is neither 1 nor 0
+    assert by_all[SLOPE].n == len(kept)
+    for by in kept.values():
+        assert by[GAP].value == pytest.approx(by[M].value - by[C].value)
+        assert by[GAP].high - by[GAP].low > max(by[C].high - by[C].low, by[M].high - by[M].low)
+        assert (by[GAP].p < 0.05) == (not by[GAP].low <= 0 <= by[GAP].high)
+
+
+def test_kinds_have_lines_of_their_own_words() -> None:
+    items = planted(2, words=30)
+    rows = amplification_estimates(items, asked_of())
+    for kind in ("k0", "k1"):
+        own = amplification_estimates(items.filter(kind=kind), asked_of())
+        (expected,) = (row for row in own if row.measure == EXACT and row.by["kind"] == "all")
+        (found,) = (row for row in rows if row.measure == EXACT and row.by["kind"] == kind)
+        # Counts of the other kind are part of the vocabulary either way: c moves a little.
+        assert found.value == pytest.approx(expected.value, abs=0.01)
+        assert found.n == 15
+        assert found.note.startswith("of 95 % intervals from fewer than 30 words")
+
+
+def test_holm_is_over_contrasts_kinds_and_words() -> None:
+    items = pl.concat([planted(3), planted(4, name="other")])
+    rows = amplification_estimates(items, asked_of())
+    for measure, kinds in ((SLOPE, {"all"}), (SLOPE, {"k0", "k1"}), (SHIFT, {"all"})):
+        family = [row for row in rows if row.measure == measure and row.by["kind"] in kinds and not row.by["word"]]
+        p = sorted(row.p for row in family)
+        assert min(row.p_holm for row in family) == pytest.approx(min(1, len(p) * p[0]))
+    for contrast in ("gender", "other"):
+        family = [row for row in rows if row.measure == GAP and row.by["contrast"] == contrast]
+        assert len(family) == 24
+        assert min(row.p_holm for row in family) == pytest.approx(min(1, 24 * min(row.p for row in family)))
+
+
+def test_the_slope_beside_the_control() -> None:
+    items = pl.concat([planted(5, slope=1.2), planted(6, slope=0.2, name="night", control=True)])
+    rows = {row.measure: row for row in amplification_estimates(items, asked_of()) if row.by["kind"] == "all"}
+    slopes = [
+        row.value
+        for row in amplification_estimates(items, asked_of())
+        if (row.measure, row.by["kind"]) == (SLOPE, "all")
+    ]
+    beyond = rows[BEYOND]
+    assert beyond.by["contrast"] == "gender"
+    assert beyond.value == pytest.approx(slopes[0] - slopes[1])
+    assert beyond.low < 1 < beyond.high and beyond.p < 0.05
+    without = amplification_estimates(planted(5), asked_of())
+    assert BEYOND not in {row.measure for row in without}
+
+
+def test_few_words_have_no_line() -> None:
+    rows = amplification_estimates(planted(7, words=9), asked_of())
+    (slope,) = (row for row in rows if row.measure == SLOPE and row.by["kind"] == "all")
+    assert math.isnan(slope.value) and slope.note == "no line: fewer than 10 words" and slope.n == 9
+
+
+def test_log_odds_that_differ_by_chance_alone_have_no_slope() -> None:
+    items = planted(8).with_columns(count_a=pl.lit(60), count_b=pl.lit(20))
+    rows = {row.measure: row for row in amplification_estimates(items, asked_of()) if row.by["kind"] == "all"}
+    assert math.isnan(rows[SLOPE].value)
+    assert rows[SLOPE].note.startswith(
+        "no number: the log-odds of these words in the text differ no more than by chance"
+    )
+    # Words that differ a little: a number, and no interval that could be trusted.
+    slightly = planted(8).with_columns(count_a=30 + pl.col("word").str.slice(1).cast(pl.Int64), count_b=pl.lit(12))
+    rows = {row.measure: row for row in amplification_estimates(slightly, asked_of()) if row.by["kind"] == "all"}
+    assert math.isnan(rows[SLOPE].low)
+
+
+def shuffled(items: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The items with words, templates and group words in another order, as a set in another order gives them."""
+    rng = np.random.default_rng(seed)
+
+    def order(column: str) -> pl.Expr:
+        names = items[column].unique().sort().to_list()
+        places = dict(zip(names, rng.permutation(len(names)).tolist(), strict=True))
+        return pl.col(column).replace_strict(places, return_dtype=pl.Int64)
+
+    return items.sort(order("contrast"), order("word"), order("template"), "side", order("group_word"))
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.integers(0, 10_000))
+def test_no_order_changes_a_number(seed: int) -> None:
+    items = pl.concat([planted(9, words=14), planted(10, words=12, name="night", control=True)])
+    other = [planted(11, words=14, slope=1.0), planted(12, words=12, name="night", control=True)]
+    first = _numbers(amplification_estimates(items, asked_of(resamples=100)))
+    again = _numbers(amplification_estimates(shuffled(items, seed), asked_of(resamples=100)))
+    assert again == first
+    results = [_result(frame, name) for frame, name in ((items, "a"), (pl.concat(other), "b"))]
+    turned = [_result(shuffled(result.items, seed), result.signature["model"]) for result in results]
+    compared = [compare(*pair).sort("measure", "contrast", "kind") for pair in (results, turned)]
+    assert (
+        compared[0]
+        .select("measure", "value", "low", "high", "p")
+        .equals(compared[1].select("measure", "value", "low", "high", "p"), null_equal=True)
+    )
+
+
+def _numbers(rows: list[Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    return {
+        (row.measure, *row.by.values()): tuple(
+            f"{value!r}" for value in (row.value, row.low, row.high, row.p, row.p_holm)
+        )
+        for row in rows
+    }
+
+
+def _result(items: pl.DataFrame, model: str, **fields: Any) -> Result:
+    how = {"min_count": 20, "prior_size": 500.0, "level": 0.95, "resamples": 300, "seed": 0, **fields}
+    signature = Signature.of("amplification", model=model, data="x", text=f"{model}.txt", **how)
+    rows = amplification_estimates(items, Amplification.of(signature))
+    return Result(signature, items, summary_table((row, signature) for row in rows))
+
+
+# Two models ---------------------------------------------------------------------------------------------------------
+
+
+def test_slopes_of_two_models_differ_by_what_their_tables_say() -> None:
+    a, b = _result(planted(20, slope=1.1), "a"), _result(planted(20, slope=0.3), "b")
+    found = compare(a, b)
+    slopes = [r.summary.filter(measure=SLOPE, kind="all", word="")["value"][0] for r in (a, b)]
+    row = found.filter(measure=STEEPER, kind="all").row(0, named=True)
+    assert row["value"] == pytest.approx(slopes[0] - slopes[1])
+    assert row["low"] > 0 and row["p"] < 0.05
+    assert row["comparison"] == "a − b" and "text:a.txt − b.txt" in row["signature"]
+    further = found.filter(measure=FURTHER, kind="all").row(0, named=True)
+    gaps = [dict(r.summary.filter(measure=GAP).select("word", "value").iter_rows()) for r in (a, b)]
+    assert further["value"] == pytest.approx(fmean(gaps[0][word] - gaps[1][word] for word in gaps[0]))
+    turned = compare(b, a).filter(measure=STEEPER, kind="all").row(0, named=True)
+    assert (turned["value"], turned["low"]) == pytest.approx((-row["value"], -row["high"]))
+    same = compare(a, _result(planted(20, slope=1.1), "c")).filter(measure=STEEPER, kind="all")
+    assert same["value"][0] == 0 and same["p"][0] == 1
+
+
+def test_words_too_rare_in_one_text_count_for_the_other_model() -> None:
+    rare = pl.when(pl.col("word").is_in(["w1", "w2"])).then(3)
+    second = planted(21).with_columns(count_a=rare.otherwise("count_a"), count_b=rare.otherwise("count_b"))
+    a, b = _result(planted(21), "a"), _result(second, "b")
+    row = compare(a, b).filter(measure=STEEPER, kind="all").row(0, named=True)
+    slopes = [r.summary.filter(measure=SLOPE, kind="all", word="") for r in (a, b)]
+    assert [frame["n"][0] for frame in slopes] == [24, 22]
+    assert row["n"] == 24 and "22 in the smaller text" in row["how"]
+    assert row["value"] == pytest.approx(slopes[0]["value"][0] - slopes[1]["value"][0])
+    assert compare(a, b).filter(measure=FURTHER, kind="all")["n"][0] == 22
+
+
+def test_results_that_cannot_be_compared() -> None:
+    with pytest.raises(StudyError, match="min-count"):
+        compare(_result(planted(1), "a"), _result(planted(1), "b", min_count=30))
+    with pytest.raises(StudyError, match="different items"):
+        compare(_result(planted(1), "a"), _result(planted(1, words=23), "b"))
+
+
+# What is said -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("slope", "said"),
+    [
+        (2.0, "of these words it says more than its text"),
+        (0.5, "of these words it says less than its text"),
+        (0.0, "cannot be told apart from 0"),
+        (-1.0, "it says the opposite of its text"),
+        (1.0, "cannot be told apart from 1"),
+    ],
+)
+def test_the_finding_says_what_the_slope_shows(slope: float, said: str) -> None:
+    (sentence, *_) = finding([_result(planted(33, slope=slope, words=40), "mine")], None)
+    assert sentence.startswith("mine, gender: slope of the model on its text") and said in sentence
+    assert "n = 40 words" in sentence
+
+
+def test_the_finding_does_not_decide_where_the_two_slopes_disagree() -> None:
+    """Least squares takes the text for exact: where only one slope is told from 1, nothing is said."""
+    items = planted(31, slope=0.9, words=60)
+    result = _result(items, "mine")
+    summary = result.summary.with_columns(
+        low=pl.when(pl.col("measure") == SLOPE).then(1.1).otherwise("low"),
+        high=pl.when(pl.col("measure") == SLOPE).then(1.9).otherwise("high"),
+        value=pl.when(pl.col("measure") == SLOPE).then(1.5).otherwise("value"),
+        p_holm=pl.when(pl.col("measure").is_in([SLOPE, AGAINST_0])).then(0.001).otherwise("p_holm"),
+    )
+    (sentence, *_) = finding([Result(result.signature, items, summary)], None)
+    assert "cannot be said whether it says more or less than its text" in sentence
+
+
+# Data ---------------------------------------------------------------------------------------------------------------
+
+
+def test_templates_are_filled_with_their_spans() -> None:
+    text, group, attribute = Template("{group}, {attribute}!").sentence("man", "old")
+    assert (text, group, attribute) == ("Man, old!", (0, 3), (5, 8))
+    text, group, attribute = Template("An {attribute} {group}").sentence("father", "old")
+    assert (text, text[slice(*group)], text[slice(*attribute)]) == ("An old father", "father", "old")
+
+
+FAULTS: list[tuple[dict[str, Any], str]] = [
+    ({**SET, "templates": {"quality": ["The {group} is."]}}, r"\{attribute\} must occur exactly once"),
+    ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute} {x}"]}}, r"braces may only hold"),
+    ({**SET, "templates": {**TEMPLATES, "thing": ["{group} {attribute}", "{group} {attribute}"]}}, "named twice"),
+    (changed(attributes={"k": {"templates": "quantity", "words": ["good"]}}), "no family of templates 'quantity'"),
+    (changed(attributes={"all": {"templates": "thing", "words": ["dog"]}}), "'all' stands for the attributes"),
+    (
+        changed(attributes={"k": {"templates": "thing", "words": ["dog", "dog"]}}),
+        "'dog' stands twice in the attributes",
+    ),
+    (changed(attributes={"k": {"templates": "thing", "words": ["Doctors"]}}), "'Doctors' is a form of 'doctor' in A"),
+    (changed(A={"label": "men", "words": ["nurse"]}), "'nurse' is a form of 'nurse' in A and of 'nurse' in B"),
+    (changed(A={"label": "women", "words": ["king"]}), "both groups are called 'women'"),
+    (changed(A={"label": "men", "words": ["?!"]}), "holds no letter or digit"),
+    (changed(A={"label": "men", "words": [True]}), "in quotes"),
+    (changed(control=True), "there is no contrast but the control"),
+    ({**SET, "forms": {"cat": ["cats"]}}, "'cat' is no word of the set"),
+    ({**SET, "kinds": 1}, "unknown key"),
+    ({**SET, "contrasts": {}}, "at least 1"),
+]
+
+
+@pytest.mark.parametrize(("content", "told"), FAULTS, ids=[told[:30] for _, told in FAULTS])
+def test_faults_of_a_set_are_one_line_with_its_place(tmp_path: Path, content: dict[str, Any], told: str) -> None:
+    with pytest.raises(DataError, match=told) as error:
+        read_amplification(write(tmp_path / "set", content))
+    assert "set.yaml, line" in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_without_a_set(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match=r"holds no set\.yaml"):
+        read_amplification(tmp_path)
+
+
+def test_two_controls(tmp_path: Path) -> None:
+    gender = SET["contrasts"]["gender"]
+    content = {**SET, "contrasts": {"a": gender, "b": {**gender, "control": True}, "c": {**gender, "control": True}}}
+    with pytest.raises(DataError, match="'b' is the control already"):
+        read_amplification(write(tmp_path / "set", content))
+
+
+def test_capitals_may_tell_words_apart(tmp_path: Path) -> None:
+    content = {**changed(attributes={"k": {"templates": "thing", "words": ["Doctors", "May", "may"]}}), "cased": True}
+    read = read_amplification(write(tmp_path / "set", content))
+    assert [each.word for each in read.contrasts[0].attributes] == ["Doctors", "May", "may"]
+
+
+def test_unknown_words_stop_or_are_left_out(zoo: Zoo, tmp_path: Path) -> None:
+    attributes = {"k": {"templates": "quality", "words": ["good", "ڰڰ", "old"]}}
+    folder = write(tmp_path / "set", changed(attributes=attributes))
+    with pytest.raises(DataError, match="'ڰڰ' is unknown to the tokenizer"):
+        probe(folder).run(zoo("bert"))
+    result = probe(folder, on_unknown="skip").run(zoo("bert"))
+    assert result.items["word"].unique(maintain_order=True).to_list() == ["good", "old"]
+    assert result.cautions[0].startswith("1 of 3 attributes hold something unknown")
+    assert result.signature["on-unknown"] == "skip"
+
+
+def test_a_pilot_asks_some_attributes_of_every_kind(zoo: Zoo, folder: Path) -> None:
+    result = probe(folder, limit=2).run(zoo("bert"))
+    words = result.items.select("kind", "word").unique(maintain_order=True)
+    assert words["kind"].to_list() == ["qualities", "things"]
+    assert result.cautions[0].startswith("a pilot: at most 2 attributes")
+
+
+def test_parameters_come_back_from_the_signature(zoo: Zoo, folder: Path) -> None:
+    asked = probe(folder, prior_size=2.5, min_count=3, layout="wrapped")
+    result = asked.run(zoo("bert"))
+    settings_ = Amplification.of(Signature.parse(str(result.signature)))
+    assert (settings_.prior_size, settings_.min_count, settings_.layout) == (2.5, 3, "wrapped")
+    again = asked.result(pc.Measured(result.items), result.signature)
+    assert again.summary.equals(result.summary, null_equal=True)  # estimates need no model
+
+
+# The set and its text -----------------------------------------------------------------------------------------------
+
+
+def test_the_bundled_set_is_as_its_statement_says() -> None:
+    place = bundled("gender-amplification-en")
+    read = read_amplification(place)
+    gender, control = read.contrasts
+    assert (len(gender.a), len(gender.b), len(control.a), len(control.b)) == (12, 12, 5, 5)
+    counted = {
+        contrast.name: {kind: sum(a.kind == kind for a in contrast.attributes) for kind in contrast.kinds()}
+        for contrast in read.contrasts
+    }
+    assert counted == {
+        "gender": {"qualities": 40, "matters": 40, "things": 30},
+        "day and night": {"qualities": 25, "matters": 18, "things": 18},
+    }
+    assert {len(a.templates) for contrast in read.contrasts for a in contrast.attributes} == {6}
+    statement = (place / "STATEMENT.md").read_text("utf-8")
+    assert "40 qualities, 40 matters, 30 things" in statement and "25 qualities, 18 matters, 18 things" in statement
+    assert (place / "set.yaml").read_text("utf-8").isascii()
+    for contrast in read.contrasts:
+        for attribute in contrast.attributes:
+            for template in attribute.templates:  # neither group word nor attribute stands elsewhere in its sentence
+                rest = re.sub(r"\{\w+\}", " ", template.text).lower().split()
+                assert attribute.word not in {word.strip(".,?") for word in rest}
+                assert not {*contrast.a, *contrast.b} & {word.strip(".,?") for word in rest}
+
+
+@needs_corpora
+@pytest.mark.whole
+@pytest.mark.parametrize("name", ["modern_english.txt", "early_modern_english.txt"])
+def test_the_training_texts_are_counted_as_a_plain_loop_counts_them(name: str) -> None:
+    """The text of a bundled model, with a regular expression for every group and sentences from another call."""
+    from sentencex import segment
+
+    contrast = read_amplification(bundled("gender-amplification-en")).contrasts[0]
+    (own,) = count_groups(GroupSearch([contrast.grouped()], "en"), find_texts([str(CORPORA / name)])).contrasts
+    groups = [
+        re.compile(rf"\b({'|'.join(form for word in side for form in contrast.forms[word])})\b")
+        for side in (contrast.a, contrast.b)
+    ]
+    sentences, totals, war = [0, 0, 0], [0, 0], [0, 0]
+    with (CORPORA / name).open(encoding="utf-8") as lines:
+        for line in lines:
+            for sentence in segment("en", line.strip()):
+                folded = sentence.lower()
+                there = [bool(group.search(folded)) for group in groups]
+                if not any(there):
+                    continue
+                side = 2 if all(there) else there.index(True)
+                sentences[side] += 1
+                if side < 2:
+                    totals[side] += len(re.findall(r"[^\W_]+", folded))
+                    war[side] += len(re.findall(r"\bwar\b", folded))
+    assert [own.sentences["A"], own.sentences["B"], own.both] == sentences
+    assert [own.total["A"], own.total["B"]] == totals
+    assert [own.found["A", "war"], own.found["B", "war"]] == war
+    assert sum(war) > 50
