@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from penchant.errors import DataError
-from penchant.stats.correlations import ENOUGH, correlation, slope
+from penchant.stats.correlations import ENOUGH, correlation, correlation_difference, slope
 
 RNG = np.random.default_rng(3)
 X = RNG.random(40).round(1) * 10
@@ -32,7 +32,7 @@ def test_the_interval_is_that_of_a_bootstrap_written_out(which: str) -> None:
     if which == "slope":
         found, plain = slope(X, Y, **settings), lambda x, y: stats.linregress(x, y).slope
     else:
-        one = stats.spearmanr if which == "spearman" else stats.pearsonr
+        one: Any = stats.spearmanr if which == "spearman" else stats.pearsonr
         found, plain = correlation(X, Y, ranks=which == "spearman", **settings), lambda x, y: one(x, y)[0]
     rng, n = np.random.default_rng(77), len(X)
     drawn = []
@@ -84,3 +84,22 @@ def test_what_cannot_be_computed_is_nan_with_a_reason() -> None:
         correlation([1, 2], [1, 2, 3], ranks=True, seed=0)
     with pytest.raises(DataError):
         slope([1, np.nan, 2, 3, 4], [1, 2, 3, 4, 5], seed=0)
+
+
+def test_two_correlations_of_the_same_units_are_compared_together() -> None:
+    other = 0.1 * X + RNG.normal(size=40)
+    found = correlation_difference(X, Y, other, seed=1, resamples=4000)
+    assert found.value == pytest.approx(stats.pearsonr(X, Y)[0] - stats.pearsonr(X, other)[0])
+    turned = correlation_difference(X, other, Y, seed=1, resamples=4000)
+    assert (turned.value, turned.low, turned.high) == pytest.approx((-found.value, -found.high, -found.low), abs=0.03)
+    rng, n, drawn = np.random.default_rng(8), len(X), []
+    for _ in range(1500):
+        rows = rng.integers(0, n, n)
+        drawn.append(stats.pearsonr(X[rows], Y[rows])[0] - stats.pearsonr(X[rows], other[rows])[0])
+    tail = stats.norm.cdf(-np.sqrt(n / (n - 1)) * stats.t.ppf(0.975, n - 1))
+    assert [found.low, found.high] == pytest.approx(np.quantile(drawn, [tail, 1 - tail]), abs=0.06)
+    assert (found.p < 0.05) == (not found.low <= 0 <= found.high)
+    order = RNG.permutation(40)
+    assert correlation_difference(X[order], Y[order], other[order], seed=1, resamples=4000) == found
+    same = correlation_difference(X, Y, Y, seed=1, resamples=200)
+    assert same.value == 0 and np.isnan(same.low) and "same difference" in same.note

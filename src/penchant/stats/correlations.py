@@ -6,7 +6,7 @@ units; its null hypothesis is that the two have nothing to do with each other.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,12 +14,13 @@ import scipy
 from numpy.typing import ArrayLike
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import CHUNK, expanded_percentile, resampled, resampling_name
+from penchant.stats.bootstrap import CHUNK, expanded_p, expanded_percentile, resampled, resampling_name
 from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples, joined
 
 SLOPE = "slope"
+DIFFERENCE = f"difference of {PEARSON}"
 FEWEST = 5
 """The fewest units that have a correlation or a slope here."""
 ENOUGH = 30
@@ -65,6 +66,43 @@ def slope(
     return _estimate(SLOPE, _slopes, x, y, False, seed, resamples, level, noun)
 
 
+def correlation_difference(
+    x: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    seed: Seed,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    noun: str = "units",
+) -> Estimate:
+    """Pearson's r of x and `first` minus that of x and `second`, of the same units, which are resampled together.
+
+    The test is of the same bootstrap as the interval: p is below 1 − `level` where the interval leaves 0 out. NaN and
+    errors as for `correlation`.
+    """
+    check_level(level)
+    check_resamples(resamples)
+    sides = [as_values(side, where=where) for side, where in ((x, "x"), (first, "first"), (second, "second"))]
+    for side in sides[1:]:
+        check_lengths(sides[0], side, where=DIFFERENCE)
+    n = len(sides[0])
+    reason = _none(DIFFERENCE, sides, noun)
+    if reason:
+        return Estimate(DIFFERENCE, np.nan, n, level=level, note=reason)
+    units = np.stack(sides, axis=1)
+    value = float(_differences(np.ones((1, n), dtype=np.int64), units)[0])
+    draws = resampled(_differences, units, seed=seed, resamples=resamples)
+    known = draws[~np.isnan(draws)]
+    if np.ptp(known) <= _SAME:
+        return Estimate(DIFFERENCE, value, n, level=level, note="no interval: all resamples have the same difference")
+    low, high = expanded_percentile(known, n, level)
+    name = f"expanded percentile bootstrap of the {DIFFERENCE}"
+    how = resampling_name(name, n, resamples, seed, noun)
+    p, test = expanded_p(known, n), f"expanded percentile bootstrap over {noun}"
+    return Estimate(DIFFERENCE, value, n, low, high, level, how=how, p=p, test=test, note=_rough(n, noun))
+
+
 def _estimate(
     measure: str,
     statistic: Callable[[Counts, Array], Array],
@@ -81,12 +119,11 @@ def _estimate(
     first, second = as_values(x, where="x"), as_values(y, where="y")
     check_lengths(first, second, where=measure)
     n = len(first)
-    if n < FEWEST:
-        return Estimate(measure, np.nan, n, level=level, note=f"no {measure}: it needs {FEWEST} {noun}")
+    reason = _none(measure, (first, second), noun)
+    if reason:
+        return Estimate(measure, np.nan, n, level=level, note=reason)
     units = np.stack([first, second], axis=1)
     units = units[np.lexsort((second, first))]  # their order changes nothing
-    if any(np.ptp(side) <= _SAME * np.abs(side).max() for side in (first, second)):
-        return Estimate(measure, np.nan, n, level=level, note=f"no {measure}: all {noun} have the same number")
     value = float(statistic(np.ones((1, n), dtype=np.int64), units)[0])
     p = _permutation_p(units, ranks=ranks, seed=seed, draws=resamples)
     test = f"permutation of {n} {noun}, {resamples} draws, seed {seed}, two-sided"
@@ -99,9 +136,23 @@ def _estimate(
         return replace(estimate, note=joined("no interval: nothing departs from a line", undefined))
     low, high = expanded_percentile(known, n, level)
     how = resampling_name(f"expanded percentile bootstrap of {measure}", n, resamples, seed, noun)
-    rough = ROUGH.format(noun=noun, enough=ENOUGH) if n < ENOUGH else ""
-    note = joined(rough, undefined)
-    return held_against(replace(estimate, low=low, high=high, how=how, note=note), 0)
+    return held_against(replace(estimate, low=low, high=high, how=how, note=joined(_rough(n, noun), undefined)), 0)
+
+
+def _none(measure: str, sides: Sequence[Array], noun: str) -> str:
+    """Why there is no such number of some units; empty where there is one."""
+    if len(sides[0]) < FEWEST:
+        return f"no {measure}: it needs {FEWEST} {noun}"
+    alike = any(np.ptp(side) <= _SAME * np.abs(side).max() for side in sides)
+    return f"no {measure}: all {noun} have the same number" if alike else ""
+
+
+def _rough(n: int, noun: str) -> str:
+    return ROUGH.format(noun=noun, enough=ENOUGH) if n < ENOUGH else ""
+
+
+def _differences(counts: Counts, units: Array) -> Array:
+    return _pearson(counts, units[:, [0, 1]]) - _pearson(counts, units[:, [0, 2]])
 
 
 def _pearson(counts: Counts, units: Array) -> Array:
