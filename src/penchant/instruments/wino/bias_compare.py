@@ -22,7 +22,7 @@ from penchant.instruments.wino.bias_estimates import (
     over_occupations,
     types,
 )
-from penchant.instruments.wino.scoring import ALL, FREE, Array
+from penchant.instruments.wino.scoring import ALL, FREE
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
@@ -59,13 +59,9 @@ def _differences(a: Result, b: Result, how: str, probe: Probe) -> Iterator[Estim
     for scope, group, chosen in (everything, *(("type", kind, inside) for kind, inside in types(items))):
         part = items.filter(chosen)
         for measure, gap in gaps.items():
-            yield _by(_share(part, gap[chosen], probe), measure, scope, group, remark)
+            yield _by(over_occupations(part, gap[chosen], probe, against=0), measure, scope, group, remark)
         if not remark:
             yield _by(adjusted(part, odds[chosen], probe), ADJUSTED_DIFFERENCE, scope, group, "")
-
-
-def _share(items: pl.DataFrame, gap: Array, probe: Probe) -> Estimate:
-    return over_occupations(items, gap, probe, bounds=(-1, 1), against=0)
 
 
 def _by(estimate: Estimate, measure: str, scope: str, group: str, remark: str) -> Estimate:
