@@ -28,7 +28,7 @@ def test_values_are_those_of_scipy() -> None:
 @pytest.mark.parametrize("which", ["pearson", "spearman", "slope"])
 def test_the_interval_is_that_of_a_bootstrap_written_out(which: str) -> None:
     settings: dict[str, Any] = {"seed": 1, "resamples": 4000}
-    plain: Callable[..., float]
+    plain: Callable[..., Any]
     if which == "slope":
         found, plain = slope(X, Y, **settings), lambda x, y: stats.linregress(x, y).slope
     else:
@@ -50,7 +50,7 @@ def test_the_interval_is_that_of_a_bootstrap_written_out(which: str) -> None:
 @pytest.mark.parametrize("ranks", [False, True])
 def test_the_test_is_a_permutation_test(ranks: bool) -> None:
     x, y = np.array([1.0, 2.0, 3.0, 4.0, 5.0, 7.0, 7.5]), np.array([0.2, 0.1, 0.9, 0.5, 1.6, 0.7, 1.5])
-    plain = stats.spearmanr if ranks else stats.pearsonr
+    plain: Any = stats.spearmanr if ranks else stats.pearsonr
     observed = abs(plain(x, y)[0])
     exact = np.mean([abs(plain(x, list(order))[0]) >= observed - 1e-12 for order in permutations(y)])
     found = correlation(x, y, ranks=ranks, seed=2, resamples=20_000)

@@ -78,8 +78,9 @@ def pair_files(named: Iterable[Path]) -> list[PairFiles]:
         if len(sides) != 1 or not _TYPE.search(path.name.lower()):
             raise DataError("its name does not say pro or anti, and type1 or type2", file=path, hint=_NAMING)
         partners = found.setdefault((path.parent, _SIDE.sub("*", path.name.lower())), {})
-        if partners.setdefault(sides[0], path) is not path:
+        if sides[0] in partners:
             raise DataError("the file is named twice", file=path, hint="name it once")
+        partners[sides[0]] = path
     files = []
     for (_, name), sides_of in found.items():
         if len(sides_of) < 2:
