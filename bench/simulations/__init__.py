@@ -3,6 +3,7 @@
 from bench.simulations import associations, judged, means, proportions, stereoset, values
 from bench.simulations import associations, judged, means, proportions, values, vector_bias
 from bench.simulations import amplification, associations, judged, means, proportions, values
+from bench.simulations import associations, judged, means, proportions, values, wino
 from bench.simulations.base import Simulation
 
 
@@ -11,3 +12,4 @@ def simulations() -> list[Simulation]:
     return [*means.ALL, *proportions.ALL, *associations.ALL, *values.ALL, *judged.ALL, *stereoset.SIMULATIONS]
     return [*means.ALL, *proportions.ALL, *associations.ALL, *vector_bias.ALL, *values.ALL, *judged.ALL]
     return [*means.ALL, *proportions.ALL, *associations.ALL, *values.ALL, *judged.ALL, *amplification.ALL]
+    return [*means.ALL, *proportions.ALL, *associations.ALL, *values.ALL, *judged.ALL, *wino.ALL]

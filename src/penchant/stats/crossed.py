@@ -153,13 +153,15 @@ def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, 
     weights = np.where(heard > 0, items, 0.0)
     means, given = np.nan_to_num(means), np.broadcast_to(scores, means.shape)
     if not ranks:
-        return _weighted_pearson(given, means, weights)
+        return weighted_pearson(given, means, weights)
     scale = float(np.abs(means).max()) or 1.0
-    x, y = _midranks(given, weights), _midranks(np.round(means / scale, 12), weights)  # but for rounding, means may tie
-    return _weighted_pearson(x, y, weights)
+    x, y = midranks(given, weights), midranks(np.round(means / scale, 12), weights)  # but for rounding, means may tie
+    return weighted_pearson(x, y, weights)
 
 
-def _weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
+def weighted_pearson(x: Array, y: Array, weights: Array) -> Array:
+    """Pearson's r of each row of x and y, (b, n), whose entries count as often as `weights` says, (b, n); NaN where a
+    side is the same for all that count."""
     total = weights.sum(axis=1, keepdims=True)
     found = np.full(len(x), np.nan)
     some = total[:, 0] > 0
@@ -183,7 +185,7 @@ def _alike(values: Array, weights: Array | None = None) -> Codes:
     return same
 
 
-def _midranks(values: Array, weights: Array) -> Array:
+def midranks(values: Array, weights: Array) -> Array:
     """The ranks of the values of each row, each as often as its weight says; ties share the middle of theirs."""
     order = np.argsort(values, axis=1, kind="stable")
     ordered, times = (np.take_along_axis(array, order, axis=1) for array in (values, weights))

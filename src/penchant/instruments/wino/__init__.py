@@ -1,0 +1,1 @@
+"""WinoBias and Winogender: which pronoun does a model prefer beside an occupation?"""

@@ -1,0 +1,134 @@
+"""WinoBias (Zhao et al. 2018): which of two pronouns does a model prefer in the same sentence?
+
+The pairs were made for coreference resolution. Here they are compared as sentences: the one whose pronoun agrees with
+the stereotype of the occupation that it refers to (pro) against the other (anti). That is preference, not coreference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import polars as pl
+from pydantic import Field, PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.engine.scorer import SentenceScore
+from penchant.files import cited
+from penchant.instruments.base import Measured, Model
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED
+from penchant.instruments.unknown import known_items
+from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
+from penchant.instruments.wino.bias_estimates import (
+    LABELS,
+    MALE_DIFFERENCE,
+    PRO_DIFFERENCE,
+    bias_cautions,
+    bias_estimates,
+)
+from penchant.instruments.wino.scoring import PronounProbe, score_columns
+from penchant.records import Estimate, Item
+from penchant.report.no_difference import Scale
+from penchant.tables.places import listed
+
+Paths = str | Annotated[list[str], Field(min_length=1)]
+
+
+class WinoBias(PronounProbe):
+    """Preference for the pronoun that agrees with the stereotype of an occupation, told apart from a preference for one
+    gender everywhere.
+
+    `run` returns items (one row per pair) and a summary: the share of pairs in which the pro-stereotypical pronoun is
+    preferred, over all pairs, by type, by its gender and by occupation; the share that prefers the male pronoun; and
+    the gender-adjusted preference.
+    """
+
+    name: ClassVar[str] = "winobias"
+    limited: ClassVar[str] = "pairs"
+    pairs: ClassVar[bool] = True
+    difference_scale: ClassVar[Scale] = Scale(
+        dict.fromkeys((PRO_DIFFERENCE, MALE_DIFFERENCE), 1.0), "give a share of pairs, such as 0.05 for 5 points"
+    )
+
+    data: Annotated[Paths, CITED]
+    """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
+    are read; or the files themselves, whose names say pro or anti, and type1 or type2."""
+    male_occupations: Annotated[str | None, CITED] = None
+    """A list of occupations with a male stereotype, one a line, against which the pairs are checked. Default:
+    male_occupations.txt in the folder of the data, where it is there."""
+    female_occupations: Annotated[str | None, CITED] = None
+    """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
+
+    _read: dict[tuple[Path, ...], WinoBiasPairs] = PrivateAttr(default_factory=dict)
+
+    def pair_set(self, base: Sequence[Path] = (Path(),)) -> WinoBiasPairs:
+        """The pairs, checked and cached. Raises DataError naming file and line."""
+        places = [self.find(name, base) for name in listed(self.data)]
+        lists = occupation_lists(places)
+        for gender, name in zip(GENDERS, (self.male_occupations, self.female_occupations), strict=True):
+            if name is not None:
+                lists[gender] = self.find(name, base)
+        key = (*places, *lists.values())
+        if key not in self._read:
+            self._read[key] = read_winobias(places, lists)
+        return self._read[key]
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The files of pairs and the lists of occupations."""
+        return list(self.pair_set(base).files)
+
+    def asked(self, base: Sequence[Path]) -> list[Item]:
+        """The pairs that are scored: all, or in a pilot some of every occupation."""
+        items = self.pair_set(base).items
+        if self.limit is None:
+            return list(items)
+        return spread(
+            items,
+            self.limit,
+            seed=self.seed,
+            content=lambda item: (item.texts[PRO], item.texts[ANTI]),
+            group=lambda item: item.labels["occupation"],
+        )
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """Both sentences of every pair, with their places."""
+        return [(item.texts[role], item.place) for item in self.asked(base) for role in (PRO, ANTI)]
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The files, then how sentences are scored."""
+        return {"data": cited(self.files(base)), **self.how(model)}
+
+    def measure(self, session: Session) -> Measured:
+        """Score both sentences of every pair."""
+        asked = self.asked(session.base)
+        session.expect(len(asked), inputs=2)
+        items, left_out = known_items(
+            session.lm,
+            asked,
+            lambda item: (item.texts[PRO], item.texts[ANTI]),
+            lambda item: item.place,
+            self.on_unknown,
+            "pairs",
+        )
+        triples = ((item.texts[PRO], item.texts[ANTI], item.place) for item in items)
+        scores = list(session.scorer.score_pairs(triples, self.method))
+        return Measured(_table(items, scores), (*self.pair_set(session.base).cautions, *left_out))
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Shares and preferences, by normalisation."""
+        for how in self.normalisations():
+            yield from bias_estimates(measured.items, how, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about unequal token lengths and a strong leaning to one gender."""
+        return bias_cautions(measured.items, estimates)
+
+
+def _table(items: Sequence[Item], scores: Sequence[tuple[SentenceScore, SentenceScore]]) -> pl.DataFrame:
+    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
+    columns = {"id": pl.Series([item.id for item in items], dtype=pl.String)}
+    columns |= {label: pl.Series([item.labels[label] for item in items], dtype=pl.String) for label in LABELS}
+    columns |= score_columns(PRO, [pair[0] for pair in scores])
+    return pl.DataFrame(columns | score_columns(ANTI, [pair[1] for pair in scores]))

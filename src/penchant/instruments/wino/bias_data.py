@@ -1,0 +1,271 @@
+"""WinoBias as published: files of sentences with brackets, one pro- and one anti-stereotypical, line by line.
+
+Line k of both files is one pair: `27 [The developer] visited the hairdresser because [he] needed to cut [his] hair.`
+The number and the brackets are taken out; the text is otherwise kept as written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeAlias
+
+from penchant.errors import DataError, place
+from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
+from penchant.reading import is_directory, read_text
+from penchant.records import Item
+
+PRO, ANTI = "pro", "anti"
+TYPES = ("1", "2")
+GENDERS = ("male", "female")
+LISTS = {gender: f"{gender}_occupations.txt" for gender in GENDERS}
+"""The lists of occupations beside the published files."""
+_PUBLISHED = re.compile(r"(?:pro|anti)_stereotyped_type[12]\.txt\.(?:dev|test)")
+_SIDE = re.compile(r"(?<![a-z])(pro|anti)(?![a-z])")
+_TYPE = re.compile(r"type[ _-]?([12])(?!\d)")
+_NUMBERED = re.compile(r"(\d+)\s+")
+_BRACKET = re.compile(r"[\[\]]")
+_ARTICLE = re.compile(r"(?:the|a|an)\s+")
+_SHOWN = 20
+"""Pairs that a caution names."""
+_NAMING = "files are told by their names, such as pro_stereotyped_type1.txt.dev and anti_stereotyped_type1.txt.dev"
+Span: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Marked:
+    """A line: its number in the file, the text without number and brackets, and the spans that were in brackets."""
+
+    line: int
+    number: int | None
+    text: str
+    spans: tuple[Span, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PairFiles:
+    """The two files of one set of pairs, with its type."""
+
+    pro: Path
+    anti: Path
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class WinoBiasPairs:
+    """The pairs of some files, with what must be said of them.
+
+    Every item has the texts "pro" and "anti", and the labels "set", "type", "occupation" (that the pronoun refers to),
+    "gender" (of the pronoun in the pro-stereotypical sentence), "pronouns" and "listed" (the gender of the occupation
+    in the lists; "" without). `refused` says how many pairs are left out, and `files` what was read.
+    """
+
+    items: tuple[Item, ...]
+    files: tuple[Path, ...]
+    cautions: tuple[str, ...]
+    refused: int
+
+
+def pair_files(named: Iterable[Path]) -> list[PairFiles]:
+    """The files of pairs among some files and folders, pro with anti. Of a folder those are read that are called as the
+    published ones are. Raises DataError for a file whose name does not tell, or that has no partner."""
+    found: dict[tuple[Path, str], dict[str, Path]] = {}
+    for path in (file for each in named for file in _in(each)):
+        sides = _SIDE.findall(path.name.lower())
+        if len(sides) != 1 or not _TYPE.search(path.name.lower()):
+            raise DataError("its name does not say pro or anti, and type1 or type2", file=path, hint=_NAMING)
+        partners = found.setdefault((path.parent, _SIDE.sub("*", path.name.lower())), {})
+        if sides[0] in partners:
+            raise DataError("the file is named twice", file=path, hint="name it once")
+        partners[sides[0]] = path
+    files = []
+    for (_, name), sides_of in found.items():
+        if len(sides_of) < 2:
+            (side, path), *_ = sides_of.items()
+            other = ANTI if side == PRO else PRO
+            raise DataError(f"has no file of {other} sentences beside it", file=path, hint=_NAMING)
+        kind = _TYPE.search(name)
+        files.append(PairFiles(sides_of[PRO], sides_of[ANTI], kind[1] if kind else ""))
+    return sorted(files, key=lambda each: each.type)
+
+
+def _in(path: Path) -> list[Path]:
+    if not is_directory(path):
+        return [path]
+    files = sorted(child for child in path.iterdir() if _PUBLISHED.fullmatch(child.name))
+    if not files:
+        raise DataError("the folder holds no file of WinoBias", file=path, hint=_NAMING)
+    return files
+
+
+def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPairs:
+    """Read pairs from files and folders; `lists` are the lists of occupations, by gender.
+
+    Pairs that differ in more than the pronouns in brackets are left out, and cautions name both lines of each. Raises
+    DataError naming file and line for files that do not go together, or lines that cannot be read.
+    """
+    files = pair_files(places)
+    genders = _genders(lists)
+    items: list[Item] = []
+    refused: list[str] = []
+    for each in files:
+        good, bad = _pairs(each, genders)
+        items += good
+        refused += bad
+    _distinct(items)
+    cautions = (*_told_refused(refused, len(items)), *_told_lists(items, genders))
+    read = (*(path for each in files for path in (each.pro, each.anti)), *lists.values())
+    return WinoBiasPairs(tuple(items), read, cautions, len(refused))
+
+
+def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], list[str]]:
+    """The pairs of two files, and why others are refused."""
+    pro, anti = _lines(files.pro), _lines(files.anti)
+    if len(pro) != len(anti):
+        raise DataError(
+            f"has {len(pro)} sentences, and {files.anti.name} has {len(anti)}: line k of both is one pair",
+            file=files.pro,
+        )
+    items, refused = [], []
+    for first, second in zip(pro, anti, strict=True):
+        if first.number != second.number:
+            raise DataError(
+                f"is numbered {first.number}, and line {second.line} of {files.anti.name} {second.number}",
+                file=files.pro,
+                line=first.line,
+                hint="line k of both files is one pair",
+            )
+        made = _pair(files, first, second, genders)
+        if isinstance(made, Item):
+            items.append(made)
+        else:
+            lines = f"{files.pro.name}, line {first.line}, and {files.anti.name}, line {second.line}"
+            refused.append(f"{lines}: {made}")
+    if 2 * len(refused) > len(pro):
+        raise DataError(
+            f"{len(refused)} of {len(pro)} pairs differ in more than the pronouns; the first is {refused[0]}",
+            file=files.pro,
+            hint="check that line k of both files is one pair",
+        )
+    return items, refused
+
+
+def _pair(files: PairFiles, pro: Marked, anti: Marked, genders: dict[str, str]) -> Item | str:
+    """A pair, or why the two sentences are none."""
+    apart = difference(pro.text, anti.text)
+    if isinstance(apart, str):
+        return apart
+    for a, b in zip(apart.first, apart.second, strict=True):
+        if a not in pro.spans and b not in anti.spans:
+            return f"they differ in '{pro.text[slice(*a)]}', which is not in brackets"
+    occupation = _occupation(pro) or _occupation(anti)
+    if not occupation:
+        raise DataError("names no occupation in brackets", file=files.pro, line=pro.line)
+    name = files.pro.name.lower().replace("pro_stereotyped_", "").replace(".txt", "")
+    labels = {
+        "set": name,
+        "type": files.type,
+        "occupation": occupation,
+        "gender": apart.gender,
+        "pronouns": apart.named(),
+        "listed": genders.get(occupation, ""),
+    }
+    where = f"{place(files.pro, pro.line)}, with line {anti.line} of {files.anti.name}"
+    return Item(f"{name}-{pro.number or pro.line}", {PRO: pro.text, ANTI: anti.text}, labels, where)
+
+
+def _occupation(sentence: Marked) -> str:
+    """Whom the pronoun refers to: what is in brackets and no pronoun, in lower case without its article."""
+    marked = (" ".join(sentence.text[slice(*span)].lower().split()) for span in sentence.spans)
+    return next((_ARTICLE.sub("", part, count=1) for part in marked if part not in MALE | FEMALE), "")
+
+
+def _lines(path: Path) -> list[Marked]:
+    """The sentences of a file; blank lines at its end do not count. Raises DataError naming the line."""
+    lines = read_text(path).rstrip().splitlines()
+    if not lines:
+        raise DataError("the file is empty", file=path)
+    return [_marked(line, number, path) for number, line in enumerate(lines, 1)]
+
+
+def _marked(line: str, number: int, path: Path) -> Marked:
+    start = _NUMBERED.match(line)
+    body = line[start.end() if start else 0 :].strip()
+    if not body:
+        raise DataError("the line is blank", file=path, line=number, hint="line k of both files is one pair")
+    text, spans, begun, last = "", [], -1, 0
+    for mark in _BRACKET.finditer(body):
+        text += body[last : mark.start()]
+        last = mark.end()
+        if (mark.group() == "[") == (begun >= 0):
+            raise DataError("brackets do not come in pairs", file=path, line=number, hint="write [The cook] … [he] …")
+        if mark.group() == "[":
+            begun = len(text)
+        else:
+            spans.append((begun, len(text)))
+            begun = -1
+    if begun >= 0:
+        raise DataError("a bracket is not closed", file=path, line=number)
+    return Marked(number, int(start[1]) if start else None, text + body[last:], tuple(spans))
+
+
+# Lists of occupations -----------------------------------------------------------------------------------------------
+
+
+def occupation_lists(named: Sequence[Path]) -> dict[str, Path]:
+    """The published lists of occupations that lie in the folders, by gender."""
+    folders = [path for path in named if is_directory(path)]
+    return {gender: folder / name for folder in folders for gender, name in LISTS.items() if (folder / name).is_file()}
+
+
+def _genders(lists: dict[str, Path]) -> dict[str, str]:
+    """The gender of every occupation of the lists. Raises DataError for one in both."""
+    genders: dict[str, str] = {}
+    for gender, path in lists.items():
+        for number, line in enumerate(read_text(path).splitlines(), 1):
+            name = " ".join(line.lower().split())
+            if name and genders.setdefault(name, gender) != gender:
+                raise DataError(f"'{name}' is in the other list, too", file=path, line=number)
+    return genders
+
+
+def _told_lists(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
+    """Cautions on occupations that the lists lack, or that they have under the other gender."""
+    if not genders:
+        return []
+    lacking = Counter(item.labels["occupation"] for item in items if not item.labels["listed"])
+    turned = [item for item in items if item.labels["listed"] not in ("", item.labels["gender"])]
+    told = []
+    if lacking:
+        named = ", ".join(f"{name} ({n} pairs)" for name, n in lacking.items())
+        told.append(f"not in the lists of occupations: {named}; the gender of the pro-stereotypical pronoun counts")
+    if turned:
+        places = "; ".join(item.place for item in turned[:_SHOWN])
+        more = f"; and {len(turned) - _SHOWN} more" if len(turned) > _SHOWN else ""
+        told.append(
+            f"{len(turned)} pairs have a pro-stereotypical pronoun of the gender that the lists do not give their "
+            f"occupation: {places}{more}; the pronoun counts"
+        )
+    return told
+
+
+def _told_refused(refused: Sequence[str], kept: int) -> list[str]:
+    if not refused:
+        return []
+    more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
+    whole = len(refused) + kept
+    return [
+        f"{len(refused)} of {whole} pairs are left out, since their sentences differ in more than the pronouns in "
+        f"brackets: {'; '.join(refused[:_SHOWN])}{more}"
+    ]
+
+
+def _distinct(items: Sequence[Item]) -> None:
+    """Raise DataError for two pairs of one name, which two folders with the same files have."""
+    seen: dict[str, Item] = {}
+    for item in items:
+        if seen.setdefault(item.id, item) is not item:
+            raise DataError(f"has the same name as {seen[item.id].place}: '{item.id}'", where=item.place)

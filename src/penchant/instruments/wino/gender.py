@@ -1,0 +1,138 @@
+"""Winogender (Rudinger et al. 2018): does a model prefer "she" to "he" where the occupation has more women?
+
+The sentences were made for coreference resolution. Here a model's preference for the female over the male pronoun is
+held against the share of women in the occupation; where the pronoun refers to somebody else, it is a control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import polars as pl
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.files import cited
+from penchant.instruments.base import Measured, Model
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, cited_columns, written
+from penchant.instruments.unknown import known_items
+from penchant.instruments.wino.gender_data import (
+    ROLES,
+    WinogenderColumns,
+    WinogenderItems,
+    read_winogender,
+    sentences_file,
+    statistics_file,
+)
+from penchant.instruments.wino.gender_estimates import LABELS, gender_cautions, gender_estimates
+from penchant.instruments.wino.scoring import PronounProbe, score_columns
+from penchant.records import Estimate, Item
+from penchant.tables.documents import distinct
+
+Shares = Annotated[list[str], Field(min_length=1), AfterValidator(distinct)]
+
+
+class Winogender(PronounProbe):
+    """Preference for the female over the male pronoun beside an occupation, against the share of women in it.
+
+    `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
+    correlation with the share of women and its slope, where the pronoun refers to the occupation and, as a control,
+    where it refers to the other person; and which of the three pronouns is the most probable.
+    """
+
+    name: ClassVar[str] = "winogender"
+    limited: ClassVar[str] = "sentences with three pronouns each"
+
+    data: Annotated[str, CITED]
+    """A folder with all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
+    occupations-stats.tsv as published; or a table of sentences or of templates itself."""
+    statistics: Annotated[str | None, CITED] = None
+    """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
+    shares: Shares = Field(default=["bls_pct_female", "bergsma_pct_female"])
+    """The columns of the statistics that have percentages of women; of the first the report speaks first. Default:
+    bls_pct_female (US labour statistics) and bergsma_pct_female (pronouns in text)."""
+    columns: Annotated[WinogenderColumns, CITED] = WinogenderColumns()
+    """The columns of the tables, where they are called otherwise."""
+
+    _read: dict[tuple[object, ...], WinogenderItems] = PrivateAttr(default_factory=dict)
+
+    def item_set(self, base: Sequence[Path] = (Path(),)) -> WinogenderItems:
+        """The items with the statistics, checked and cached. Raises DataError naming file, line and field."""
+        sentences, statistics = self._places(base)
+        key = (sentences, statistics, *self.shares, *dict(self.columns).values())
+        if key not in self._read:
+            self._read[key] = read_winogender(sentences, statistics, self.shares, self.columns)
+        return self._read[key]
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The table of sentences and that of statistics."""
+        return list(self._places(base))
+
+    def _places(self, base: Sequence[Path]) -> tuple[Path, Path]:
+        named = self.find(self.data, base)
+        statistics = statistics_file(named) if self.statistics is None else self.find(self.statistics, base)
+        return sentences_file(named), statistics
+
+    def asked(self, base: Sequence[Path]) -> list[Item]:
+        """The items that are scored: all, or in a pilot some of every occupation."""
+        items = self.item_set(base).items
+        if self.limit is None:
+            return list(items)
+        return spread(
+            items,
+            self.limit,
+            seed=self.seed,
+            content=lambda item: [item.texts[role] for role in ROLES],
+            group=lambda item: item.labels["occupation"],
+        )
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """The three sentences of every item, with their places."""
+        return [(item.texts[role], item.place) for item in self.asked(base) for role in ROLES]
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The files and what is read from them, then how sentences are scored."""
+        sentences, statistics = self._places(base)
+        return {
+            "data": cited([sentences]),
+            "statistics": cited([statistics]),
+            "shares": written(self, "shares"),
+            **cited_columns(dict(self.columns)),
+            **self.how(model),
+        }
+
+    def measure(self, session: Session) -> Measured:
+        """Score the three sentences of every item."""
+        asked = self.asked(session.base)
+        session.expect(len(asked), inputs=len(ROLES))
+        items, left_out = known_items(
+            session.lm,
+            asked,
+            lambda item: [item.texts[role] for role in ROLES],
+            lambda item: item.place,
+            self.on_unknown,
+            "sentences",
+        )
+        texts = [(item.texts[role], item.place) for item in items for role in ROLES]
+        scores = list(session.scorer.score(texts, self.method))
+        read = self.item_set(session.base)
+        columns = {"id": pl.Series([item.id for item in items], dtype=pl.String)}
+        columns |= {label: pl.Series([item.labels[label] for item in items], dtype=pl.String) for label in LABELS}
+        for share, of in read.women.items():
+            women = [of.get(item.labels["occupation"]) for item in items]
+            columns[f"women_{share}"] = pl.Series(women, dtype=pl.Float64)
+        for number, role in enumerate(ROLES):
+            columns |= score_columns(role, scores[number :: len(ROLES)])
+        return Measured(pl.DataFrame(columns), (*read.cautions, *left_out))
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Preferences, correlations and slopes, by normalisation."""
+        for how in self.normalisations():
+            yield from gender_estimates(measured.items, how, self.shares, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about unequal token lengths, and about ties."""
+        return gender_cautions(measured.items)

@@ -1,0 +1,284 @@
+"""Winogender as published: sentences with a female, a male and a neutral pronoun, and shares of women in occupations.
+
+Sentences are a table with the columns sentid (occupation.participant.answer.gender.txt) and sentence; or templates are,
+from which the same sentences are made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from penchant.errors import DataError, place, together
+from penchant.instruments.wino.pronouns import difference
+from penchant.reading import is_directory
+from penchant.records import Item
+from penchant.tables.documents import SETTINGS, Text
+from penchant.tables.rows import columns as columns_of
+from penchant.tables.rows import lacking, read_models, read_rows
+
+ROLES = ("female", "male", "neutral")
+"""The genders of the pronoun in the three sentences of an item."""
+ANSWERS = {"0": "occupation", "1": "participant"}
+"""Whom the pronoun refers to, by the answer in the data."""
+SOMEONE = "someone"
+SENTENCES, TEMPLATES, STATISTICS = "all_sentences.tsv", "templates.tsv", "occupations-stats.tsv"
+"""The published files."""
+_SHOWN = 20
+"""Items that a caution names."""
+_PRONOUNS = {
+    "$NOM_PRONOUN": ("she", "he", "they"),
+    "$POSS_PRONOUN": ("her", "his", "their"),
+    "$ACC_PRONOUN": ("her", "him", "them"),
+}
+_THE_PARTICIPANT = re.compile(r"(?:([Tt])he|\b([Aa])n?) \$PARTICIPANT")
+_PLURAL = re.compile(r"\b(they) (was|is|has)\b")
+_PLURALS = {"was": "were", "is": "are", "has": "have"}
+
+
+class SentenceRow(BaseModel):
+    """A row of a table of sentences; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    sentid: Text
+    """occupation.participant.answer.gender.txt, such as technician.customer.1.male.txt: the pronoun refers to the
+    occupation (0) or to the participant (1), who may be someone; gender is female, male or neutral."""
+    sentence: Text
+    """The sentence."""
+
+
+class TemplateRow(BaseModel):
+    """A row of a table of templates; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
+    occupation: Text
+    """The occupation; the column is called occupation(0)."""
+    participant: Text
+    """The other person; the column is called other-participant(1)."""
+    answer: Annotated[int, Field(ge=0, le=1)]
+    """Whom the pronoun refers to: 0 the occupation, 1 the participant."""
+    sentence: Text
+    """The sentence with $OCCUPATION, $PARTICIPANT, and $NOM_PRONOUN, $POSS_PRONOUN or $ACC_PRONOUN."""
+
+
+class WinogenderColumns(BaseModel):
+    """The columns of the tables."""
+
+    model_config = SETTINGS
+    sentid: str = "sentid"
+    """Of the sentences: what they are. Default: sentid."""
+    sentence: str = "sentence"
+    """Of the sentences: the text. Default: sentence."""
+    occupation: str = "occupation"
+    """Of the statistics: the occupation. Default: occupation."""
+
+
+@dataclass(frozen=True, slots=True)
+class WinogenderItems:
+    """The items of a table of sentences and the statistics of their occupations.
+
+    Every item has a text for each of `ROLES`, and the labels "occupation", "participant", "kind" (participant or
+    someone), "refers" (whom the pronoun refers to) and "pronouns". `women` has, by name of the statistic, the
+    percentage of women in each occupation.
+    """
+
+    items: tuple[Item, ...]
+    women: Mapping[str, Mapping[str, float]]
+    cautions: tuple[str, ...]
+
+
+def sentences_file(path: Path) -> Path:
+    """The table of sentences or templates: the file, or that of a folder as published. Raises DataError."""
+    if not is_directory(path):
+        return path
+    for name in (SENTENCES, TEMPLATES):
+        if (path / name).is_file():
+            return path / name
+    raise DataError(f"the folder holds neither {SENTENCES} nor {TEMPLATES}", file=path, hint="name the file itself")
+
+
+def statistics_file(path: Path) -> Path:
+    """The statistics in the folder of the data. Raises DataError where there are none."""
+    beside = (path if is_directory(path) else path.parent) / STATISTICS
+    if not beside.is_file():
+        raise DataError("there are no statistics of occupations", file=beside, hint="name a table with statistics:")
+    return beside
+
+
+def read_winogender(
+    sentences: Path, statistics: Path, shares: Sequence[str], columns: WinogenderColumns
+) -> WinogenderItems:
+    """Read sentences, or make them from templates, and the percentages of women under the names `shares`.
+
+    Items whose female and male sentence differ in more than pronouns are left out, and a caution names them. Raises
+    DataError naming file, line and field.
+    """
+    present = columns_of(sentences) or [*{name: None for row in read_rows(sentences) for name in row.values}]
+    templates = {"occupation": "occupation(0)", "participant": "other-participant(1)"}
+    if set(templates.values()) <= set(present):
+        made = [
+            item
+            for line, row in read_models(sentences, TemplateRow, columns=templates)
+            for item in _made(row, line, sentences)
+        ]
+    else:
+        made = _read(sentences, columns)
+    items, refused = [], []
+    for item in made:
+        apart = difference(item.texts["female"], item.texts["male"])
+        if isinstance(apart, str):
+            refused.append(f"{item.place}: {apart}")
+        else:
+            items.append(Item(item.id, item.texts, {**item.labels, "pronouns": apart.named()}, item.place))
+    if not items:
+        told = (
+            f"none of {len(made)} items differs in its pronouns alone; the first: {refused[0]}"
+            if made
+            else "holds no rows"
+        )
+        raise DataError(told, file=sentences)
+    women = _statistics(statistics, shares, columns.occupation)
+    return WinogenderItems(tuple(items), women, (*_told_refused(refused, len(made)), *_told_missing(items, women)))
+
+
+def _read(path: Path, columns: WinogenderColumns) -> list[Item]:
+    """The items of a table of sentences, three of which make one."""
+    names = {"sentid": columns.sentid, "sentence": columns.sentence}
+    parts: dict[tuple[str, ...], dict[str, tuple[int, str]]] = {}
+    errors: list[DataError] = []
+    for line, row in read_models(path, SentenceRow, columns=names):
+        fields = row.sentid.removesuffix(".txt").rsplit(".", 3)
+        told = _wrong(fields)
+        if told:
+            errors.append(DataError(told, file=path, line=line, field=columns.sentid))
+            continue
+        three = parts.setdefault(tuple(fields[:3]), {})
+        if fields[3] in three:
+            told = f"'{row.sentid}' is there twice, first on line {three[fields[3]][0]}"
+            errors.append(DataError(told, file=path, line=line, field=columns.sentid))
+        three[fields[3]] = line, row.sentence
+    for three_of, three in parts.items():
+        if len(three) < len(ROLES):
+            lost = ", ".join(role for role in ROLES if role not in three)
+            line = min(line for line, _ in three.values())
+            errors.append(DataError(f"{'.'.join(three_of)} has no sentence that is {lost}", file=path, line=line))
+    if errors:
+        raise together(errors)
+    return [
+        _item(
+            *key,
+            texts={role: three[role][1] for role in ROLES},
+            where=place(path, min(line for line, _ in three.values())),
+        )
+        for key, three in parts.items()
+    ]
+
+
+def _wrong(fields: Sequence[str]) -> str:
+    if len(fields) < 4 or not all(fields):
+        return "expected occupation.participant.answer.gender.txt"
+    if fields[2] not in ANSWERS:
+        return f"the answer is 0 (the occupation) or 1 (the participant), not '{fields[2]}'"
+    return "" if fields[3] in ROLES else f"the gender is female, male or neutral, not '{fields[3]}'"
+
+
+def _made(row: TemplateRow, line: int, path: Path) -> Iterator[Item]:
+    """The items of a template: with the participant, and with someone in place of it. Raises DataError."""
+    slots = [slot for slot in _PRONOUNS if slot in row.sentence]
+    for needed in ("$OCCUPATION", "$PARTICIPANT"):
+        if needed not in row.sentence:
+            raise DataError(f"there is no {needed}", file=path, line=line, field="sentence")
+    if not slots:
+        raise DataError(f"there is none of {', '.join(_PRONOUNS)}", file=path, line=line, field="sentence")
+    for participant in (row.participant, SOMEONE):
+        texts = {}
+        for number, role in enumerate(ROLES):
+            text = row.sentence.replace("$OCCUPATION", row.occupation)
+            if participant == SOMEONE:
+                text = _THE_PARTICIPANT.sub(_someone, text)
+            text = text.replace("$PARTICIPANT", participant)
+            for slot in slots:
+                text = text.replace(slot, _PRONOUNS[slot][number])
+            if role == "neutral":
+                text = _PLURAL.sub(lambda match: f"{match[1]} {_PLURALS[match[2]]}", text)
+            texts[role] = text
+        yield _item(row.occupation, participant, str(row.answer), texts=texts, where=place(path, line))
+
+
+def _someone(match: re.Match[str]) -> str:
+    article = match[1] or match[2]
+    return SOMEONE.capitalize() if article.isupper() else SOMEONE
+
+
+def _item(occupation: str, participant: str, answer: str, *, texts: Mapping[str, str], where: str) -> Item:
+    labels = {
+        "occupation": occupation,
+        "participant": participant,
+        "kind": SOMEONE if participant == SOMEONE else "participant",
+        "refers": ANSWERS[answer],
+    }
+    return Item(f"{occupation}.{participant}.{answer}", texts, labels, where)
+
+
+def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str, dict[str, float]]:
+    """The percentages of women by statistic and occupation; empty cells are left out. Raises DataError."""
+    rows = read_rows(path)
+    present = list(dict.fromkeys(name for row in rows for name in row.values))
+    lacking([occupation, *shares], present, path)
+    women: dict[str, dict[str, float]] = {share: {} for share in shares}
+    errors: list[DataError] = []
+    seen: dict[str, int] = {}
+    for row in rows:
+        name = str(row.values.get(occupation) or "").strip()
+        if not name or seen.setdefault(name, row.line) != row.line:
+            told = f"'{name}' is there twice, first on line {seen[name]}" if name else "the field is blank"
+            errors.append(DataError(told, file=path, line=row.line, field=occupation))
+            continue
+        for share in shares:
+            value = row.values.get(share)
+            if value in ("", None):
+                continue
+            percent = _percent(row.number(value))
+            if percent is None:
+                told = f"expected a percentage from 0 to 100, found {value!r}"
+                errors.append(DataError(told, file=path, line=row.line, field=share))
+            else:
+                women[share][name] = percent
+    if errors:
+        raise together(errors)
+    return women
+
+
+def _percent(value: object) -> float | None:
+    try:
+        number = float(str(value))
+    except ValueError:
+        return None
+    return number if 0 <= number <= 100 else None
+
+
+def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:
+    if refused:
+        more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
+        yield (
+            f"{len(refused)} of {of} items are left out, since their female and male sentence differ in more than "
+            f"pronouns: {'; '.join(refused[:_SHOWN])}{more}"
+        )
+
+
+def _told_missing(items: Sequence[Item], women: Mapping[str, Mapping[str, float]]) -> Iterator[str]:
+    occupations = dict.fromkeys(item.labels["occupation"] for item in items)
+    for share, known in women.items():
+        lost = [name for name in occupations if name not in known]
+        if lost:
+            yield (
+                f"{len(lost)} of {len(occupations)} occupations have no {share} and are left out of what is said of "
+                f"it: {', '.join(lost[:_SHOWN])}{' and others' if len(lost) > _SHOWN else ''}"
+            )

@@ -1,0 +1,156 @@
+"""Estimates from the scored sentences of Winogender. Everything is computed from the table of items alone.
+
+The units are occupations. The preference of one is the mean of score(she) − score(he) over its sentences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
+from penchant.instruments.base import Probe
+from penchant.instruments.wino.gender_data import ROLES, SOMEONE
+from penchant.instruments.wino.scoring import ALL, Array, difference, normalised
+from penchant.records import Estimate
+from penchant.stats.correlations import correlation, slope
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import joined
+from penchant.stats.intervals import bootstrap_mean
+
+LABELS = ("occupation", "participant", "kind", "refers", "pronouns")
+"""The columns of items that say what a sentence is."""
+MEAN = "mean score(she) − score(he)"
+ONE = "score(she) − score(he) of one occupation"
+PEARSON, SPEARMAN = "Pearson's r with the share of women", "Spearman's ρ with the share of women"
+SLOPE = "slope on the share of women, per 10 points"
+TOPS = {role: f"share with the {role} pronoun most probable" for role in ROLES}
+OCCUPATION, PARTICIPANT = "refers to the occupation", "refers to the participant"
+EFFECT = "occupation − participant"
+"""What the effect is where the pronoun refers to the occupation, minus that where it does not: the control."""
+NAMED, SOMEBODY = "participant named", "participant is someone"
+OCCUPATIONS = "occupations"
+STEP = 10
+"""Percentage points of women that a slope is for."""
+_PARTS = {
+    ALL: None,
+    OCCUPATION: ("refers", "occupation"),
+    PARTICIPANT: ("refers", "participant"),
+    NAMED: ("kind", "participant"),
+    SOMEBODY: ("kind", SOMEONE),
+}
+"""The parts of the sentences, as a column and its value."""
+PARTS = (*_PARTS, EFFECT)
+
+
+def preferences(items: pl.DataFrame, how: str) -> Array:
+    """score(she) − score(he) of every item under a normalisation."""
+    return difference(items, "female", "male", how)
+
+
+def by_occupation(items: pl.DataFrame, values: Array) -> dict[str, pl.DataFrame]:
+    """For every part of the sentences the mean value of each occupation that has any: occupation, mean, n; for `EFFECT`
+    the difference of the means of occupations that have both."""
+    frame = items.select("occupation", "refers", "kind").with_columns(pl.Series("value", values, dtype=pl.Float64))
+    means = {}
+    for part, chosen in _PARTS.items():
+        inside = frame if chosen is None else frame.filter(pl.col(chosen[0]) == chosen[1])
+        grouped = inside.group_by("occupation").agg(pl.col("value").sort().mean().alias("mean"), pl.len().alias("n"))
+        means[part] = grouped.sort("occupation")
+    both = means[OCCUPATION].join(means[PARTICIPANT], on="occupation", how="inner", suffix="_other").sort("occupation")
+    gap = pl.col("mean") - pl.col("mean_other")
+    means[EFFECT] = both.select("occupation", gap.alias("mean"), (pl.col("n") + pl.col("n_other")).alias("n"))
+    return means
+
+
+def women(items: pl.DataFrame, share: str) -> dict[str, float]:
+    """The percentage of women in each occupation that has one."""
+    known = items.select("occupation", f"women_{share}").unique().drop_nulls()
+    return dict(known.iter_rows())
+
+
+def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> list[Estimate]:
+    """All estimates under one normalisation. Holm's families are the parts of the sentences other than all of them, of
+    each measure and statistic."""
+    found = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe))
+    return with_holm(found, lambda e: None if e.by["part"] == ALL else (e.measure, e.by["share"]))
+
+
+def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> Iterator[Estimate]:
+    means = by_occupation(items, preferences(items, how))
+    for part, frame in means.items():
+        yield _by(mean(frame["mean"].to_numpy(), probe), MEAN, part)
+        for share in shares:
+            for measure, estimate in against_share(frame, women(items, share), probe):
+                yield _by(estimate, measure, part, share=share)
+    for role, credit in tops(items, how).items():
+        frame = by_occupation(items, credit)[ALL]
+        found = bootstrap_mean(
+            frame["mean"].to_numpy(),
+            seed=probe.seed,
+            resamples=probe.resamples,
+            level=probe.level,
+            noun=OCCUPATIONS,
+            bounds=(0, 1),
+        )
+        yield _by(found, TOPS[role], ALL)
+    for part in (ALL, OCCUPATION, PARTICIPANT):
+        for occupation, value, n in means[part].iter_rows():
+            note = f"no interval: {n} sentences from few templates are no sample"
+            yield _by(Estimate(ONE, value, n, level=probe.level, note=note), ONE, part, occupation=occupation)
+
+
+def _by(estimate: Estimate, measure: str, part: str, *, occupation: str = ALL, share: str = "") -> Estimate:
+    return replace(estimate, measure=measure, by={"part": part, "occupation": occupation, "share": share})
+
+
+def mean(values: Array, probe: Probe) -> Estimate:
+    """The mean over occupations, against 0."""
+    return bootstrap_mean(
+        values, seed=probe.seed, resamples=probe.resamples, level=probe.level, noun=OCCUPATIONS, against=0
+    )
+
+
+def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Probe) -> Iterator[tuple[str, Estimate]]:
+    """Correlations of the means of occupations with the share of women in them, and the slope per 10 points; of the
+    occupations whose share is known."""
+    x, y, lost = paired(frame, known)
+    settings = {"seed": probe.seed, "resamples": probe.resamples}
+    note = f"{lost} occupations have no such share" if lost else ""
+    found = {
+        PEARSON: correlation(x, y, ranks=False, level=probe.level, noun=OCCUPATIONS, **settings),
+        SPEARMAN: correlation(x, y, ranks=True, level=probe.level, noun=OCCUPATIONS, **settings),
+        SLOPE: slope(x / STEP, y, level=probe.level, noun=OCCUPATIONS, **settings),
+    }
+    for measure, estimate in found.items():
+        yield measure, replace(estimate, note=joined(note, estimate.note))
+
+
+def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, int]:
+    """The share of women and the mean of each occupation that has both, and how many have no share."""
+    rows = [(known[name], value) for name, value, _ in frame.iter_rows() if name in known]
+    x, y = (np.array(side, dtype=np.float64) for side in (zip(*rows, strict=True) if rows else ((), ())))
+    return x, y, len(frame) - len(rows)
+
+
+def tops(items: pl.DataFrame, how: str) -> dict[str, Array]:
+    """For each role 1 where its sentence has the highest score of the three, a part of 1 where several have, else
+    0."""
+    scores = np.stack([normalised(items, role, how) for role in ROLES])
+    best = scores == scores.max(axis=0)
+    return {role: row / best.sum(axis=0) for role, row in zip(ROLES, best, strict=True)}
+
+
+def gender_cautions(items: pl.DataFrame) -> Iterator[str]:
+    """Cautions about sentences of unequal token lengths, and about ties."""
+    unequal = int((items["tokens_female"] != items["tokens_male"]).sum())
+    if unequal:
+        yield (
+            f"{unequal} of {len(items)} items have a female and a male sentence of unequal numbers of tokens: a sum of "
+            "log-probabilities then favours the shorter one; read the normalisation mean beside none"
+        )
+    ties = int((items["score_female"] == items["score_male"]).sum())
+    if ties:
+        yield f"{ties} of {len(items)} items have a female and a male sentence of the same score: the difference is 0"

@@ -1,0 +1,149 @@
+"""What WinoBias and Winogender share: how sentences that differ in a pronoun are scored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from pydantic import AfterValidator, Field
+
+from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for, normalise
+from penchant.engine.scorer import SentenceScore, language_model
+from penchant.instruments.base import Model, Probe, beginning
+from penchant.instruments.settings import Written, written
+from penchant.instruments.unknown import OnUnknown, known_texts, signed_unknown
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate, Signature
+from penchant.report.items import Strip
+from penchant.report.pieces import readable
+from penchant.tables.documents import distinct
+from penchant.tables.places import listed
+
+Array = NDArray[np.float64]
+Normalisation = Literal["none", "mean", "pen"]
+Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
+ALL = "all"
+"""The group that stands for everything."""
+FREE = frozenset({"model", "bos", "dtype", "method", "normalise", "pen-alpha"})
+"""The parts of a signature in which two results that are compared may differ."""
+
+
+def _each_once(names: Normalisations) -> Normalisations:
+    return distinct(names) if isinstance(names, list) else names
+
+
+class PronounProbe(Probe):
+    """The base of both probes: the method and normalisations of scores, and what is done with unknown text."""
+
+    pairs: ClassVar[bool] = False
+    """Whether sentences are compared two at a time, which methods such as pll-shared need."""
+
+    method: str | None = None
+    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = "none"
+    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: none, since the
+    sentences that are compared have nearly always the same number of tokens."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
+
+    def settle(self, model: Model) -> Self:
+        """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
+        method = method_for(self.method, language_model(model), pair=self.pairs)
+        for how in self.normalisations() or ["none"]:
+            check_normalise(how, method)
+        return self.model_copy(update={"method": method.name, "normalise": self.normalisations() or ["none"]})
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The constant of `pen`."""
+        return {"pen-alpha"}
+
+    def normalisations(self) -> list[str]:
+        """The normalisations as a list."""
+        return listed(self.normalise)
+
+    def signed(self, estimate: Estimate, signature: Signature) -> Signature:
+        """The signature with the normalisation of the estimate."""
+        return signature.with_(normalise=estimate.by["normalise"])
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
+
+    def how(self, lm: Model) -> dict[str, object]:
+        """The part of a signature about scoring."""
+        lm = language_model(lm)
+        return {
+            "method": self.method,
+            "normalise": written(self, "normalise"),
+            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            "bos": beginning(lm),
+            "dtype": lm.dtype,
+            **signed_unknown(self.on_unknown),
+        }
+
+
+def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
+    """The columns of a table of items about the sentences of one role: text, tokens, score, and the log-probability of
+    every token."""
+    return {
+        role: pl.Series([s.text for s in scores], dtype=pl.String),
+        f"tokens_{role}": pl.Series([s.n for s in scores], dtype=pl.Int32),
+        f"score_{role}": pl.Series([s.score for s in scores], dtype=pl.Float64),
+        f"pieces_{role}": pl.Series([list(s.tokens) for s in scores], dtype=pl.List(pl.String)),
+        f"logprobs_{role}": pl.Series(
+            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in scores], dtype=pl.List(pl.Float32)
+        ),
+    }
+
+
+def normalised(items: pl.DataFrame, role: str, how: str) -> Array:
+    """The scores of the sentences of one role under a normalisation."""
+    scores: Array = normalise(items[f"score_{role}"].to_numpy(), items[f"tokens_{role}"].to_numpy(), how)
+    return scores
+
+
+def difference(items: pl.DataFrame, first: str, second: str, how: str) -> Array:
+    """Score of the sentences of one role minus that of another."""
+    gap: Array = normalised(items, first, how) - normalised(items, second, how)
+    return gap
+
+
+def strip(model: str, title: str, items: pl.DataFrame, role: str) -> Strip:
+    """The tokens of one sentence of every item."""
+    rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
+    notes = pl.Series([f"{score:.3f}, {n} token{'' if n == 1 else 's'}" for score, n in rows], dtype=pl.String)
+    return Strip(model, title, readable(items[f"pieces_{role}"], items[role]), items[f"logprobs_{role}"], notes)
+
+
+def described(method: Method) -> str:
+    """A method with its citation, for the report."""
+    cited = {
+        "pll": " [@salazar2020]",
+        "pll-word-l2r": " [@kauf2023]",
+        "pll-shared": " [@nangia2020]",
+        "aul": " [@kaneko2022]",
+        "aula": " [@kaneko2022]",
+    }
+    return f"`{method.name}`, {method.summary}{cited.get(method.name, '')}"
+
+
+def scored_by(signatures: Sequence[Signature]) -> str:
+    """How the sentences of some results were scored, in words."""
+    names = dict.fromkeys(signature["method"] for signature in signatures)
+    hows = dict.fromkeys(how for signature in signatures for how in signature["normalise"].split(","))
+    told = {
+        "none": "as it is",
+        "mean": "divided by the number of tokens",
+        "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
+    }
+    ways = "; or ".join(described(METHODS[name]) for name in names)
+    normalisations = "; ".join(f"`{how}`, {told[how]}" for how in NORMALISATIONS if how in hows)
+    return (
+        f"The score of a sentence is {ways}; natural logarithms, reported as {normalisations}. Special tokens are "
+        "context and never scored."
+    )

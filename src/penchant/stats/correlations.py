@@ -1,0 +1,191 @@
+"""Two numbers of each of some units: their correlation and the slope of one on the other, the units being a sample.
+
+Interval: expanded percentile bootstrap over units (Hesterberg 2015). Test: the second numbers are permuted among the
+units; its null hypothesis is that the two have nothing to do with each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import scipy
+from numpy.typing import ArrayLike
+
+from penchant.records import Estimate
+from penchant.stats.bootstrap import CHUNK, expanded_p, expanded_percentile, resampled, resampling_name
+from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
+from penchant.stats.hypothesis_tests import held_against
+from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples, joined
+
+SLOPE = "slope"
+DIFFERENCE = f"difference of {PEARSON}"
+FEWEST = 5
+"""The fewest units that have a correlation or a slope here."""
+ENOUGH = 30
+ROUGH = "the interval is rough: from so few {noun} some 93 of 100 hold the truth; {enough} would do"
+"""What is said beside one from fewer than `ENOUGH` units (docs/validity.md)."""
+_SAME = 1e-12
+"""Numbers that differ by less than this share of the largest are the same but for rounding."""
+
+
+def correlation(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    ranks: bool,
+    seed: Seed,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    noun: str = "units",
+) -> Estimate:
+    """Pearson's r, or with `ranks` Spearman's ρ (ties share the middle of their ranks), of x and y, one number each per
+    unit, with an interval and a test.
+
+    NaN for fewer than five units, or where either number is the same for all. Raises DataError for NaN or unequal
+    lengths.
+    """
+    statistic = _spearman if ranks else _pearson
+    return _estimate(SPEARMAN if ranks else PEARSON, statistic, x, y, ranks, seed, resamples, level, noun)
+
+
+def slope(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    seed: Seed,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    noun: str = "units",
+) -> Estimate:
+    """The least-squares slope of y on x, in units of y per unit of x, with an interval and the test of `correlation`.
+
+    NaN and errors as for `correlation`.
+    """
+    return _estimate(SLOPE, _slopes, x, y, False, seed, resamples, level, noun)
+
+
+def correlation_difference(
+    x: ArrayLike,
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    seed: Seed,
+    resamples: int = 10_000,
+    level: float = 0.95,
+    noun: str = "units",
+) -> Estimate:
+    """Pearson's r of x and `first` minus that of x and `second`, of the same units, which are resampled together.
+
+    The test is of the same bootstrap as the interval: p is below 1 − `level` where the interval leaves 0 out. NaN and
+    errors as for `correlation`.
+    """
+    check_level(level)
+    check_resamples(resamples)
+    sides = [as_values(side, where=where) for side, where in ((x, "x"), (first, "first"), (second, "second"))]
+    for side in sides[1:]:
+        check_lengths(sides[0], side, where=DIFFERENCE)
+    n = len(sides[0])
+    reason = _none(DIFFERENCE, sides, noun)
+    if reason:
+        return Estimate(DIFFERENCE, np.nan, n, level=level, note=reason)
+    units = np.stack(sides, axis=1)
+    value = float(_differences(np.ones((1, n), dtype=np.int64), units)[0])
+    draws = resampled(_differences, units, seed=seed, resamples=resamples)
+    known = draws[~np.isnan(draws)]
+    if np.ptp(known) <= _SAME:
+        return Estimate(DIFFERENCE, value, n, level=level, note="no interval: all resamples have the same difference")
+    low, high = expanded_percentile(known, n, level)
+    name = f"expanded percentile bootstrap of the {DIFFERENCE}"
+    how = resampling_name(name, n, resamples, seed, noun)
+    p, test = expanded_p(known, n), f"expanded percentile bootstrap over {noun}"
+    return Estimate(DIFFERENCE, value, n, low, high, level, how=how, p=p, test=test, note=_rough(n, noun))
+
+
+def _estimate(
+    measure: str,
+    statistic: Callable[[Counts, Array], Array],
+    x: ArrayLike,
+    y: ArrayLike,
+    ranks: bool,
+    seed: Seed,
+    resamples: int,
+    level: float,
+    noun: str,
+) -> Estimate:
+    check_level(level)
+    check_resamples(resamples)
+    first, second = as_values(x, where="x"), as_values(y, where="y")
+    check_lengths(first, second, where=measure)
+    n = len(first)
+    reason = _none(measure, (first, second), noun)
+    if reason:
+        return Estimate(measure, np.nan, n, level=level, note=reason)
+    units = np.stack([first, second], axis=1)
+    units = units[np.lexsort((second, first))]  # their order changes nothing
+    value = float(statistic(np.ones((1, n), dtype=np.int64), units)[0])
+    p = _permutation_p(units, ranks=ranks, seed=seed, draws=resamples)
+    test = f"permutation of {n} {noun}, {resamples} draws, seed {seed}, two-sided"
+    estimate = Estimate(measure, value, n, level=level, p=p, test=test)
+    draws = resampled(statistic, units, seed=seed, resamples=resamples)
+    known = draws[~np.isnan(draws)]
+    lost = len(draws) - len(known)
+    undefined = f"{lost} of {resamples} resamples have no {measure}: left out" if lost else ""
+    if np.ptp(known) <= _SAME * np.abs(known).max():
+        return replace(estimate, note=joined("no interval: nothing departs from a line", undefined))
+    low, high = expanded_percentile(known, n, level)
+    how = resampling_name(f"expanded percentile bootstrap of {measure}", n, resamples, seed, noun)
+    return held_against(replace(estimate, low=low, high=high, how=how, note=joined(_rough(n, noun), undefined)), 0)
+
+
+def _none(measure: str, sides: Sequence[Array], noun: str) -> str:
+    """Why there is no such number of some units; empty where there is one."""
+    if len(sides[0]) < FEWEST:
+        return f"no {measure}: it needs {FEWEST} {noun}"
+    alike = any(np.ptp(side) <= _SAME * np.abs(side).max() for side in sides)
+    return f"no {measure}: all {noun} have the same number" if alike else ""
+
+
+def _rough(n: int, noun: str) -> str:
+    return ROUGH.format(noun=noun, enough=ENOUGH) if n < ENOUGH else ""
+
+
+def _differences(counts: Counts, units: Array) -> Array:
+    return _pearson(counts, units[:, [0, 1]]) - _pearson(counts, units[:, [0, 2]])
+
+
+def _pearson(counts: Counts, units: Array) -> Array:
+    x, y = (np.broadcast_to(side, counts.shape) for side in units.T)
+    return weighted_pearson(x, y, counts.astype(np.float64))
+
+
+def _spearman(counts: Counts, units: Array) -> Array:
+    weights = counts.astype(np.float64)
+    x, y = (midranks(np.broadcast_to(side, counts.shape), weights) for side in units.T)
+    return weighted_pearson(x, y, weights)
+
+
+def _slopes(counts: Counts, units: Array) -> Array:
+    """NaN where all units that are drawn have the same x."""
+    weights = counts.astype(np.float64)
+    n = weights.sum(axis=1)
+    x, y = (units - units.mean(axis=0)).T
+    moments = weights @ np.stack([x, y, x * x, x * y], axis=1)
+    sum_x, sum_y, squares, products = (moment / n for moment in moments.T)
+    variance = squares - sum_x**2
+    flat = variance <= _SAME * float((x * x).max())
+    return np.where(flat, np.nan, (products - sum_x * sum_y) / np.where(flat, 1.0, variance))
+
+
+def _permutation_p(units: Array, *, ranks: bool, seed: Seed, draws: int) -> float:
+    """Two-sided: (1 + extreme)/(1 + draws) (Phipson & Smyth 2010), extreme being |Σ x·y| of centred numbers."""
+    x, y = (scipy.stats.rankdata(side) if ranks else side for side in units.T)
+    x, y = x - x.mean(), y - y.mean()
+    bound = abs(float(x @ y)) - _SAME * float(np.abs(x) @ np.abs(y))
+    rng = np.random.default_rng(seed)
+    extreme, step = 0, max(1, CHUNK // len(x))
+    for start in range(0, draws, step):
+        shuffled = rng.permuted(np.broadcast_to(y, (min(step, draws - start), len(y))), axis=1)
+        extreme += int(np.count_nonzero(np.abs(shuffled @ x) >= bound))
+    return (1 + extreme) / (1 + draws)
