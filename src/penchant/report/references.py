@@ -150,5 +150,5 @@ PENCHANT = Reference(
 
 
 def common_references() -> Mapping[str, Reference]:
-    """The works on statistics that any instrument may cite."""
+    """The works on statistics and scores that any instrument may cite."""
     return read_references(Path(__file__).with_name("references.bib"))
