@@ -169,7 +169,7 @@ def _expected_ranks(n: int) -> dict[Measure, Array]:
     """The mean ranks that so many words of the kind give on average."""
     settings = _settings(0).model_copy(update={"refits": 1})
     found: dict[Measure, list[Array]] = {measure: [] for measure in MEASURES}
-    for number in range(500):
+    for number in range(250):
         every = _three(n, np.random.default_rng([number, 3]))
         for measure in MEASURES:
             found[measure].append(ranking_of(every, measure, settings).ranks.mean(axis=1))
@@ -177,7 +177,7 @@ def _expected_ranks(n: int) -> dict[Measure, Array]:
 
 
 def _ranks(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
-    every, settings = _three(n, rng), _settings(seed)
+    every, settings = _three(n, rng), _settings(seed).model_copy(update={"refits": 100})
     for measure in MEASURES:
         ranking = ranking_of(every, measure, settings)
         name = NAMES[measure]
