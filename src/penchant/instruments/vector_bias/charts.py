@@ -19,6 +19,14 @@ from penchant.report.tables import models
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right")
 _WITHOUT_BIAS = {"rnd": 0, "rnsb": 0, "mac": 1, "ect": 1, "ripa": 0}
 """What each measure is without bias: where its panel has a dashed line."""
+_UNITS = {
+    "rnd": "difference of distances",
+    "rnsb": "divergence, nats",
+    "mac": "cosine distance",
+    "ect": "Spearman's ρ",
+    "ripa": "inner product",
+}
+"""What the axis of each panel is."""
 _WIDTH = 250
 
 
@@ -81,12 +89,12 @@ def _panel(measure: str, name: str, frame: pl.DataFrame, who: Sequence[str]) -> 
         ],
     )
     marks = _marks(who)
-    x = alt.X("value:Q", title=name, scale=scale, axis=alt.Axis(tickCount=5))
+    x = alt.X("value:Q", title=_UNITS[measure], scale=scale, axis=alt.Axis(tickCount=5))
     nothing = alt.Chart(alt.InlineData([{"value": _WITHOUT_BIAS[measure]}])).mark_rule(
         color=FAINT, strokeDash=[4, 4], aria=False
     )
     spread = base.mark_rule(strokeWidth=2, aria=False).encode(
-        x=alt.X("low:Q", title=name), x2="high:Q", color=marks["color"]
+        x=alt.X("low:Q", title=_UNITS[measure]), x2="high:Q", color=marks["color"]
     )
     points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, **marks)
     step = max(8, 18 // len(who)) if len(who) > 1 else 18

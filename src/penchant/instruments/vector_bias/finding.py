@@ -4,7 +4,6 @@ comes from a result."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import polars as pl
 
@@ -13,7 +12,7 @@ from penchant.instruments.vector_bias.estimates import NAMES
 from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.section import in_order
 from penchant.records import Result
-from penchant.report.finding import Shown, measured, sentences, told
+from penchant.report.finding import Shown, listed, measured, sentences, told
 from penchant.report.tables import models
 
 _NULL: Mapping[Measure, tuple[float, str]] = {
@@ -29,38 +28,41 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     """One sentence for each model, and one for every two models."""
     texts = []
     for model, result in zip(models(results), results, strict=True):
-        parts = [
-            _counted(NAMES[measure], rows, *_NULL[measure])
-            for measure, rows in in_order(result.summary, NAMES)
-            if measure in _NULL
-        ]
-        texts.append(_joined(model, parts))
+        rows = in_order(result.summary, NAMES)
+        tested = [(NAMES[measure], own, *_NULL[measure]) for measure, own in rows if measure in _NULL]
+        texts.append(_told(model, tested))
     if comparison is not None:
-        for (pair,), rows in comparison.group_by("comparison", maintain_order=True):
-            parts = [_counted(NAMES[measure], own, 0, "0") for measure, own in in_order(rows, DIFFERENCE)]
-            texts.append(_joined(f"Differences, {pair}", parts))
+        for (pair,), rows_of_pair in comparison.group_by("comparison", maintain_order=True):
+            gaps = [(NAMES[measure], own, 0.0, "0") for measure, own in in_order(rows_of_pair, DIFFERENCE)]
+            texts.append(_told(f"Differences, {pair}", gaps))
     return sentences(*texts)
 
 
-def _joined(what: str, parts: Sequence[str]) -> str:
-    known = [part for part in parts if part]
-    return f"{what}: {'; '.join(known)}" if known else ""
+def _told(what: str, measures: Sequence[tuple[str, pl.DataFrame, float, str]]) -> str:
+    """In how many queries each measure is told apart from what it is without bias, by interval and test, and its
+    clearest query; then the measures that are told apart in none. The union of A and B is no query of its own."""
+    clear_parts: list[str] = []
+    unclear: dict[str, list[tuple[str, int]]] = {}
+    for name, frame, null, apart in measures:
+        rows = measured(frame.filter(pl.col("attributes") != UNION).iter_rows(named=True))
+        clear = [row for row in rows if told(row, null)]
+        if clear:
+            most = max(clear, key=lambda row: abs(row["value"] - null))
+            where = f"{most['category']} with {most['attributes']}"
+            counted = f"in {len(clear)} of {_queries(len(rows))}, most in {where}: {_SHOWN.number(most)}"
+            clear_parts.append(f"{name} is told apart from {apart} {counted}")
+        elif rows:
+            unclear.setdefault(apart, []).append((name, len(rows)))
+    rest = [
+        f"{listed([name for name, _ in group])} cannot be told apart from {apart} in any of "
+        f"{_queries(sum(n for _, n in group))}"
+        for apart, group in unclear.items()
+    ]
+    return f"{what}: {'; '.join([*clear_parts, *rest])}" if clear_parts or rest else ""
 
 
-def _counted(name: str, frame: pl.DataFrame, null: float, apart: str) -> str:
-    """In how many queries an estimate is told apart from `null`, by its interval and its test, and the clearest of
-    them. The union of two sets of attributes is no query of its own."""
-    rows = measured(frame.filter(pl.col("attributes") != UNION).iter_rows(named=True))
-    if not rows:
-        return ""
-    clear = [row for row in rows if told(row, null)]
-    queries = f"{len(rows)} {'query' if len(rows) == 1 else 'queries'}"
-    if not clear:
-        return f"{name} cannot be told apart from {apart} in any of {queries}"
-    most = max(clear, key=lambda row: abs(row["value"] - null))
-    where = f"{most['category']} with {most['attributes']}"
-    return f"{name} is told apart from {apart} in {len(clear)} of {queries}, most in {where}: {_number(most)}"
+_SHOWN = Shown("+.2f", "words")
 
 
-def _number(row: Mapping[str, Any]) -> str:
-    return Shown("+.2f", "words").number(row)
+def _queries(n: int) -> str:
+    return f"{n} {'query' if n == 1 else 'queries'}"
