@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, MethodError
-from penchant.stats.errors_in_variables import Points, deming
+from penchant.stats.bootstrap import expanded_p, expanded_percentile
+from penchant.stats.errors_in_variables import Points, deming, jackknife_error, wider_interval, wider_p
 
 Array = NDArray[np.float64]
 
@@ -158,3 +159,46 @@ def test_what_is_no_point() -> None:
         Points.of([1], [1], [0], [0]).line()
     with pytest.raises(MethodError):
         points(1).resampled(np.random.default_rng(), 0)
+
+
+# Intervals -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_jackknife_is_that_of_lines_without_each_point() -> None:
+    drawn = points(6, n=9)
+    columns = (drawn.x, drawn.y, drawn.error_x, drawn.error_y)
+    each = [float(Points.of(*(np.delete(column, i) for column in columns)).line().slope[0]) for i in range(9)]
+    assert drawn.left_out().slope == pytest.approx(each)
+    mean = sum(each) / 9
+    assert jackknife_error(drawn.left_out().slope) == pytest.approx(
+        math.sqrt(8 / 9 * sum((value - mean) ** 2 for value in each))
+    )
+    assert math.isnan(jackknife_error(np.array([1.0, math.inf])))
+
+
+def test_each_end_is_the_wider_of_two() -> None:
+    draws = np.random.default_rng(3).gamma(4, 0.25, 4000)  # skew to the right, about 1
+    narrow, wide = expanded_percentile(draws, 20, 0.95), (1 - 2.093 * 0.4, 1 + 2.093 * 0.4)
+    low, high = wider_interval(1.0, draws, 0.4, 20, 0.95)
+    assert (low, high) == pytest.approx((min(narrow[0], wide[0]), max(narrow[1], wide[1])), abs=1e-3)
+    assert low == pytest.approx(wide[0], abs=1e-3) and high == pytest.approx(narrow[1])
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 9999), st.floats(0.02, 1.0), st.floats(-1, 3))
+def test_interval_and_test_agree(seed: int, error: float, against: float) -> None:
+    draws = np.random.default_rng(seed).gamma(4, 0.25, 999)
+    low, high = wider_interval(1.0, draws, error, 20, 0.95)
+    p = wider_p(1.0, draws, error, 20, against)
+    if min(abs(against - low), abs(against - high)) > 0.02:  # at the end itself both are within a draw of each other
+        assert (p < 0.05) == (not low <= against <= high)
+
+
+def test_resamples_without_an_end_give_no_interval() -> None:
+    draws = np.concatenate([np.full(100, np.inf), np.random.default_rng(1).normal(1, 0.2, 900)])
+    assert np.isnan(wider_interval(1.0, draws, 0.2, 20, 0.95)).all()
+    few = np.concatenate([np.full(5, np.inf), np.random.default_rng(1).normal(1, 0.2, 995)])
+    assert np.isfinite(wider_interval(1.0, few, 0.2, 20, 0.95)).all()
+    assert np.isnan(wider_interval(1.0, few, math.nan, 20, 0.95)).all()
+    assert wider_p(1.0, np.ones(99), 0.0, 20, 1.0) == 1
+    assert wider_p(1.0, np.ones(99), 0.0, 20, 0.5) == pytest.approx(expanded_p(np.ones(99), 20, 0.5))

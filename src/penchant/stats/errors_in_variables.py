@@ -16,10 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import ArrayLike, NDArray
 
 from penchant.errors import DataError
-from penchant.stats.bootstrap import resampled
+from penchant.stats.bootstrap import expanded_p, expanded_percentile, resampled
 from penchant.stats.inputs import Array, Counts, as_values, check_lengths, check_resamples
 
 FEWEST = 10
@@ -87,15 +88,16 @@ class Points:
             raise DataError(f"a line needs two points, there are {len(self)}", where="points")
         return self.lines(np.ones((1, len(self))))
 
-    def lines(self, weights: NDArray[np.float64] | Counts) -> Lines:
-        """The lines where each point counts as often as a row of `weights` (b, n) says."""
+    def lines(self, weights: NDArray[np.float64] | Counts, *, raised: float = 1.0) -> Lines:
+        """The lines where each point counts as often as a row of `weights` (b, n) says. `raised`: what variances are
+        multiplied by, n/(n − 1) for resamples of n points, which vary less than the points do by that factor."""
         times = np.asarray(weights, dtype=np.float64)
         n = times.sum(axis=1)
         x, y = self.x - self.x.mean(), self.y - self.y.mean()  # so that squares of large numbers do not cancel
         with np.errstate(divide="ignore", invalid="ignore"):
             mean_x, mean_y = times @ x / n, times @ y / n
             xx, xy, yy = (
-                (times @ (a * b) - n * mean_a * mean_b) / (n - 1)
+                raised * (times @ (a * b) - n * mean_a * mean_b) / (n - 1)
                 for a, b, mean_a, mean_b in ((x, x, mean_x, mean_x), (x, y, mean_x, mean_y), (y, y, mean_y, mean_y))
             )
             xx, yy = (np.where(part > _SAME * float((whole**2).sum()), part, 0.0) for part, whole in ((xx, x), (yy, y)))
@@ -117,8 +119,48 @@ class Points:
         check_resamples(resamples)
 
         def drawn(counts: Counts, rows: Array) -> Array:
-            lines = self.lines(counts)
+            lines = self.lines(counts, raised=len(self) / (len(self) - 1))
             return np.column_stack([lines.slope, lines.exact, lines.correlation, lines.reliability])
 
         units = np.column_stack([self.x, self.y])
         return Lines(*np.ascontiguousarray(resampled(drawn, units, seed=rng, resamples=resamples, pooled=False).T))
+
+    def left_out(self) -> Lines:
+        """The line without each of the points in turn."""
+        return self.lines(1.0 - np.eye(len(self)))
+
+
+# Intervals ------------------------------------------------------------------------------------------------------------
+
+_ENDLESS = 1e100
+"""A slope larger than this is none."""
+
+
+def jackknife_error(values: Array) -> float:
+    """The standard error of a statistic from its values without each unit; NaN where one is infinite."""
+    n = len(values)
+    kept = np.sort(values)
+    return float(np.sqrt((n - 1) / n * ((kept - kept.mean()) ** 2).sum())) if np.isfinite(kept).all() else np.nan
+
+
+def wider_interval(value: float, draws: Array, error: float, n: int, level: float) -> tuple[float, float]:
+    """At each end the wider of the expanded percentile interval of the resamples and the t interval of a jackknife's
+    error. NaN where one of them has no end.
+
+    The resamples of a ratio are skew to the side on which its estimate is not, and of 95 % percentile intervals of a
+    slope some 92 to 93 held it; t intervals alone lack the skewness.
+    """
+    low, high = expanded_percentile(np.clip(draws, -1e300, 1e300), n, level)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
+    if not (abs(low) < _ENDLESS and abs(high) < _ENDLESS and np.isfinite(reach)):
+        return np.nan, np.nan
+    return min(low, value - reach), max(high, value + reach)
+
+
+def wider_p(value: float, draws: Array, error: float, n: int, against: float) -> float:
+    """Two-sided p-value that is below 1 − level where `wider_interval` leaves the number out: the larger of both."""
+    if error == 0:
+        t = 1.0 if value == against else 0.0
+    else:
+        t = 2 * float(scipy.stats.t.sf(abs(value - against) / error, n - 1))
+    return max(t, expanded_p(draws, n, against))

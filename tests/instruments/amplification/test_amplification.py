@@ -513,7 +513,7 @@ def _numbers(rows: list[Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
 
 
 def _result(items: pl.DataFrame, model: str, **fields: Any) -> Result:
-    how = {"min_count": 20, "prior_size": 500.0, "level": 0.95, "resamples": 300, "seed": 0, **fields}
+    how = {"min_count": 20, "prior_size": 200.0, "level": 0.95, "resamples": 300, "seed": 0, **fields}
     signature = Signature.of("amplification", model=model, data="x", text=f"{model}.txt", **how)
     rows = amplification_estimates(items, Amplification.of(signature))
     return Result(signature, items, summary_table((row, signature) for row in rows))

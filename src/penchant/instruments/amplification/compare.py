@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from penchant.instruments.amplification.estimates import (
     SHIFT,
     SLOPE,
+    WIDER,
     Word,
     Words,
     generator,
@@ -23,7 +24,7 @@ from penchant.instruments.amplification.probe import Amplification
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import resampled, resampling_name
-from penchant.stats.errors_in_variables import FEWEST, Points
+from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Counts
 from penchant.stats.intervals import bootstrap_mean
@@ -74,23 +75,26 @@ def _steeper(
     names.sort(key=lambda name: _content(ours.get(name)) + _content(theirs.get(name)))
     sides = [_aligned(names, words) for words in (ours, theirs)]
 
-    def slopes(weights: NDArray[np.float64] | Counts) -> Array:
-        first, second = (points.lines(weights * there).slope for points, there in sides)
+    def slopes(weights: NDArray[np.float64] | Counts, *, raised: bool = False) -> Array:
+        factors = (there.sum() / (there.sum() - 1) if raised else 1.0 for _, there in sides)
+        lines = (points.lines(weights * there, raised=by) for (points, there), by in zip(sides, factors, strict=True))
+        first, second = (line.slope for line in lines)
         with np.errstate(invalid="ignore"):
             gap: Array = first - second
         return gap
 
     value = float(slopes(np.ones((1, len(names))))[0])
     drawn = resampled(
-        lambda counts, rows: slopes(counts),
+        lambda counts, rows: slopes(counts, raised=True),
         np.arange(len(names), dtype=np.float64)[:, None],
         seed=rng,
         resamples=settings.resamples,
         pooled=False,
     )
     noun = f"words of both models at once, {fewest} in the smaller text"
-    how = resampling_name("expanded percentile bootstrap", len(names), settings.resamples, settings.seed, noun)
-    return with_draws(replace(bare, value=value), drawn, fewest, how, 0.0)
+    how = resampling_name(WIDER, len(names), settings.resamples, settings.seed, noun)
+    error = jackknife_error(slopes(1.0 - np.eye(len(names))))
+    return with_draws(replace(bare, value=value), drawn, error, fewest, how, 0.0)
 
 
 def _content(word: Word | None) -> tuple[float, float]:

@@ -14,9 +14,9 @@ import scipy
 
 from penchant.instruments.amplification.data import EVERYTHING
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_p, expanded_percentile, resampling_name
+from penchant.stats.bootstrap import resampling_name
 from penchant.stats.crossed_contrast import Contrast, contrast
-from penchant.stats.errors_in_variables import FEWEST, Lines, Points
+from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error, wider_interval, wider_p
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import bootstrap_mean
@@ -36,8 +36,7 @@ M, C, GAP = "m", "c", "m − c"
 FEW = 30
 """Intervals of lines through fewer words than this are called rough (docs/validity.md)."""
 ROUGH = f"of 95 % intervals from fewer than {FEW} words some 90 in 100 hold the truth; {FEW} would do"
-_ENDLESS = 1e100
-"""A slope larger than this is none: x does not vary."""
+WIDER = "wider of jackknife t and expanded percentile bootstrap"
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +176,7 @@ def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estim
         for measure in measures:
             yield Estimate(measure, math.nan, len(chosen), level=settings.level, note=note, by=by)
     else:
-        drawn = points(chosen).resampled(generator(settings, words.contrast, kind), settings.resamples)
-        yield from _line(points(chosen).line(), drawn, len(chosen), by, settings)
+        yield from _line(points(chosen), by, settings)
     gaps = [word.gap for word in chosen]
     mean = bootstrap_mean(
         gaps, seed=settings.seed, resamples=settings.resamples, level=settings.level, noun="words", against=0
@@ -186,37 +184,51 @@ def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estim
     yield replace(mean, measure=SHIFT, by=by)
 
 
-def _line(found: Lines, drawn: Lines, n: int, by: dict[str, str], settings: Amplification) -> Iterator[Estimate]:
-    """The estimates of a line, with intervals and tests from its resamples."""
-    how = resampling_name("expanded percentile bootstrap", n, settings.resamples, settings.seed, "words")
+def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterator[Estimate]:
+    """The estimates of a line through some words, with intervals and tests."""
+    n, found, left = len(words), words.line(), words.left_out()
+    drawn = words.resampled(generator(settings, by["contrast"], by["kind"]), settings.resamples)
+    how = resampling_name(WIDER, n, settings.resamples, settings.seed, "words")
     parts = (
-        (SLOPE, found.slope, drawn.slope, 1.0),
-        (AGAINST_0, found.slope, drawn.slope, 0.0),
-        (EXACT, found.exact, drawn.exact, 1.0),
-        (CORRELATION, found.correlation, drawn.correlation, 0.0),
-        (RELIABILITY, found.reliability, drawn.reliability, None),
+        (SLOPE, found.slope, drawn.slope, left.slope, 1.0),
+        (AGAINST_0, found.slope, drawn.slope, left.slope, 0.0),
+        (EXACT, found.exact, drawn.exact, left.exact, 1.0),
+        (RELIABILITY, found.reliability, drawn.reliability, left.reliability, None),
     )
-    for measure, value, draws, against in parts:
+    for measure, value, draws, without, against in parts:
         bare = Estimate(measure, float(value[0]), n, level=settings.level, by=by)
-        yield with_draws(bare, draws, n, how, against)
+        yield with_draws(bare, draws, jackknife_error(without), n, how, against)
+    yield _correlation(words, by, settings)
 
 
-def with_draws(estimate: Estimate, draws: Array, n: int, how: str, against: float | None) -> Estimate:
-    """An estimate with an interval from its resamples, and the test `against` a number that agrees with it; without
-    where the resamples have no end."""
+def _correlation(words: Points, by: dict[str, str], settings: Amplification) -> Estimate:
+    """Pearson's r of m and c, its interval and its test of 0."""
+    if not (np.ptp(words.x) and np.ptp(words.y)):
+        return Estimate(CORRELATION, math.nan, len(words), level=settings.level, note="m or c does not vary", by=by)
+    r = scipy.stats.pearsonr(words.x, words.y)
+    low, high = map(float, r.confidence_interval(settings.level))
+    p, test = float(r.pvalue), "Pearson's r, two-sided"
+    value, n = float(r.statistic), len(words)
+    return Estimate(CORRELATION, value, n, low, high, settings.level, "Fisher z", p=p, test=test, by=by)
+
+
+def with_draws(estimate: Estimate, draws: Array, error: float, n: int, how: str, against: float | None) -> Estimate:
+    """An estimate with an interval from its resamples and the `error` of its jackknife, and the test `against` a number
+    that agrees with it; without where the resamples have no end."""
     if not math.isfinite(estimate.value):
         told = "the log-odds of these words in the text differ no more than by chance, or m does not differ"
         return replace(estimate, value=math.nan, note=f"no number: {told}")
-    low, high = expanded_percentile(np.clip(draws, -1e300, 1e300), n, estimate.level)
-    if not (abs(low) < _ENDLESS and abs(high) < _ENDLESS):
+    low, high = wider_interval(estimate.value, draws, error, n, estimate.level)
+    if math.isnan(low):
         told = "in too many resamples the log-odds of the text differ no more than by chance"
         return replace(estimate, note=f"no interval: {told}")
-    note = ROUGH if n < FEW else ""
-    estimate = replace(estimate, low=low, high=high, how=how, note=note)
+    estimate = replace(estimate, low=low, high=high, how=how, note=ROUGH if n < FEW else "")
     if against is None:
         return estimate
-    test = f"expanded percentile bootstrap over words, against {against:g}"
-    return replace(estimate, p=expanded_p(draws, n, against), test=test)
+    p = wider_p(estimate.value, draws, error, n, against)
+    return replace(
+        estimate, p=p, test=f"larger p of jackknife t and expanded percentile bootstrap, against {against:g}"
+    )
 
 
 def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iterator[Estimate]:
@@ -241,10 +253,10 @@ def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iter
         ]
         with np.errstate(invalid="ignore"):
             gap, drawn = float(first - second), draws[0] - draws[1]
-        over = resampling_name(
-            "expanded percentile bootstrap", n, settings.resamples, settings.seed, f"and {of_control} words apart"
-        )
-        yield with_draws(replace(bare, value=gap), drawn, min(n, of_control), over, 0.0)
+        errors = [jackknife_error(each.left_out().slope) for each in both]
+        noun = f"and {of_control} words apart"
+        how = resampling_name(WIDER, n, settings.resamples, settings.seed, noun)
+        yield with_draws(replace(bare, value=gap), drawn, math.hypot(*errors), min(n, of_control), how, 0.0)
 
 
 # Words --------------------------------------------------------------------------------------------------------------

@@ -60,9 +60,9 @@ class Amplification(Probe):
     min_count: Annotated[int, Field(ge=1, le=COUNT)] = 20
     """Words with fewer occurrences than this in the sentences of both groups together are left out of all estimates,
     and listed. Default: 20."""
-    prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 500
+    prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 200
     """Size of the prior of the log-odds (the sentences of both groups together), in words that it adds to those of each
-    group. A prior shrinks log-odds, so that of a small text must be small. Default: 500."""
+    group. A prior shrinks log-odds, so that of a small text must be small. Default: 200."""
     on_unknown: OnUnknown = "stop"
     """Whether attributes of which the tokenizer does not know a sentence `stop` the study, which lists them (default),
     or are left out and counted (`skip`)."""
