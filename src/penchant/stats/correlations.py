@@ -91,6 +91,7 @@ def correlation_difference(
     if reason:
         return Estimate(DIFFERENCE, np.nan, n, level=level, note=reason)
     units = np.stack(sides, axis=1)
+    units = units[np.lexsort(units.T)]  # their order changes nothing
     value = float(_differences(np.ones((1, n), dtype=np.int64), units)[0])
     draws = resampled(_differences, units, seed=seed, resamples=resamples)
     known = draws[~np.isnan(draws)]
