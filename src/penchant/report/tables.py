@@ -75,7 +75,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
-    know. A table of `detail` is collapsed in the page and not shown in the terminal. `first` are columns of
+    know. A table of `detail` is collapsed in the page and never the one that a screen shows. `first` are columns of
     numbers that are shown before others where there is no room for all."""
 
     name: str
