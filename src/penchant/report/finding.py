@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from penchant.report.tables import shown
+from penchant.report.tables import DECIDES, shown
 
-ALPHA = 0.05
+ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
 MOST = 3
 """How many differences, models or data sets a finding names; of the others it says how many there are."""
