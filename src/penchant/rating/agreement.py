@@ -29,7 +29,7 @@ def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
     if len(found) < len(files) or not all(same):
         told = "agreement is that on one set of items, and these files are of several"
         raise DataError(told, where=str(files[0]), hint="name them one by one")
-    # Raters of different files are different people, whatever their number.
+    # Raters are known by name, as numbers begin anew in every file.
     said = [(rater, 0, key, value) for _, each in found for rater, _, key, value in each]
     return first, said
 

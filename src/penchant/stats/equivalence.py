@@ -26,11 +26,12 @@ def detectable(
     """
     tail = (1 - level if alpha is None else alpha) / 2
     if math.isinf(df):
-        reach, errors = scipy.special.ndtri((1 + level) / 2), scipy.special.ndtri(1 - tail) + scipy.special.ndtri(power)
+        reach = float(scipy.special.ndtri((1 + level) / 2))
+        errors = float(scipy.special.ndtri(1 - tail)) + float(scipy.special.ndtri(power))
     else:
-        reach = scipy.stats.t.ppf((1 + level) / 2, df)
-        errors = scipy.special.nctdtrinc(df, 1 - power, scipy.stats.t.isf(tail, df))
-    return (high - low) / 2 / float(reach) * float(errors)
+        reach = float(scipy.stats.t.ppf((1 + level) / 2, df))
+        errors = float(scipy.special.nctdtrinc(df, 1 - power, float(scipy.stats.t.isf(tail, df))))
+    return (high - low) / 2 / reach * errors
 
 
 def narrower(level: float) -> float:

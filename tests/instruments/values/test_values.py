@@ -540,11 +540,17 @@ CAUTIONS: dict[str, tuple[pl.DataFrame, Survey | None, dict[str, str], str]] = {
     "high": (made().with_columns(agree=AGREE + 9 * LAST), None, {}, "1 of 20 ratings lie at the end of the scale"),
     "no spread": (made().with_columns(agree="disagree"), None, {}, "20 of 20 ratings cannot be computed"),
     "one way": (ONE_WAY, None, {}, "(acquiescence) cannot be"),
-    "one way, few": (ONE_WAY.filter(FEW | ~STATEMENT), None, {}, ""),
+    "one way, few": (ONE_WAY.filter(FEW | ~STATEMENT), None, {}, "not checked whether negated statements"),
+    "one way, reversed": (
+        ONE_WAY.with_columns(reversed=pl.col("id") == "s0"),
+        None,
+        {},
+        "no statement has a negation, so that answers to the topic",
+    ),
     "one way, negated": (made().with_columns(reversed=pl.lit(False)), None, {}, ""),
     "synthetic": (made(), asked(synthetic=True), {}, "'people' is SYNTHETIC"),
     "absent": (made(), asked(IDS[:7]), {}, "3 statements are not in the survey: s7, s8, s9"),
-    "lost": (made(), asked(read=303), {}, "300 of 303 respondents"),
+    "lost": (made(), asked(read=303), {}, "3 of 303 respondents are left out"),
     "nothing": (made(n=30), asked(), {}, ""),
     "hardly bent, p = .017": (made().with_columns(agree=AGREE + 3 * (pl.col("id") == "n3")), None, {}, ""),
     "weak, but no slope": (made(seed=2, spread=0.02), None, {"calibration": "difference"}, ""),
@@ -861,6 +867,6 @@ def test_differences_between_groups_are_shown_in_every_wording() -> None:
         tests = sum(isinstance(each.cells[-2], P) for each in shown["groups"].rows) if isinstance(holm_, P) else 1
         error = (gap.high - gap.low) / 2 / t.ppf(0.95)  # of level .9; tested at .05, found in 80 %
         size = error * brentq(_power, 0, 20, args=(t.ppf(1 - 0.025 / tests), n - 1))
-        shown_size = math.inf if isinstance(findable, str) else findable.value
+        shown_size = findable.value if isinstance(findable, Number) else math.inf
         assert apart or shown_size == (pytest.approx(size) if size <= 4 else math.inf)
         assert findable == "none possible" or isinstance(findable, Number)

@@ -333,7 +333,7 @@ def _of_statements(items: pl.DataFrame) -> Iterator[str]:
             "from holding these values"
         )
     elif unchecked:
-        yield f"{UNCHECKED}: answers to the topic cannot be told from answers to the claim"
+        yield f"{UNCHECKED}, so that answers to the topic cannot be told from answers to the claim"
     extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
     if len(extreme):
         yield (

@@ -15,7 +15,8 @@ from penchant.tables.row import Row
 _MOST = 5
 """The lines that a caution lists."""
 _WEIGHT = re.compile(
-    r"(?:^|[_\W\d])(?:[a-z]{0,6}weights?|weighting|[a-z]{0,6}wgh?ts?|[a-z]{0,4}wt|gewicht\w*|\w*gewichtung"
+    r"(?:^|[_\W\d])(?:(?:d|p|ps|psp|a|an|s|w|pop|design|survey|sample|person|final|base)?(?:weights?|weighting|wgh?ts?|wt)"
+    r"|wtss\w*|gewicht\w*|\w*gewichtung"
     r"|poids|pond[eé]ration|ponderaci[oó]n|peso|v[aá]h[ay])(?:$|[_\W\d])",
     re.IGNORECASE,
 )
