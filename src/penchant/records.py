@@ -40,8 +40,8 @@ class Estimate:
 
     `low` and `high` bound the interval of confidence `level`; `how` names the interval's method. A number that
     cannot be computed is NaN and `note` says why. `p` is a two-sided p-value unless `test` says otherwise, and
-    `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `by` names the subset
-    that the number describes.
+    `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `tests` is the number of
+    tests in that family, 0 where there is none. `by` names the subset that the number describes.
     """
 
     measure: str
@@ -53,6 +53,7 @@ class Estimate:
     how: str = ""
     p: float = math.nan
     p_holm: float = math.nan
+    tests: int = 0
     test: str = ""
     note: str = ""
     by: Mapping[str, str] = field(default_factory=dict)
@@ -70,6 +71,7 @@ class Estimate:
             "how": self.how,
             "p": self.p,
             "p_holm": self.p_holm,
+            "tests": self.tests,
             "test": self.test,
             "note": self.note,
         }

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import pydoc
 import re
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ import penchant as pc
 from answers import Answer
 from penchant.instruments.registry import instruments, placed, template_files
 from penchant.instruments.settings import Written, read_settings, written
-from penchant.report.sections import Placed
+from penchant.report.export import export
+from penchant.report.sections import Document, Placed
 from penchant.study.results import read_outcome
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
@@ -130,6 +133,17 @@ def test_charts_are_as_their_schema_asks(name: str, made: Callable[[str], Made])
     checked = placed.section.figures(placed.results)
     assert checked and all("$schema" in figure.chart.to_dict() for figure in checked)
     assert [figure.spec() for figure in placed.figures()] == [figure.spec() for figure in checked]
+
+
+@pytest.mark.skipif(not shutil.which("pdflatex"), reason="not installed: pdflatex")
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_and_methods_compile_with_pdflatex(name: str, made: Callable[[str], Made], tmp_path: Path) -> None:
+    export(Document([made(name).section]), "latex", tmp_path)
+    assert "In this study: none." in (tmp_path / "preview.tex").read_text("utf-8")
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "preview"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
+    assert "Missing character" not in (tmp_path / "preview.log").read_text("utf-8", "replace")
 
 
 VOCABULARY = (

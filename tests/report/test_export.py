@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import csv
 import json
 import math
@@ -709,9 +710,40 @@ def hard_strings() -> list[str]:
     ]
 
 
+FOREIGN = set("▁।␤＋－＝＠�")
+"""Signs of tokenizers, of texts that are read and of pages, which no table has."""
+
+
+def own_signs() -> dict[str, set[str]]:
+    """The characters beyond ASCII in what penchant says, but for letters of words, with the modules that have them."""
+    places: dict[str, set[str]] = {}
+    for path in Path(pc.__file__ or "").parent.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explained)
+        for char in {char for node in texts if isinstance(node.value, str) for char in node.value}:
+            if char > "\x7f" and unicodedata.category(char)[0] not in "CMZ" and char not in FOREIGN:
+                name = unicodedata.name(char)
+                word = name.startswith("LATIN ") or (char > "\uffff") or path.name == "latex.py"
+                places.setdefault(char, set()).update([] if word else [path.name])
+    return {char: modules for char, modules in places.items() if modules}
+
+
+def test_every_sign_that_penchant_says_is_a_command() -> None:
+    signs = own_signs()
+    assert {"≠", "↑", "−", "α", "²"} <= signs.keys()
+    assert {char: modules for char, modules in signs.items() if not escaped(char).isascii()} == {}
+
+
+def test_signs_that_need_another_engine_are_named(tmp_path: Path) -> None:
+    study = outcome({"minimal-pairs": [pair_result(["p"], "m ∅ ⊗")]})
+    export(study.document(), "latex", tmp_path)
+    assert "In this study: the signs ∅ ⊗." in (tmp_path / "preview.tex").read_text("utf-8")
+
+
 @needs("pdflatex")
 def test_pdflatex_takes_every_sign(tmp_path: Path) -> None:
-    rows = tuple(Row((text, i)) for i, text in enumerate(hard_strings()))
+    rows = tuple(Row((text, i)) for i, text in enumerate([*hard_strings(), *own_signs()]))
     (tmp_path / "table.tex").write_text(
         latex_table(Table("t", "".join(HARD[20:40]), ("text", "n"), rows), "t"), "utf-8"
     )

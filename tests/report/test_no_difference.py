@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 import pytest
+from scipy import stats
 
 import penchant as pc
 from answers import Answer, refused
@@ -97,13 +99,31 @@ def test_what_no_difference_could_have_shown_is_said(run: Callable[[str], str], 
     run(", limit: 6")
     comparison = read_outcome(tmp_path / "out").comparisons["minimal-pairs"].with_columns(detectable=1.28)
     (table,) = tables(comparison, pc.MinimalPairs.difference_scale)
-    assert table.rows[0].cells[table.columns.index("would be found")] == "not with any difference"
+    assert table.rows[0].cells[table.columns.index("would be found")] == "none possible"
     assert "so few items would not show even the largest" in table.note
 
 
+def test_what_would_be_found_is_at_the_first_step_of_holms_correction(
+    run: Callable[[str], str], tmp_path: Path
+) -> None:
+    run("")
+    comparison = read_outcome(tmp_path / "out").comparisons["minimal-pairs"]
+    assert set(comparison["tests"]) == {1}
+    paradigm = pl.format("p{}", pl.int_range(pl.len()) % 3)
+    first, second = (
+        replace(result, items=result.items.with_columns(paradigm=paradigm))
+        for result in read_outcome(tmp_path / "out").results.values()
+    )
+    rows = pc.compare(first, second).filter(scope="paradigm")
+    assert set(rows["tests"]) == {3}
+    for row in rows.iter_rows(named=True):
+        error = (row["high"] - row["low"]) / 2 / stats.norm.ppf(0.975)
+        wanted = error * (stats.norm.ppf(1 - 0.05 / 3 / 2) + stats.norm.ppf(0.8))
+        assert row["detectable"] == pytest.approx(wanted)
+
+
 def test_without_a_bound_the_page_says_what_could_have_been_found(run: Callable[[str], str], tmp_path: Path) -> None:
-    out = run("")
-    assert "Where no difference was found" not in out
+    run("")
     assert "Where no difference was found" in (tmp_path / "out" / "report.html").read_text("utf-8")
     comparison = read_outcome(tmp_path / "out").comparisons["minimal-pairs"]
     assert comparison.filter(pl.col("detectable").is_not_nan())["bound"].is_nan().all()

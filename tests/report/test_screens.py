@@ -100,6 +100,8 @@ def test_a_study_of_one_probe_and_two_models_fits_a_screen(penchant: Program, st
     document = read_outcome("out").document()
     titles = [table.title for section in document.sections for table in section.tables()]
     assert hidden == "; ".join(titles[1:]) + "."
+    assert any(table.detail for section in document.sections for table in section.tables())
+    assert [title for title in titles if f"{title}\n" not in full[1]] == []
     assert (
         "Accuracy in percent by paradigm; " in hidden and "Difference of accuracy between models by paradigm" in hidden
     )

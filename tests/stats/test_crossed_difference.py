@@ -21,11 +21,11 @@ from penchant.records import Estimate, Signature
 from penchant.stats.crossed_difference import crossed_difference
 
 Array = NDArray[np.float64]
-SCALE = (-4.0, 4.0)
+SCALE = (1.0, 5.0)
 
 
 def difference(ratings: Array, answers: Array, shared: float = 0.01) -> Estimate:
-    return crossed_difference(ratings, answers, shared=shared, calibrated=100, level=0.95, bounds=SCALE)
+    return crossed_difference(ratings, answers, shared=shared, calibrated=100, level=0.95, scale=SCALE)
 
 
 def test_the_three_parts_of_the_error_by_hand() -> None:
@@ -34,9 +34,34 @@ def test_the_three_parts_of_the_error_by_hand() -> None:
     parts = [1 / 4, 1 / 3, 0.01]
     half = stats.t.ppf(0.975, 1) * math.sqrt(sum(parts))
     assert (own.value, own.n) == (1.5, 2)
-    assert (own.low, own.high) == pytest.approx((max(-4, 1.5 - half), min(4, 1.5 + half)))
+    # People's mean 3 has the error √(1/3 + 2/2) (its statements' means 2 and 4 have variance 2): it may lie anywhere.
+    assert half > 5.5 and 3 - stats.t.ppf(0.975, 1) * math.sqrt(1 / 3 + 1) < 1
+    assert (own.low, own.high) == pytest.approx((-4, 4))
     assert own.p == pytest.approx(2 * stats.t.sf(1.5 / math.sqrt(sum(parts)), 1))
     assert "2 statements, 3 respondents and the calibration on 100 neutral" in own.how
+
+
+def test_it_ends_where_the_scale_lies_from_the_surveys_interval() -> None:
+    """Of many respondents who all but agree on 4: no mean rating is more than some 1 above it, or 3 below."""
+    answers = 4 + np.random.default_rng(2).normal(0, 0.3, (200, 5))
+    own = difference(np.array([1.0, 5, 1, 5, 5]), answers)
+    low, high = 1 - answers.mean(), 5 - answers.mean()
+    assert low > own.low > low - 0.2 and high < own.high < high + 0.2
+    assert "the end of the scale" in own.note
+    near = difference(np.full(5, 4.1) + np.arange(5) / 50, answers)
+    assert not near.note and low < near.low < near.high < high
+
+
+@pytest.mark.parametrize(("end", "spread"), [(0.02, 0.4), (0.1, 0.05), (0.1, 0.4)])
+def test_ratings_near_the_end_keep_their_level(end: float, spread: float) -> None:
+    """Cut at the end's distance from the survey's mean itself, they would hold the truth in half of the cases."""
+    rng, held = np.random.default_rng(5), []
+    for _ in range(400):
+        ratings = 5 - rng.exponential(end, 9)
+        answers = 3.3 + rng.normal(0, spread, 9) + 0.7 * rng.normal(size=(60, 1)) + 0.8 * rng.normal(size=(60, 9))
+        own = difference(ratings, answers, shared=0.0)
+        held.append(own.low <= 5 - end - 3.3 <= own.high)
+    assert np.mean(held) > 0.93
 
 
 def test_without_a_calibration_it_is_welch_with_the_fewer_degrees_of_freedom() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from penchant.stats.equivalence import detectable, equivalent, narrower
+from penchant.stats.hypothesis_tests import holm
 from penchant.stats.intervals import paired_difference
 
 
@@ -47,6 +48,21 @@ def test_the_smallest_detectable_difference_is_found_four_times_of_five() -> Non
     size = np.mean([detectable(*t_interval(values, 0.95), 0.95) for values in noise[:500]])
     found = np.asarray(stats.ttest_1samp(noise + size, 0, axis=1).pvalue) < 0.05
     assert np.mean(found) == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.mark.parametrize(("n", "tests"), [(9, 4), (9, 8), (20, 8)])
+def test_at_the_first_step_of_holm_it_is_found_four_times_of_five_among_nothing(n: int, tests: int) -> None:
+    """One difference beside others of 0, of so few statements that the normal distribution would promise too much."""
+    rng = np.random.default_rng([n, tests])
+    noise = rng.normal(0, 1, (6000, tests, n))
+    half = stats.t.ppf(0.975, n - 1) / math.sqrt(n)  # of an interval with the true error
+    alpha = 0.05 / tests
+    noise[:, 0] += detectable(-half, half, 0.95, alpha=alpha, df=n - 1)
+    p = np.asarray(stats.ttest_1samp(noise, 0, axis=2).pvalue)
+    assert np.mean(p[:, 0] <= alpha) == pytest.approx(0.8, abs=0.015)
+    found = np.mean([holm(each)[0] <= 0.05 for each in p])
+    assert 0.79 < found < 0.83  # more where another of the tests comes out, too
+    assert detectable(-half, half, 0.95, alpha=alpha) < detectable(-half, half, 0.95, alpha=alpha, df=n - 1)
 
 
 def test_it_grows_with_the_interval_of_pairs() -> None:

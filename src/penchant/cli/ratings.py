@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penchant.cli.console import command, emit, print_frame, say, to_stdout, write
 from penchant.counting import counted, for_one
 from penchant.limits import RESAMPLES, SEED
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from penchant.records import Estimate
 
 ratings = typer.Typer(
     help="Human ratings of predicted words: export, import, and agreement between raters.", no_args_is_help=True
@@ -97,20 +102,32 @@ def agreement(
     resamples: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Bootstrap resamples.")] = 1000,
     level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
 ) -> None:
-    """Show Krippendorff's alpha with its interval, and the words on which raters disagree."""
-    import polars as pl
-
+    """Show Krippendorff's alpha with its interval, and the words (or statements, pairs or texts of penchant rate) on
+    which raters disagree."""
     from penchant.instruments.cloze.data import read_ratings
     from penchant.instruments.cloze.ratings import agreement as measure_agreement
+    from penchant.rating import agreement as of_items
 
+    items = of_items.judged(files)
+    if items is not None:
+        raters, alpha, disputed = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
+        _show(raters, alpha, disputed, f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart")
+        return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
-    print_frame(result.raters, "table")
+    told = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
+    _show(result.raters, result.alpha, result.disputed, told)
+
+
+def _show(raters: pl.DataFrame, alpha: Estimate, disputed: pl.DataFrame, told: str) -> None:
+    import polars as pl
+
+    print_frame(raters, "table")
     write("")
-    print_frame(pl.DataFrame([result.alpha.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
-    write(f"\n{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart")
-    if len(result.disputed):
-        print_frame(result.disputed, "table")
-    if result.alpha.value < 0:
+    print_frame(pl.DataFrame([alpha.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
+    write(f"\n{told}")
+    if len(disputed):
+        print_frame(disputed, "table")
+    if alpha.value < 0:
         say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")
-    if result.alpha.note:
-        say(f"note: {result.alpha.note}")
+    if alpha.note:
+        say(f"note: {alpha.note}")

@@ -79,7 +79,7 @@ CAUTIONS = 5
 
 def show(document: Document, *, estimates: bool = True, full: bool = False) -> None:
     """Print what was found in a study and its headline tables, then cautions and notes, as they fit a screen; or, with
-    `full`, all tables but details, and all cautions. Without `estimates`, only tables of differences."""
+    `full`, all tables and all cautions. Without `estimates`, only tables of differences."""
     with to_stdout():
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)
@@ -110,8 +110,7 @@ def _tables(document: Document, estimates: bool) -> Iterator[str]:
     for section in document.sections:
         head = f"{one_line(section.place)}: " if len(document.sections) > 1 else ""
         for table in section.tables() if estimates else section.compared():
-            if not table.detail:
-                yield head + str(table)
+            yield head + str(table)
 
 
 def _screens(document: Document, estimates: bool) -> Iterator[str]:

@@ -156,10 +156,11 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
     Items that were left out for one of the models are left out for both. Two results of one model are called by the
     settings in which they differ, such as the method. How is each instrument's own matter: see the `compare` module in
-    its folder. The columns `detectable` (the smallest difference that would have been found four times of five; a
-    number that no difference can reach says that none would have been), `bound`, `low_bound` and `high_bound` (an
-    interval of the level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference"
-    means. Raises StudyError when the two are not comparable, naming the part of the signature that differs.
+    its folder. The columns `detectable` (the smallest difference that would have been found four times of five, at the
+    first step of Holm's correction where there is one; a number that no difference can reach says that none would have
+    been), `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided tests; NaN unless
+    the study names a bound) say what "no difference" means. Raises StudyError when the two are not comparable, naming
+    the part of the signature that differs.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
@@ -169,14 +170,13 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":
         a, b = _read_by_both(a, b)
     compared = instrument(probe).compare(a, b)
-    rows = compared.select("low", "high", "level").iter_rows()
     bound = float(a.signature.get("equivalence", math.nan))
     if math.isnan(bound):
         bounds = pl.DataFrame({name: [math.nan] * len(compared) for name in ("low", "high")}, _BOUNDS)
     else:
         bounds = instrument(probe).compare(_narrower(a), _narrower(b)).select("low", "high")
     return compared.with_columns(
-        pl.Series("detectable", [detectable(*row) for row in rows], pl.Float64),
+        _detectable(compared, studentised=instrument(probe).probe.difference_scale.studentised),
         pl.Series("bound", [bound] * len(compared), pl.Float64),
         bounds["low"].alias("low_bound"),
         bounds["high"].alias("high_bound"),
@@ -184,6 +184,18 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
 
 _BOUNDS = {"low": pl.Float64, "high": pl.Float64}
+
+
+def _detectable(compared: pl.DataFrame, *, studentised: bool) -> pl.Series:
+    """The smallest difference that each test would have found, at the first step of Holm's correction."""
+    tests = compared["tests"] if "tests" in compared.columns else [0] * len(compared)
+    sizes = [
+        detectable(low, high, level, alpha=(1 - level) / max(1, m), df=max(1, n - 1) if studentised else math.inf)
+        for (low, high, level, n), m in zip(
+            compared.select("low", "high", "level", "n").iter_rows(), tests, strict=True
+        )
+    ]
+    return pl.Series("detectable", sizes, pl.Float64)
 
 
 def _narrower(result: Result) -> Result:

@@ -169,8 +169,8 @@ def _by_model(frames: Sequence[tuple[Result, pl.DataFrame]]) -> pl.DataFrame:
 _PREVIEW = r"""% All tables and methods of a study, to look at and to take from:
 %   pdflatex preview; bibtex preview; pdflatex preview; pdflatex preview
 %
-% Letters that Computer Modern does not have need xelatex or lualatex instead of pdflatex, and a font that has them;
-% with lualatex for example, after fontspec:
+% Letters and signs that Computer Modern does not have need xelatex or lualatex instead of pdflatex, and a font that has
+% them; with lualatex for example, after fontspec:
 %   \usepackage[english,bidi=basic]{babel}
 %   \babelprovide[import,onchar=ids fonts]{bengali}
 %   \babelfont[bengali]{rm}{Noto Serif Bengali}
@@ -244,10 +244,13 @@ def _prose(paragraph: str) -> str:
 
 
 def _scripts(texts: Iterable[str]) -> list[str]:
-    """The scripts of the letters that pdflatex's fonts lack."""
-    letters = {char for text in texts for char in text if char > "ſ" and unicodedata.category(char)[0] == "L"}
-    names = {unicodedata.name(char, "UNKNOWN").split()[0] for char in letters}
-    return sorted(name if name == "CJK" else name.capitalize() for name in names)
+    """The scripts of the letters that pdflatex's fonts lack, and then signs that have no command in `latex`."""
+    lines = (line for text in texts for line in text.splitlines() if not line.startswith("%"))
+    lacking = {char for line in lines for char in line if char > "ſ"}
+    names = {unicodedata.name(c, "UNKNOWN").split()[0] for c in lacking if unicodedata.category(c)[0] == "L"}
+    signs = sorted(c for c in lacking if 0x2000 <= ord(c) < 0x2C00 and unicodedata.category(c)[0] in "SPN")
+    scripts = sorted(name if name == "CJK" else name.capitalize() for name in names)
+    return [*scripts, *([f"the signs {' '.join(signs)}"] if signs else [])]
 
 
 # --- Figures ------------------------------------------------------------------------------------------------------

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penchant.counting import counted, for_one
-from penchant.report.tables import shown
+from penchant.report.tables import DECIDES, shown
 
-ALPHA = 0.05
+ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
 MOST = 3
 """How many differences, models or data sets a finding names; of the others it says how many there are."""

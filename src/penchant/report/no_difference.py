@@ -14,14 +14,15 @@ from penchant.stats.equivalence import equivalent, narrower
 
 _OWN = {"comparison", "measure", "how", "test", "note", "signature"}
 """Text columns of a comparison that do not name a subset."""
-NEVER = "not with any difference"
+NEVER = "none possible"
 """What stands for a smallest detectable difference that is larger than any can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The scale of an instrument's differences between models. `largest` is what none exceeds, by measure; a measure
-    that is not in it has no such end. `told` says in which numbers a bound is given. In print they are multiplied by
+    that is not in it has no such end. `studentised`: intervals are those of t with a degree of freedom less than there
+    are items. `told` says in which numbers a bound is given. In print they are multiplied by
     `factor`, in the format `form`, and are in the `unit`."""
 
     largest: Mapping[str, float] = field(default_factory=dict)
@@ -29,6 +30,7 @@ class Scale:
     factor: float = 1
     unit: str = ""
     form: str = ".3g"
+    studentised: bool = False
 
     def refusal(self, bound: float) -> str:
         """Why a bound of equivalence is none, because no difference of some measure is as large; "" for one that is."""
@@ -63,7 +65,8 @@ def tables(comparison: pl.DataFrame, scale: Scale) -> list[Table]:
     level = found_none[0]["level"]
     note = (
         "Not to find a difference is not to show that there is none. A difference as large as under 'would be found' "
-        f"is found four times of five with so many items, by one test at {_percent(1 - level)}."
+        f"is found four times of five with so many items: by one test at {_percent(1 - level)} or, where Holm's "
+        f"correction runs over m of them, at {_percent(1 - level)}/m, its first step."
     )
     if any(NEVER in row.cells for row in rows):
         note += f" '{NEVER}': so few items would not show even the largest that there can be."

@@ -49,16 +49,24 @@ def shown(value: float, form: str) -> str:
     return f"{0.0:{form}}" if text.startswith("-") and not text.strip("-0.") else text
 
 
+DECIDES = 0.05
+"""The largest p-value, adjusted where it is one of several, at which a difference counts as found."""
+
+
 @dataclass(frozen=True, slots=True)
 class P:
-    """A p-value, shown to two digits; one that underflows to 0 shows as < 1e-300."""
+    """A p-value, shown to two digits, or to as many as tell one above .05 from .05, the level that decides; one that
+    underflows to 0 shows as < 1e-300."""
 
     value: float
 
     def __str__(self) -> str:
         if math.isnan(self.value):
             return "–"
-        return f"{self.value:.2g}" if self.value > 0 else "< 1e-300"
+        if self.value <= 0:
+            return "< 1e-300"
+        texts = (f"{self.value:.{digits}g}" for digits in range(2, 18))
+        return next(text for text in texts if (float(text) <= DECIDES) == (self.value <= DECIDES))
 
 
 Cell: TypeAlias = str | int | Number | P
@@ -75,7 +83,7 @@ class Row:
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
-    know. A table of `detail` is collapsed in the page and not shown in the terminal. `first` are columns of
+    know. A table of `detail` is collapsed in the page and never the one that a screen shows. `first` are columns of
     numbers that are shown before others where there is no room for all."""
 
     name: str

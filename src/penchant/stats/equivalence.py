@@ -14,11 +14,24 @@ POWER = 0.8
 """How often the smallest detectable difference would be found."""
 
 
-def detectable(low: float, high: float, level: float, *, power: float = POWER) -> float:
-    """The smallest difference that a two-sided test with such an interval would find with this power: that of a normal
-    estimate, whose standard error the width of the interval tells. NaN without an interval."""
-    quantile = float(scipy.special.ndtri((1 + level) / 2))
-    return (high - low) / 2 * (1 + float(scipy.special.ndtri(power)) / quantile)
+def detectable(
+    low: float, high: float, level: float, *, alpha: float | None = None, df: float = math.inf, power: float = POWER
+) -> float:
+    """The smallest difference that a two-sided test with such an interval would find with this power: that of an
+    estimate with a t distribution of `df` degrees of freedom (normal by default), whose standard error the width of the
+    interval tells (noncentral t).
+
+    `alpha`: the level of the test, 1 − `level` by default. For one of m tests with Holm's correction the m-th part of
+    that is its first step, at which a difference is found whatever the other tests find. NaN without an interval.
+    """
+    tail = (1 - level if alpha is None else alpha) / 2
+    if math.isinf(df):
+        reach = float(scipy.special.ndtri((1 + level) / 2))
+        errors = float(scipy.special.ndtri(1 - tail)) + float(scipy.special.ndtri(power))
+    else:
+        reach = float(scipy.stats.t.ppf((1 + level) / 2, df))
+        errors = float(scipy.special.nctdtrinc(df, 1 - power, float(scipy.stats.t.isf(tail, df))))
+    return (high - low) / 2 / reach * errors
 
 
 def narrower(level: float) -> float:

@@ -144,14 +144,16 @@ def holm(p: ArrayLike) -> Array:
 
 
 def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], Hashable]) -> list[Estimate]:
-    """The same estimates with `p_holm`, their p-values adjusted within each family. Estimates of family None are
-    unchanged, and a p of NaN does not count as a test."""
+    """The same estimates with `p_holm`, their p-values adjusted within each family, and `tests`, its size. Estimates of
+    family None are unchanged, and a p of NaN does not count as a test."""
     adjusted = list(estimates)
     families: dict[Hashable, list[int]] = {}
     for i, estimate in enumerate(adjusted):
         if (label := family(estimate)) is not None:
             families.setdefault(label, []).append(i)
     for members in families.values():
-        for i, p in zip(members, holm([adjusted[i].p for i in members]), strict=True):
-            adjusted[i] = replace(adjusted[i], p_holm=float(p))
+        corrected = holm([adjusted[i].p for i in members])
+        tests = int(np.count_nonzero(~np.isnan(corrected)))
+        for i, p in zip(members, corrected, strict=True):
+            adjusted[i] = replace(adjusted[i], p_holm=float(p), tests=0 if np.isnan(p) else tests)
     return adjusted

@@ -108,7 +108,7 @@ class Document:
             return model.model_validate(self.content)
         except ValidationError as error:
             first = error.errors()[0]
-            key = tuple(key_name(part) for part in first["loc"] if part != "[key]")
+            key = tuple(key_name(part) for part in first["loc"] if not str(part).startswith("["))
             raise self.error(key, in_words(first), hint) from error
 
 

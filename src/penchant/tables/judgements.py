@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,10 @@ _SAID = f"""
 """
 
 
+Said = tuple[str, int, dict[str, Any], float | str]
+"""A rater, the rater's number, the key of an item, and the answer."""
+
+
 def is_judgements(start: bytes) -> bool:
     """Whether a file that begins so is a database."""
     return start.startswith(MAGIC)
@@ -60,17 +64,42 @@ def refuse_open(file: Path) -> None:
 def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:
     """What raters said. The layout of the task decides what a row is: a judgement (`long`), a rater's ratings of both
     sentences of a pair (`sides`), or all answers of a rater (`wide`). Raises DataError."""
-    try:
+    task, said = judgements(data, file)
+    with _readable(file):
+        rows = list(_laid_out(task, said))
+    return (Row(number, values) for number, values in enumerate(rows, 1))
+
+
+def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
+    """What the points of the scale were called on the page, by the columns of `judgement_rows` that hold answers.
+    Raises DataError."""
+    task, said = judgements(data, file)
+    with _readable(file):
+        points = {point["value"]: str(point["label"]) for point in task["points"] if point["label"]}
+        wide = task["layout"] == "wide"
+        columns = dict.fromkeys(str(key["id"]) for _, _, key, _ in said) if wide else [str(task["value"])]
+        return {column: dict(points) for column in columns} if points else {}
+
+
+def judgements(data: bytes, file: Path) -> tuple[dict[str, Any], list[Said]]:
+    """What was asked, and what was said: rater, number of the rater, key of the item, and answer. Raises DataError."""
+    with _readable(file):
         with closing(sqlite3.connect(":memory:")) as database:
             database.deserialize(data[:18] + _ROLLBACK + data[20:])
             database.execute("PRAGMA trusted_schema = OFF")
             database.set_progress_handler(lambda: 1, _STEPS)
             task = _task(database, file)
             said = database.execute(_SAID).fetchall()
-        rows = list(_laid_out(task, [(rater, number, _key(key), value) for rater, number, key, value in said]))
-    except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError) as error:
+        return task, [(rater, number, _key(key), value) for rater, number, key, value in said]
+
+
+@contextmanager
+def _readable(file: Path) -> Iterator[None]:
+    """Raise DataError for what a damaged database raises."""
+    try:
+        yield
+    except (sqlite3.Error, json.JSONDecodeError, RecursionError, AttributeError, TypeError, KeyError) as error:
         raise DataError(f"cannot be read as a database of judgements: {first_line(error)}", file=file) from error
-    return (Row(number, values) for number, values in enumerate(rows, 1))
 
 
 def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
@@ -91,9 +120,6 @@ def _task(database: sqlite3.Connection, file: Path) -> dict[str, Any]:
 def _key(text: str) -> dict[str, Any]:
     key = json.loads(text)
     return key if isinstance(key, dict) else {}
-
-
-Said = tuple[str, int, dict[str, Any], float | str]
 
 
 def _laid_out(task: dict[str, Any], said: list[Said]) -> Iterator[dict[str, object]]:

@@ -22,7 +22,7 @@ from penchant.errors import DataError, GivenRow, in_words, is_kept, together
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
-from penchant.tables.judgements import is_judgements, judgement_rows, refuse_open
+from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, refuse_open
 from penchant.tables.places import suggestion
 from penchant.tables.row import Row
 from penchant.tables.spreadsheets import unguarded
@@ -42,13 +42,16 @@ def read_rows(path: str | Path) -> list[Row]:
 
 
 def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
-    """The same, with what the codes in its columns stand for; only SPSS and Stata have such labels."""
+    """The same, with what the codes in its columns stand for; only SPSS, Stata and databases of judgements say it."""
     file = Path(path)
     data = _bytes(file)
-    labels: Labels = {}
+    labels = Labels()
     if is_survey_file(data[:_LONGEST_MAGIC]):
         coded, labels = survey_rows(data, file)
         rows = list(coded)
+    elif is_judgements(data):
+        rows = list(judgement_rows(data, file))
+        labels = Labels(judgement_labels(data, file))
     else:
         rows = list(_rows(data, file))
     if not rows:

@@ -14,8 +14,12 @@ from penchant.tables.workbooks import plain
 
 _SPSS = (b"$FL2", b"$FL3")
 _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
-Labels = Mapping[str, Mapping[object, str]]
-"""By column: what its codes stand for."""
+
+
+class Labels(dict[str, Mapping[object, str]]):
+    """By column: what its codes stand for. `columns`: what the columns themselves are called."""
+
+    columns: Mapping[str, str] = {}
 
 
 def is_survey_file(start: bytes) -> bool:
@@ -36,10 +40,11 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
     except Exception as error:  # pyreadstat also lets pass what decoding and dates raise
         kind = "SPSS" if data.startswith(_SPSS) else "Stata"
         raise DataError(f"cannot be read as a file of {kind}: {error}", file=file, hint="write it again") from error
-    labels = {
-        column: {plain(code): str(label).strip() for code, label in of_column.items()}
+    labels = Labels(
+        (column, {plain(code): str(label).strip() for code, label in of_column.items()})
         for column, of_column in about.variable_value_labels.items()
-    }
+    )
+    labels.columns = {column: label for column, label in about.column_names_to_labels.items() if label}
     return _rows(columns), labels
 
 

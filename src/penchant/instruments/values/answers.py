@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 8
 """The values of a column that a message lists."""
+DEFAULT = "default"
+"""The key of the scale of columns that have none of their own."""
 _SAID = (("disagree", "agree"), ("disagree", None), (None, "agree"))
 _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 """What the labels of the low and the high end of a scale say where it is the right way round, and the wrong one."""
@@ -36,7 +39,7 @@ class Reading:
         self._labels = {
             column: {plain(code): label for code, label in of_column.items()} for column, of_column in labels.items()
         }
-        self._scale = description.scale
+        self._scales = description.scales()
         self._numbers = {plain(answer): number for answer, number in description.codes.items()}
         self._words = {plain(number): answer for answer, number in reversed(description.codes.items())}
         self._missing: dict[str, set[str]] = {}
@@ -76,28 +79,43 @@ class Reading:
         text = _cell(row, column)
         if not text or text in self._missing[column]:
             return None
-        low, high = self._scale
-        number = self._numbers.get(text, np.nan)
+        low, high = self._scale(column)
+        label = self._label(column, text)
+        number = self._numbers.get(text, self._numbers.get(plain(label), np.nan))
         with suppress(ValueError):
             number = float(text) if np.isnan(number) else number
-        if not min(low, high) <= number <= max(low, high) or is_no_answer(self._label(column, text)):
+        if not min(low, high) <= number <= max(low, high) or is_no_answer(label):
             self._wrong.setdefault((column, text), []).append(row)
             return None
         return LOW + (HIGH - LOW) * (number - low) / (high - low)
+
+    def _scale(self, column: str) -> tuple[float, float]:
+        """The answers in a column that mean strongly disagree and strongly agree."""
+        return self._scales.get(column, self._scales[DEFAULT])
 
     def _label(self, column: str, code: str) -> str:
         """What a code in a column stands for, empty where that is not known."""
         return self._labels.get(column, {}).get(code, "")
 
     def _end(self, column: str, end: float) -> str:
-        """The label of an end of the scale: in the file, or the word that stands for it under `codes`."""
-        return self._label(column, plain(end)) or self._words.get(plain(end), "")
+        """The label of an end of the scale: in the file, or the word that stands for it under `codes`, which may give
+        labels of the file other numbers."""
+        word = self._words.get(plain(end), "")
+        if word and not self._numbers.keys().isdisjoint(map(plain, self._labels.get(column, {}).values())):
+            return word
+        return self._label(column, plain(end)) or word
 
     def agreeing(self, columns: Iterable[str]) -> str:
-        """The answer that is taken for agreeing, with its first label in some columns."""
-        end = self._scale[1]
-        label = next(filter(None, (self._end(column, end) for column in columns)), "")
-        return _labelled(f"{end:g}", label)
+        """The answer that is taken for agreeing, with its first label in some columns; where they differ in it, that
+        of each of them."""
+        of_end: dict[float, list[str]] = {}
+        for column in columns:
+            of_end.setdefault(self._scale(column)[1], []).append(column)
+        told = []
+        for end, own in of_end.items():
+            label = next(filter(None, (self._end(column, end) for column in own)), "")
+            told.append(_labelled(f"{end:g}", label) + (f" in {_few(own)}" if len(of_end) > 1 else ""))
+        return ", ".join(told)
 
     def values_of(self, rows: Sequence[Row]) -> str:
         """The values of the columns that respondents are chosen by, with their labels, in words."""
@@ -110,18 +128,64 @@ class Reading:
             told.append(f"{column} has the values {', '.join(shown)}{more}")
         return "; ".join(told)
 
+    def left_out(self, rows: Sequence[Row]) -> str:
+        """How many rows the filter leaves out, and how many others are of no group, by their level, in words."""
+        passing = [row for row in rows if self.passes(row)]
+        told = [f"{len(rows) - len(passing)} do not pass the filter"] if len(passing) < len(rows) else []
+        column = self._group_column
+        if column is not None:
+            counts = Counter(_cell(row, column) for row in passing if self.group(row) is None)
+            levels = sorted(counts, key=_in_order)
+            told += [
+                f"{counts[value]} have {column} {_labelled(value, self._label(column, value)) or '(empty)'}"
+                for value in levels[:_SHOWN]
+            ]
+            more = sum(counts[value] for value in levels[_SHOWN:])
+            told += [f"{more} have other levels of it"] if more else []
+        return ", ".join(told)
+
     def refuse(self, columns: Iterable[str], *, described: bool, others: Sequence[DataError] = ()) -> None:
         """Raise DataError if there are `others`, if the labels of some columns contradict the scale, or if answers
         could not be read: for each of them or, where there are more than are listed, for each value of each column,
         where it stands first. `described` is whether the survey has a description."""
         wrong = list(self._wrong.items())
+        beyond, inside = self._beyond(), []
+        if beyond is not None:
+            inside = [beyond]
+            wrong = [((column, text), rows) for (column, text), rows in wrong if not self._is_beyond(column, text)]
         if sum(len(rows) for _, rows in wrong) <= MOST_LISTED:
             wrong = [(answer, [row]) for answer, rows in wrong for row in rows]
         errors = [self._unreadable(column, text, rows) for (column, text), rows in wrong]
         errors.sort(key=lambda error: error.line or 0)
-        errors = [*others, *self._turned(columns, described=described), *errors]
+        errors = [*others, *self._turned(columns, described=described), *inside, *errors]
         if errors:
             raise together(errors)
+
+    def _is_beyond(self, column: str, text: str) -> bool:
+        """Whether an answer is a number, and on no scale."""
+        low, high = sorted(self._scale(column))
+        return _is_number(text) and not low <= float(text) <= high
+
+    def _beyond(self) -> DataError | None:
+        """One error for all numbers beyond the scale, where one of them stands in several columns: codes of a survey
+        for no answer."""
+        found = {answer: rows for answer, rows in self._wrong.items() if self._is_beyond(*answer)}
+        columns = list(dict.fromkeys(column for column, _ in found))
+        codes = sorted({text for _, text in found}, key=float)
+        if len(columns) < 2 or len(found) == len(codes):
+            return None
+        labels = {code: next(filter(None, (self._label(c, code) for c in columns)), "") for code in codes}
+        low, high = sorted(self._scale(columns[0]))
+        shown = " and ".join(_labelled(code, labels[code]) for code in codes[:_SHOWN])
+        first = min(rows[0].line for rows in found.values())
+        answers = sum(map(len, found.values()))
+        return DataError(
+            f"an answer lies between {low:g} and {high:g}, got {shown} in {len(columns)} columns ({_few(columns)}; "
+            f"{answers} answers)",
+            file=self._table,
+            line=first,
+            hint=f"where that is no answer, say missing: [{', '.join(codes)}]; or set scale",
+        )
 
     def chosen(self) -> dict[str, str]:
         """The column and the levels of each group, in words."""
@@ -132,20 +196,16 @@ class Reading:
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
         """Cautions about a direction of the scale that no label says, and levels that are labelled otherwise."""
-        low, high = self._scale
-        unsaid = [c for c in columns if (stance(self._end(c, low)), stance(self._end(c, high))) not in _SAID]
-        told = []
-        if unsaid:
-            more = (
-                f" and {len(unsaid) - _SHOWN} more {for_one(len(unsaid) - _SHOWN, 'columns')}"
-                if len(unsaid) > _SHOWN
-                else ""
-            )
-            told.append(
-                f"no label says which end of the scale means agreeing ({', '.join(unsaid[:_SHOWN])}{more}): {high:g} "
-                f"is taken for strongly agreeing and {low:g} for strongly disagreeing; where it is the other way "
-                f"round, say scale: [{high:g}, {low:g}]"
-            )
+        unsaid: dict[tuple[float, float], list[str]] = {}
+        for column in columns:
+            if self._stances(column) not in _SAID:
+                unsaid.setdefault(self._scale(column), []).append(column)
+        told = [
+            f"no label says which end of the scale means agreeing ({_few(of)}): {high:g} is taken for strongly "
+            f"agreeing and {low:g} for strongly disagreeing; where it is the other way round, say scale: "
+            f"[{high:g}, {low:g}]"
+            for (low, high), of in unsaid.items()
+        ]
         for code, group in self._groups.items():
             label = self._label(str(self._group_column), code) or code
             if gender(label) and gender(group) and gender(label) != gender(group):
@@ -156,22 +216,32 @@ class Reading:
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
         """One error if the labels say that the scale is the wrong way round."""
-        low, high = self._scale
-        ends = {column: (stance(self._end(column, low)), stance(self._end(column, high))) for column in columns}
+        ends = {column: self._stances(column) for column in columns}
         turned = [column for column, stances in ends.items() if stances in _TURNED]
         if not turned:
             return []
         right = [column for column, stances in ends.items() if stances == ("disagree", "agree")]
+        low, high = self._scale(turned[0])
         end = low if ends[turned[0]][0] == "agree" else high
         told = f"{end:g} is labelled '{self._end(turned[0], end)}', and the scale takes {high:g} for agreeing"
-        hint = f"say scale: [{high:g}, {low:g}]" + ("" if described else " in a survey.yaml that names the file")
-        if right:
-            hint = f"recode the one or the other: by its labels, {right[0]} takes {high:g} for agreeing"
+        hint = f"say scale: [{high:g}, {low:g}]"
+        if right or len(self._scales) > 1:
+            least, most = self._scales[DEFAULT]
+            own = {column: self._scale(column)[::-1] if column in turned else self._scale(column) for column in ends}
+            others = [f"{c}: [{a:g}, {b:g}]" for c, (a, b) in own.items() if (a, b) != (least, most)]
+            hint = f"say scale: {{{DEFAULT}: [{least:g}, {most:g}]{''.join(f', {each}' for each in others)}}}"
+            hint += f": by its labels, {right[0]} takes {self._scale(right[0])[1]:g} for agreeing" if right else ""
+        hint += "" if described else " in a survey.yaml that names the file"
         return [DataError(told, file=self._table, field=turned[0], hint=hint)]
+
+    def _stances(self, column: str) -> tuple[str | None, str | None]:
+        """What the labels of the low and the high end of a column's scale say."""
+        low, high = self._scale(column)
+        return stance(self._end(column, low)), stance(self._end(column, high))
 
     def _unreadable(self, column: str, text: str, rows: Sequence[Row]) -> DataError:
         """What is wrong with an answer that stands in some rows of a column."""
-        low, high = sorted(self._scale)
+        low, high = sorted(self._scale(column))
         label, value = self._label(column, text), f"{rows[0].values.get(column)!r}"
         more = f", and in {len(rows) - 1} more {for_one(len(rows) - 1, 'rows')}" if len(rows) > 1 else ""
         hint = "name what stands for no answer under missing, or set scale"
@@ -190,6 +260,13 @@ class Reading:
         """The answers of a column that are no numbers and have none, as they were met."""
         met = [text for of, text in self._wrong if of == column and not _is_number(text) and not is_no_answer(text)]
         return [text for text in met if text not in self._numbers][:_SHOWN]
+
+
+def _few(columns: Sequence[str]) -> str:
+    """The first of some columns, and how many more there are."""
+    rest = len(columns) - _SHOWN
+    more = f" and {rest} more {for_one(rest, 'columns')}" if rest > 0 else ""
+    return f"{', '.join(columns[:_SHOWN])}{more}"
 
 
 def _labelled(value: str, label: str) -> str:

@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 WEAK = 0.3
 """A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
+UNCHECKED = "not checked whether negated statements are rated as the mirror image: no statement has a negation"
+"""What is told of a set without negations, in the cautions and in the finding."""
 ONE_WAY = 5
 """From as many statements on, a caution is issued where agreeing speaks for the value in all of them."""
 WIDEST = 2.0
@@ -329,11 +331,14 @@ def value_cautions(
 def _of_statements(items: pl.DataFrame) -> Iterator[str]:
     """Cautions about the statements and their ratings."""
     means = items.filter(pl.col("kind") == "statement")
-    if means["id"].n_unique() >= ONE_WAY and not means["reversed"].any() and (items["kind"] != "negation").all():
+    unchecked = (items["kind"] != "negation").all()
+    if unchecked and means["id"].n_unique() >= ONE_WAY and not means["reversed"].any():
         yield (
             "no statement is reversed and none has a negation: agreeing with everything (acquiescence) cannot be told "
             "from holding these values"
         )
+    elif unchecked:
+        yield f"{UNCHECKED}, so that answers to the topic cannot be told from answers to the claim"
     extreme = means.filter((pl.col("agreement") < 0.005) | (pl.col("agreement") > 0.995))
     if len(extreme):
         yield (
@@ -357,10 +362,8 @@ def _of_survey(survey: Survey) -> Iterator[str]:
             "over the others only"
         )
     if survey.kept < survey.read:
-        yield (
-            f"{of_all(survey.kept, survey.read, 'respondents', 'pass')} the filter and "
-            f"{'belongs' if survey.kept == 1 else 'belong'} to a group"
-        )
+        why = f": {survey.left_out}" if survey.left_out else ""
+        yield f"{of_all(survey.read - survey.kept, survey.read, 'respondents', 'are')} left out{why}"
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:

@@ -9,7 +9,7 @@ import polars as pl
 
 from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.estimates import DIFFERENCE, MEAN, MIRROR_CORRELATION, WEAK
+from penchant.instruments.values.estimates import DIFFERENCE, MEAN, MIRROR_CORRELATION, UNCHECKED, WEAK
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
@@ -42,7 +42,10 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 
 def _unmirrored(results: Sequence[Result], main: str) -> str:
-    """That no rating may be read as a value, where negated statements are not rated as the mirror image."""
+    """That no rating may be read as a value, where negated statements are not rated as the mirror image; or that this
+    is not known, where there are none."""
+    if all((result.items["kind"] != "negation").all() for result in results):
+        return f"{UNCHECKED[0].upper()}{UNCHECKED[1:]}"
     astray = []
     for name, rows in _cells(results, main, MIRROR_CORRELATION):
         astray += [

@@ -57,7 +57,9 @@ class Values(Probe[Rated]):
 
     name: ClassVar[str] = "values"
     limited: ClassVar[str] = "statements and as many neutral ones"
-    difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25")
+    difference_scale: ClassVar[Scale] = Scale(
+        {DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25", studentised=True
+    )
 
     data: Annotated[str, CITED, Table(file=file_of_set)]
     """A set of statements: a bundled name, or a directory with set.yaml."""

@@ -170,7 +170,7 @@ def _from_survey(cell: Cell, people: Array, chosen: NDArray[np.bool_]) -> Estima
         shared=float(drawn.var()),
         calibrated=len(cell.neutral[0]),
         level=settings.level,
-        bounds=(LOW - HIGH, HIGH - LOW),
+        scale=(LOW, HIGH),
     )
 
 

@@ -16,11 +16,19 @@ from penchant.instruments.values.against_survey import (
     SURVEY_QUANTILE,
     SURVEY_SD,
 )
-from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.differences import (
+    BESIDE,
+    GROUPS,
+    MISSING,
+    beside_survey,
+    between,
+    lookup,
+    synthetic,
+)
 from penchant.instruments.values.estimates import (
     CHANCE,
     CORRELATION,
-    DIFFERENCE,
     FREE_INTERCEPT,
     FREE_SLOPE,
     MEAN,
@@ -34,14 +42,13 @@ from penchant.instruments.values.estimates import (
     SLOPE,
     SPREAD,
 )
-from penchant.instruments.values.represented import FROM_SURVEY, REPRESENTATIVE
+from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 from penchant.stats.consistency import ALPHA
-from penchant.stats.equivalence import detectable
 
 _SIGNIFICANT = 0.05
 """The largest adjusted p-value at which a table says that a spread is larger or smaller than by chance."""
@@ -53,21 +60,11 @@ _NULLS = {
     MIRROR_DISTANCE: ("", "consistent: 0"),
 }
 """What the p of a measure of robustness is the test of, and the value that a consistent model would have."""
-_TESTED = ("difference", "p", "p (Holm)", "would be found")
-_FINDABLE = "Where none was found, a difference as large as under 'would be found' is found four times of five."
-_BESIDE = "Mean ratings minus the survey's means"
-_GROUPS = "Differences of ratings between groups"
-_MISSING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "n": 0, "p": float("nan")}
 
 
 def first_variant(result: Result) -> str:
     """The main wording, which is the first."""
     return str(result.items["variant"][0])
-
-
-def _lookup(result: Result) -> dict[tuple[str, ...], dict[str, Any]]:
-    keys = ("measure", "variant", "group", "dimension", "item")
-    return {tuple(row[key] for key in keys): row for row in result.summary.iter_rows(named=True)}
 
 
 def _dimensions(result: Result) -> list[str]:
@@ -87,8 +84,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
     title = "Ratings by value and group, 1 (disagree) to 5 (agree)"
     shown = [
         _ratings(results, [main], "ratings", title),
-        _beside_survey(results, [main], "beside-survey", _BESIDE),
-        _between(results, [main], "groups", _GROUPS),
+        beside_survey(results, [main], "beside-survey", BESIDE),
+        between(results, [main], "groups", GROUPS),
         _calibrated(results, [main]),
         _robust(results, [main, EVERYTHING]),
     ]
@@ -96,8 +93,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
         others = [variant for variant in variants if variant != main]
         title = "Ratings by value and group, other wordings"
         shown.append(_ratings(results, others, "ratings-by-wording", title, detail=True))
-        shown.append(_beside_survey(results, others, "beside-survey-by-wording", f"{_BESIDE}, other wordings"))
-        shown.append(_between(results, others, "groups-by-wording", f"{_GROUPS}, other wordings"))
+        shown.append(beside_survey(results, others, "beside-survey-by-wording", f"{BESIDE}, other wordings"))
+        shown.append(between(results, others, "groups-by-wording", f"{GROUPS}, other wordings"))
         detailed = (_calibrated(results, variants), "every wording"), (_robust(results, others), "other wordings")
         for table, of in detailed:
             by_wording = f"{table.title}, {of}"
@@ -111,21 +108,21 @@ def _ratings(
 ) -> Table:
     rows = []
     surveyed = results[0].signature["survey"] != "none"
-    lookups = [_lookup(result) for result in results]
+    lookups = [lookup(result) for result in results]
     for variant in variants:
         for dimension in _dimensions(results[0]):
             for group in _groups(results[0]):
                 for model, estimates in zip(models(results), lookups, strict=True):
                     here = (variant, group, dimension, "")
                     mean = estimates[MEAN, *here]
-                    spread = estimates.get((SPREAD, *here), _MISSING)
-                    chance = estimates.get((CHANCE, *here), _MISSING)
+                    spread = estimates.get((SPREAD, *here), MISSING)
+                    chance = estimates.get((CHANCE, *here), MISSING)
                     cells: list[Cell] = [variant] if detail else []
                     cells += [dimension, group, model, mean["n"], estimate(mean)]
                     cells += [replace(estimate(spread), star=_beside_chance(spread, chance))]
                     cells += [P(spread.get("p_holm", float("nan"))), estimate(chance)]
                     if surveyed:
-                        people = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""), _MISSING)
+                        people = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""), MISSING)
                         cells += [estimate(people), estimate(estimates[REPRESENTATIVE, *here])]
                     rows.append(Row(tuple(cells), mean["signature"]))
     columns = [*(["wording"] if detail else []), "value", "group", "model", "statements", "mean rating"]
@@ -142,7 +139,7 @@ def _ratings(
     )
     if surveyed:
         note += " Representativeness: 1 where the rating is the median of people's answers, 0 where it is outside them."
-        note += _synthetic(results[0])
+        note += synthetic(results[0])
     people_first = ("mean rating", "survey mean", "representativeness") if surveyed else ()
     first = (*people_first, "statements", "mean rating", "spread (sd)", _P_OF_SPREAD)
     return Table(name, title, tuple(columns), tuple(rows), note, detail=detail, first=first)
@@ -155,74 +152,19 @@ def _beside_chance(spread: Mapping[str, Any], chance: Mapping[str, Any]) -> str:
     return " ↑" if spread["value"] > chance["value"] else " ↓"
 
 
-def _synthetic(result: Result) -> str:
-    return " The survey is SYNTHETIC: made-up answers." if result.signature["survey"].startswith("synthetic ") else ""
-
-
-def _beside_survey(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
-    """The mean rating over the survey's statements, the respondents' mean over them, and the difference."""
-    rows = []
-    chosen = (pl.col("measure") == FROM_SURVEY) & pl.col("variant").is_in(list(variants))
-    differences = [result.summary.filter(chosen) for result in results]
-    for result, own in zip(results, differences, strict=True):
-        estimates = _lookup(result)
-        for row in own.iter_rows(named=True):
-            people = estimates.get((SURVEY_MEAN, EVERYTHING, row["group"], row["dimension"], ""), _MISSING)
-            cells = (row["dimension"], row["variant"], row["group"], result.signature["model"], row["n"], people["n"])
-            means = (Number(row["value"] + people["value"]), Number(people["value"]), estimate(row, "+.2f"))
-            rows.append(Row((*cells, *means, P(row["p"]), P(row["p_holm"]), _findable(row)), row["signature"]))
-    columns = ("value", "wording", "group", "model", "statements", "respondents", "mean rating", "survey mean")
-    note = (
-        "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
-        f"statements, calibration and respondents. {tested(*differences)} Holm's correction over values, groups and "
-        f"wordings here, each model by itself. {_FINDABLE}{_synthetic(results[0])}"
-    )
-    first = ("difference", "p (Holm)", "mean rating", "survey mean")
-    detail = name != "beside-survey"
-    return Table(name, title, (*columns, *_TESTED), tuple(rows), note, detail=detail, first=first)
-
-
-def _findable(row: Mapping[str, Any]) -> Number:
-    """The smallest difference that would have been found, where none was."""
-    p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
-    if not p > _SIGNIFICANT:
-        return Number()
-    if row["low"] <= LOW - HIGH or row["high"] >= HIGH - LOW:
-        return Number(note="the interval ends at the end of the scale: no difference on it would surely be found")
-    return Number(detectable(row["low"], row["high"], row["level"]))
-
-
-def _between(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
-    rows = []
-    chosen = (pl.col("measure") == DIFFERENCE) & pl.col("variant").is_in(list(variants))
-    detail = name != "groups"
-    for result in results:
-        for row in result.summary.filter(chosen).iter_rows(named=True):
-            corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
-            wording = (row["variant"],) if detail else ()
-            cells = (*wording, row["group"], row["dimension"], result.signature["model"], row["n"])
-            told = (estimate(row, "+.2f"), P(row["p"]), corrected, _findable(row))
-            rows.append(Row((*cells, *told), row["signature"]))
-    columns = (*(["wording"] if detail else []), "groups", "value", "model", "statements", *_TESTED)
-    tests = tested(*(result.summary.filter(chosen) for result in results))
-    over = "values, pairs of groups and wordings here" if detail else "values and pairs of groups"
-    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself. {_FINDABLE}"
-    return Table(name, title, columns, tuple(rows), note, detail=detail)
-
-
 def _calibrated(results: Sequence[Result], variants: Sequence[str]) -> Table:
     rows = []
     names = {"origin": "slope a", "difference": "offset b"}
     fixed_name = " or ".join(dict.fromkeys(names[result.signature["calibration"]] for result in results))
     for result in results:
-        estimates = _lookup(result)
+        estimates = lookup(result)
         for variant in variants:
             for group in _groups(result):
                 here = (variant, group, EVERYTHING, "")
                 name = SLOPE if result.signature["calibration"] == "origin" else OFFSET
                 fixed, sigma = estimates[name, *here], estimates[SIGMA, *here]
-                free = [estimates.get((measure, *here), _MISSING) for measure in (FREE_SLOPE, FREE_INTERCEPT)]
-                normal = estimates.get((NORMALITY, *here), _MISSING)
+                free = [estimates.get((measure, *here), MISSING) for measure in (FREE_SLOPE, FREE_INTERCEPT)]
+                normal = estimates.get((NORMALITY, *here), MISSING)
                 cells = (
                     variant,
                     group,
@@ -290,11 +232,11 @@ def _statements(results: Sequence[Result], main: str) -> Table:
     rows = []
     texts = dict(results[0].items.filter(pl.col("kind") == "statement").select("id", "text").iter_rows())
     for result in results:
-        estimates = _lookup(result)
+        estimates = lookup(result)
         each = result.summary.filter((pl.col("measure") == RATING) & (pl.col("variant") == main))
         for row in each.iter_rows(named=True):
             here = (row["variant"], row["group"], row["dimension"], row["item"])
-            beside = estimates.get((REPRESENTATIVE, *here), _MISSING)
+            beside = estimates.get((REPRESENTATIVE, *here), MISSING)
             cells = (row["item"], texts[row["item"]], row["dimension"], row["group"], result.signature["model"])
             rows.append(Row((*cells, estimate(row), estimate(beside)), row["signature"]))
     columns = ("id", "statement", "value", "group", "model", "rating", "representativeness")
@@ -304,14 +246,14 @@ def _statements(results: Sequence[Result], main: str) -> Table:
 
 def _survey(result: Result) -> Table:
     rows = []
-    estimates = _lookup(result)
+    estimates = lookup(result)
     for dimension in _dimensions(result):
         for group in _groups(result):
             mean = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""))
             if mean is not None:
-                spread = estimates.get((SURVEY_SD, EVERYTHING, group, dimension, ""), _MISSING)
-                alpha = estimates.get((SURVEY_CONSISTENCY, EVERYTHING, group, dimension, ""), _MISSING)
-                median = estimates.get((SURVEY_QUANTILE, EVERYTHING, group, dimension, "50%"), _MISSING)
+                spread = estimates.get((SURVEY_SD, EVERYTHING, group, dimension, ""), MISSING)
+                alpha = estimates.get((SURVEY_CONSISTENCY, EVERYTHING, group, dimension, ""), MISSING)
+                median = estimates.get((SURVEY_QUANTILE, EVERYTHING, group, dimension, "50%"), MISSING)
                 cells = (
                     dimension,
                     group,
@@ -323,7 +265,7 @@ def _survey(result: Result) -> Table:
                 )
                 rows.append(Row(cells, mean["signature"]))
     columns = ("value", "group", "respondents", "mean", "median", "sd", "Cronbach's α")
-    note = "Respondents' means over the statements of a value, reversed ones turned round." + _synthetic(result)
+    note = "Respondents' means over the statements of a value, reversed ones turned round." + synthetic(result)
     return Table("survey", f"The survey: {result.signature['survey']}", columns, tuple(rows), note, detail=True)
 
 

@@ -14,14 +14,15 @@ from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from penchant.arguments import asked
 from penchant.counting import counted
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
-from penchant.instruments.values.answers import Reading, plain
+from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
+from penchant.instruments.values.respondents import repeated, weights
 from penchant.tables.documents import read_document
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
@@ -33,6 +34,10 @@ SURVEY = "survey"
 """What answers are called that were given in Python."""
 SYNTHETIC = "synthetic"
 """A column of this name marks synthetic answers, wherever the table goes."""
+
+
+Ends = tuple[float, float]
+"""Two ends of a scale."""
 
 
 class Groups(BaseModel):
@@ -71,10 +76,15 @@ class SurveyFile(BaseModel):
     filter: dict[str, str | int | float | list[str | int | float]] = {}
     """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept. A value
     is a code, or its label in SPSS or Stata."""
-    scale: tuple[float, float] = (LOW, HIGH)
-    """The answers that mean strongly disagree and strongly agree. Default: 1, 5."""
+    scale: Annotated[
+        Annotated[Ends, Tag("[one]")] | Annotated[dict[str, Ends], Tag("[each]")],
+        Discriminator(lambda given: "[each]" if isinstance(given, Mapping) else "[one]"),
+    ] = (LOW, HIGH)
+    """The answers that mean strongly disagree and strongly agree; or those of columns that differ in it, as column:
+    answers, and of all others as default: answers. Default: 1, 5."""
     codes: dict[str, float] = {}
-    """The numbers on the scale of answers that are written in words, as answer: number. Default: none are."""
+    """The numbers on the scale of answers in words, as answer: number; of the labels of codes, in SPSS and Stata, where
+    one is named here. Default: none are."""
     missing: list[str | int | float] = ["NA"]
     """Values that mean no answer, besides an empty cell and what SPSS or Stata declares missing. Default: NA."""
     synthetic: bool = False
@@ -82,10 +92,15 @@ class SurveyFile(BaseModel):
 
     @field_validator("scale")
     @classmethod
-    def _of_some_length(cls, scale: tuple[float, float]) -> tuple[float, float]:
-        if scale[0] == scale[1] or not np.isfinite(scale).all():
-            raise ValueError(f"a scale runs from one number to another, got {scale[0]:g} and {scale[1]:g}")
+    def _of_some_length(cls, scale: Ends | dict[str, Ends]) -> Ends | dict[str, Ends]:
+        for low, high in scale.values() if isinstance(scale, dict) else [scale]:
+            if low == high or not np.isfinite([low, high]).all():
+                raise ValueError(f"a scale runs from one number to another, got {low:g} and {high:g}")
         return scale
+
+    def scales(self) -> dict[str, Ends]:
+        """The ends of the scale of each column that has its own, and of all others under `DEFAULT`."""
+        return {DEFAULT: (LOW, HIGH), **(self.scale if isinstance(self.scale, dict) else {DEFAULT: self.scale})}
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -96,7 +111,7 @@ class Survey:
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
     rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
     `levels` lists the values of the columns that respondents are chosen by; `chosen` says of each group which level of
-    which column it is; `cautions` what could not be verified.
+    which column it is; `cautions` what could not be verified; `left_out` who is not among the `kept`.
     """
 
     name: str
@@ -111,6 +126,7 @@ class Survey:
     levels: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
+    left_out: str = ""
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
@@ -163,6 +179,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     if not kept:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
     files = (place, table) if place != table else (table,)
+    used = {*present.values(), *description.filter, *([description.groups.column] if description.groups else [])}
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
@@ -176,7 +193,13 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.agreeing(present.values()),
         reading.values_of(rows),
         reading.chosen(),
-        (*_otherwise_written(statements, present, header), *reading.cautions(present.values())),
+        (
+            *_otherwise_written(statements, present, header),
+            *reading.cautions(present.values()),
+            *repeated(rows),
+            *weights(header, labels.columns, used),
+        ),
+        reading.left_out(rows),
     )
 
 
@@ -191,6 +214,7 @@ def _columns(
     table = place.parent / description.file
     left_out = "; a statement that was not asked may be left out of columns"
     chosen = [*description.filter, *([description.groups.column] if description.groups else [])]
+    chosen += [name for name in description.scales() if name != DEFAULT]
     hints = dict.fromkeys(chosen, "") | dict.fromkeys(description.columns.values(), left_out)
     errors = [
         DataError(f"there is no column '{name}'", file=table, hint=suggestion(name, header) + more)

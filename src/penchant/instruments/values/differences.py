@@ -1,0 +1,111 @@
+"""The tables of differences within a result: from the survey's means, and between groups. Rendering only."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+import scipy
+
+from penchant.instruments.values.against_survey import SURVEY_MEAN
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.estimates import DIFFERENCE
+from penchant.instruments.values.represented import FROM_SURVEY
+from penchant.records import Result
+from penchant.report.finding import ALPHA
+from penchant.report.made import tested
+from penchant.report.no_difference import NEVER
+from penchant.report.tables import Cell, Number, P, Row, Table, estimate
+from penchant.stats.equivalence import detectable
+
+_TESTED = ("difference", "p", "p (Holm)", "would be found")
+_FINDABLE = (
+    "Where none was found, a difference as large as under 'would be found' is found four times of five, at the first "
+    "step of Holm's correction (over m tests: at 5%/m; over all values, at 5%). 'none possible': no difference on the "
+    "scale is as large."
+)
+BESIDE = "Mean ratings minus the survey's means"
+GROUPS = "Differences of ratings between groups"
+MISSING = {"value": float("nan"), "low": float("nan"), "high": float("nan"), "n": 0, "p": float("nan")}
+
+
+def lookup(result: Result) -> dict[tuple[str, ...], dict[str, Any]]:
+    """The rows of a summary by measure, wording, group, value and statement."""
+    keys = ("measure", "variant", "group", "dimension", "item")
+    return {tuple(row[key] for key in keys): row for row in result.summary.iter_rows(named=True)}
+
+
+def synthetic(result: Result) -> str:
+    """What a note says of a survey that is made up."""
+    return " The survey is SYNTHETIC: made-up answers." if result.signature["survey"].startswith("synthetic ") else ""
+
+
+def beside_survey(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
+    """The mean rating over the survey's statements, the respondents' mean over them, and the difference."""
+    rows = []
+    chosen = (pl.col("measure") == FROM_SURVEY) & pl.col("variant").is_in(list(variants))
+    differences = [result.summary.filter(chosen) for result in results]
+    for result, own in zip(results, differences, strict=True):
+        estimates = lookup(result)
+        for row in own.iter_rows(named=True):
+            people = estimates.get((SURVEY_MEAN, EVERYTHING, row["group"], row["dimension"], ""), MISSING)
+            cells = (row["dimension"], row["variant"], row["group"], result.signature["model"], row["n"], people["n"])
+            means = (Number(row["value"] + people["value"]), Number(people["value"]), estimate(row, "+.2f"))
+            rows.append(
+                Row((*cells, *means, P(row["p"]), P(row["p_holm"]), _beside_findable(row, people)), row["signature"])
+            )
+    columns = ("value", "wording", "group", "model", "statements", "respondents", "mean rating", "survey mean")
+    note = (
+        "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
+        f"statements, calibration and respondents. {tested(*differences)} Holm's correction over values, groups and "
+        f"wordings here, each model by itself. {_FINDABLE}{synthetic(results[0])}"
+    )
+    first = ("difference", "p (Holm)", "mean rating", "survey mean")
+    detail = name != "beside-survey"
+    return Table(name, title, (*columns, *_TESTED), tuple(rows), note, detail=detail, first=first)
+
+
+def _beside_findable(row: Mapping[str, Any], people: Mapping[str, Any]) -> Number | str:
+    """The smallest difference from the respondents' mean that would have been found, where none was."""
+    df = min(row["n"], people["n"]) - 1
+    width = row["high"] - row["low"]
+    if row["p"] < 1 and row["value"]:  # ends that were cut say nothing of the error, which is value/t
+        half = float(scipy.stats.t.ppf((1 + row["level"]) / 2, df))
+        width = 2 * half * abs(row["value"]) / float(scipy.stats.t.isf(row["p"] / 2, df))
+    return _findable(row, width, max(people["value"] - LOW, HIGH - people["value"]), df)
+
+
+def _findable(row: Mapping[str, Any], width: float, largest: float, df: int) -> Number | str:
+    """The smallest difference that would have been found, where none was: with an interval so wide and its degrees of
+    freedom, if it is not larger than the largest that can be."""
+    p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
+    if not p > ALPHA:
+        return Number()
+    size = detectable(0, width, row["level"], alpha=ALPHA / max(1, row.get("tests", 1)), df=df)
+    return NEVER if size > largest else Number(size)
+
+
+def between(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
+    """The differences of ratings between groups, statement by statement."""
+    rows = []
+    chosen = (pl.col("measure") == DIFFERENCE) & pl.col("variant").is_in(list(variants))
+    detail = name != "groups"
+    for result in results:
+        for row in result.summary.filter(chosen).iter_rows(named=True):
+            corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
+            wording = (row["variant"],) if detail else ()
+            cells = (*wording, row["group"], row["dimension"], result.signature["model"], row["n"])
+            told = (
+                estimate(row, "+.2f"),
+                P(row["p"]),
+                corrected,
+                _findable(row, row["high"] - row["low"], HIGH - LOW, row["n"] - 1),
+            )
+            rows.append(Row((*cells, *told), row["signature"]))
+    columns = (*(["wording"] if detail else []), "groups", "value", "model", "statements", *_TESTED)
+    tests = tested(*(result.summary.filter(chosen) for result in results))
+    over = "values, pairs of groups and wordings here" if detail else "values and pairs of groups"
+    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself. {_FINDABLE}"
+    return Table(name, title, columns, tuple(rows), note, detail=detail)

@@ -1,0 +1,83 @@
+"""Agreement between raters in databases of judgements of anything but words in gaps, whose tables `cloze` reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from penchant.errors import DataError
+from penchant.rating.tasks import FIRST, SECOND
+from penchant.reading import opened
+from penchant.records import Estimate
+from penchant.stats.agreement import krippendorff_alpha
+from penchant.tables.judgements import MAGIC, Said, is_judgements, judgements, refuse_open
+
+
+def judged(files: Sequence[Path]) -> tuple[dict[str, Any], list[Said]] | None:
+    """What was asked and said in databases of one task that is not of words in gaps; None for other files. Raises
+    DataError for databases of different tasks, or of tasks beside other files."""
+    found = [read for read in map(_read, files) if read is not None]
+    if not found:
+        return None
+    first = found[0][0]
+    same = [_asked(task) == _asked(first) for task, _ in found]
+    if len(found) < len(files) or not all(same):
+        told = "agreement is that on one set of items, and these files are of several"
+        raise DataError(told, where=str(files[0]), hint="name them one by one")
+    # Raters are known by name, as numbers begin anew in every file.
+    said = [(rater, 0, key, value) for _, each in found for rater, _, key, value in each]
+    return first, said
+
+
+def _asked(task: dict[str, Any]) -> object:
+    return task["question"], task["kind"], task["points"]
+
+
+def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
+    with opened(file) as stream:
+        if not is_judgements(stream.read(len(MAGIC))):
+            return None
+        refuse_open(file)
+        stream.seek(0)
+        task, said = judgements(stream.read(), file)
+    return None if any("word" in key for _, _, key, _ in said) else (task, said)
+
+
+def agreement(
+    task: dict[str, Any], said: Sequence[Said], *, least: float, seed: int, resamples: int, level: float
+) -> tuple[pl.DataFrame, Estimate, pl.DataFrame]:
+    """How much each rater said; Krippendorff's α over all items, ordinal on a scale and nominal for choices, with its
+    interval; and the items whose answers lie `least` or more apart (all that are disputed, for choices)."""
+    choice = task["kind"] == "choice"
+    answers: list[float | str] = [FIRST, SECOND] if choice else [float(point["value"]) for point in task["points"]]
+    items: dict[str, dict[str, float | str]] = {}
+    raters: dict[str, int] = {}
+    for rater, _, key, value in said:
+        items.setdefault(_named(key), {})[rater] = value if choice else float(value)
+        raters[rater] = raters.get(rater, 0) + 1
+    counts = [[list(of.values()).count(answer) for answer in answers] for of in items.values()]
+    alpha = krippendorff_alpha(
+        np.array(counts, dtype=np.int64).reshape(-1, len(answers)),
+        domain=list(range(len(answers))) if choice else answers,
+        scale="nominal" if choice else "ordinal",
+        seed=seed,
+        resamples=resamples,
+        level=level,
+    )
+    rows = [
+        {"item": item, "answers": ", ".join(f"{rater} {answer}" for rater, answer in of.items())}
+        for item, of in items.items()
+        if (len(set(of.values())) > 1 if choice else max(of.values()) - min(of.values()) >= least)  # type: ignore[operator]
+    ]
+    disputed = pl.DataFrame(rows, schema={"item": pl.String, "answers": pl.String})
+    return pl.DataFrame({"rater": list(raters), "answers": list(raters.values())}), alpha, disputed
+
+
+def _named(key: dict[str, Any]) -> str:
+    """An item by its id, where it has one that is all there is, else by all of its key."""
+    return str(key["id"]) if set(key) == {"id"} else json.dumps(key, ensure_ascii=False, sort_keys=True)
