@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from penchant.counting import for_one, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
@@ -84,6 +85,9 @@ def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]
             for estimate in here.estimates():
                 by = {"dataset": name, "scope": scope, "group": group, "split": ALL, **estimate.by}
                 yield replace(estimate, by=by)
+            for estimate in here.as_they_are() if scope == "overall" else ():
+                by = {"dataset": name, "scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by}
+                yield replace(estimate, by=by)
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
@@ -127,6 +131,28 @@ class _Judged:
         for how in self.probe.normalisations():
             for estimate in self._of_model(deltas(self.items, how), judged, votes):
                 yield replace(estimate, by={"normalise": how, "raters": raters})
+
+    def as_they_are(self) -> Iterator[Estimate]:
+        """The shares and the ceiling with the paradigms as they are, where these are few."""
+        labels, noun = self._groups()
+        if not few(labels):
+            return
+        judged = judgements(self.items)
+        votes = majority(judged)
+        untied = votes != 0
+        kept = [label for label, inside in zip(labels, untied, strict=True) if inside]
+        raters = str(len(judged))
+        about_people = (
+            *fixed_share((votes + 1) / 2, labels, noun, self.probe.level, HUMAN_ACCURACY),
+            replace(ceiling(judged, level=self.probe.level, noun="pairs"), measure=fixed(CEILING, noun)),
+        )
+        for estimate in about_people:
+            yield replace(estimate, note=joined(self.lost, estimate.note), by={"normalise": "", "raters": raters})
+        for how in self.probe.normalisations():
+            credit = (np.sign(deltas(self.items, how)) * votes + 1) / 2
+            for estimate in fixed_share(credit[untied], kept, noun, self.probe.level, AGAINST_MAJORITY):
+                note = joined(self.lost, estimate.note)
+                yield replace(estimate, note=note, by={"normalise": how, "raters": raters})
 
     def _of_model(self, delta: Array, judged: Array, votes: Array) -> Iterator[Estimate]:
         untied = votes != 0

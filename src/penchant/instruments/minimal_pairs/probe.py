@@ -22,7 +22,7 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
-from penchant.instruments.minimal_pairs.estimates import DIFFERENCE, line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
 from penchant.instruments.session import Session
@@ -72,7 +72,11 @@ class PairProbe(Probe):
 
     limited: ClassVar[str] = "pairs"
     difference_scale: ClassVar[Scale] = Scale(
-        {DIFFERENCE: 1}, "give a share of pairs, such as 0.05 for 5 points", 100, "percentage points", ".1f"
+        dict.fromkeys(DIFFERENCES, 1),
+        "give a share of pairs, such as 0.05 for 5 points",
+        100,
+        "percentage points",
+        ".1f",
     )
 
     method: str | None = None
