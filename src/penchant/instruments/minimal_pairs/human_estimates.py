@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import for_one, of_all
+from penchant.counting import counted, for_one, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
@@ -34,6 +34,9 @@ CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
 """The correlations within a paradigm, by whether ranks are correlated."""
 MEAN = "mean {} over {}"
+FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
+"""A correlation is estimated from at least so many pairs, of which so many differ from the value that most share, in
+Δmodel as in Δhuman, and where no larger share of resamples has none: fewer hang on single answers of single raters."""
 ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings": "Krippendorff's alpha (interval)"}
 
 
@@ -194,19 +197,49 @@ class _Judged:
         """The correlation within a group of one paradigm, or the mean over several."""
         labels, noun = self._groups()
         if len(set(labels)) == 1:
-            settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
-            found = correlation(delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", **settings)
-            return replace(found, measure=measure)
+            return replace(self._within(delta, judged, ranks=ranks), measure=measure)
         groups = np.array(labels)
         inside = {label: groups == label for label in dict.fromkeys(labels)}
+        enough = [not _too_few(delta[chosen], judged[:, chosen]) for chosen in inside.values()]
         within = np.array([left_out(delta[chosen], judged[:, chosen], ranks=ranks) for chosen in inside.values()])
-        known = ~np.isnan(within[:, 0])
+        known = ~np.isnan(within[:, 0]) & enough
         lost = int((~known).sum())
-        note = f"{lost} of {len(within)} {noun} have no correlation: left out" if lost else ""
+        note = f"{lost} of {len(within)} {noun} vary too little for a correlation: left out" if lost else ""
         whole, without = within[known, 0], within[known, 1:].T
+        if not len(whole):
+            return Estimate(
+                MEAN.format(measure, noun), np.nan, 0, level=self.probe.level, note=f"not estimated: {note}"
+            )
         found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1))
         n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
         return replace(found, measure=MEAN.format(measure, noun), n=n, note=joined(found.note, note))
+
+    def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
+        """The correlation over the pairs of one paradigm, or why there is none."""
+        nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
+        if few := _too_few(delta, judged):
+            return replace(nothing, note=f"not estimated: {few}")
+        settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
+        return correlation(
+            delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", most_lost=MOST_LOST, **settings
+        )
+
+
+def _too_few(delta: Array, judged: Array) -> str:
+    """Why pairs have no correlation that could be estimated: their number, or how few of them differ from the others;
+    empty where they have."""
+    told = [f"{counted(len(delta), 'pairs')}, fewer than {FEWEST}"] if len(delta) < FEWEST else []
+    for values, what in ((mean_judgements(judged), "judged"), (delta, "scored")):
+        apart = _apart(values)
+        if apart < FEWEST_APART:
+            told.append(f"{of_all(apart, len(values), 'pairs', 'are')} {what} unlike the others")
+    return ", ".join(told)
+
+
+def _apart(values: Array) -> int:
+    """How many values differ from the one that most have, but for rounding."""
+    _, times = np.unique(np.round(values, 9), return_counts=True)
+    return len(values) - int(times.max(initial=0))
 
 
 def _noted(estimate: Estimate, measure: str, told: str) -> Estimate:
