@@ -75,7 +75,31 @@ def test_choices_and_ratings_become_numbers(pairs: list[PairSet], tmp_path: Path
     (tmp_path / "ratings.csv").write_text(text, "utf-8")
     found = read_judgements([tmp_path / "ratings.csv"], pairs)
     assert (found.kind, found.of) == ("ratings", {("one", "a"): [(0, 4.5)], ("two", "c"): [(1, -2.0)]})
-    assert found.cautions == ("judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out",)
+    unchecked, empty = found.cautions
+    assert empty == "judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out"
+    assert unchecked.startswith("judgements: ratings.csv has pairs by their ids alone, so that nothing shows whether")
+
+
+def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSet], tmp_path: Path) -> None:
+    """As a subset has them: in a file of another name, numbered anew."""
+    one, two = "The a sleeps.", "The c sings."
+    rows: Table = [
+        {"pair": "1", "rater": "r", "choice": "good", "dataset": "some", "good": one, "bad": "The a sleep."},
+        {"pair": "2", "rater": "r", "choice": "bad", "dataset": "some", "good": two, "bad": "The c sing."},
+        {"pair": "b", "rater": "s", "choice": "good", "dataset": "one", "good": one, "bad": "The a sleep."},
+        {"pair": "c", "rater": "s", "choice": "good", "dataset": "two", "good": two, "bad": "The c sing."},
+    ]
+    found = read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
+    assert found.of == {("one", "a"): [(0, 1.0), (1, 1.0)], ("two", "c"): [(0, -1.0), (1, 1.0)]}
+    assert found.cautions == (
+        "judgements: 3 of 4 rows are of pairs that have another name there, found by their two sentences",
+    )
+    for change in ({"bad": "The c sang."}, {"bad": ""}):  # not the pair any more, or not known to be it
+        with pytest.raises(DataError, match=r"there is no file of pairs called 'some' — .* or give both sentences"):
+            read_judgements([csv_file(tmp_path / "j.csv", [rows[1] | change])], pairs)
+    twice = csv_file(tmp_path / "j.csv", [rows[0], rows[0] | {"pair": "a", "dataset": ""}])
+    with pytest.raises(DataError, match="line 3, field 'pair': r judges pair a a second time"):
+        read_judgements([twice], pairs)
 
 
 BAD: dict[str, tuple[Table, str]] = {
@@ -228,7 +252,7 @@ def test_estimates_worked_by_hand(kind: str) -> None:
     # One paradigm: overall is the same.
     for measure in (HUMAN_ACCURACY, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
         assert of(found.summary, measure, "all")["value"] == of(found.summary, measure)["value"]
-    assert "d: 1 of 5 pairs nobody judged; it is left out of what is said of people" in found.cautions
+    assert "d: 4 of 5 pairs have judgements; the others are left out of what is said of people" in found.cautions
 
 
 @pytest.mark.usefixtures("any_size")

@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import counted, for_one, of_all
+from penchant.counting import counted, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
@@ -99,11 +99,11 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
         return
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = items.filter(pl.col("dataset") == name)
-        lost = int((part["human_n"] == 0).sum())
-        if lost:
+        heard = int((part["human_n"] > 0).sum())
+        if heard < len(part):
             yield (
-                f"{name}: {of_all(lost, len(part), 'pairs')} nobody judged; {for_one(lost, 'they')} "
-                f"{for_one(lost, 'are')} left out of what is said of people"
+                f"{name}: {of_all(heard, len(part), 'pairs', 'have')} judgements; the others are left out of what is "
+                "said of people"
             )
 
 

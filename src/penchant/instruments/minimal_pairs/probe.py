@@ -193,10 +193,11 @@ class MinimalPairs(PairProbe):
     """The columns of a plain table, where they are not called good, bad, group and id; naming any makes the files plain
     tables."""
     human: Annotated[Paths | None, CITED, Table(COLUMNS)] = None
-    """Tables of people's judgements of the pairs: columns pair (its id) and rater, and either choice (good or bad) or
-    rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its suffix)
-    where files have pairs of the same id; good and bad, if there, must be unchanged. An empty cell is no judgement. The
-    model is then held against the majority of the raters and correlated with them. Default: none."""
+    """Tables of people's judgements of all pairs or some: columns pair (its id) and rater, and either choice (good or
+    bad) or rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its
+    suffix) where files have pairs of the same id; good and bad, by which a pair is found that has another name there,
+    must be unchanged. An empty cell is no judgement. The model is then held against the majority of the raters and
+    correlated with them. Default: none."""
 
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 
