@@ -9,6 +9,7 @@ import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
+from penchant.instruments.minimal_pairs.fixed import fixed
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -76,11 +77,19 @@ def _mean_of_correlations(pairs: int, raters: int, kind: str, rng: np.random.Gen
 
 
 def _chosen(
-    rng: np.random.Generator, paradigms: int, pairs: int, raters: int, noise: float, lean: float, own: float = 0.4
+    rng: np.random.Generator,
+    paradigms: int,
+    pairs: int,
+    raters: int,
+    noise: float,
+    lean: float,
+    own: float = 0.4,
+    effects: Array | None = None,
 ) -> Array:
-    """Choices of pairs in paradigms that differ by an sd of .4 where there are several, as raters' leanings do by that
-    of their `own`."""
-    effect = np.repeat(0.4 * (paradigms > 1) * rng.normal(size=paradigms), pairs)
+    """Choices of pairs in paradigms that differ by an sd of .4 where there are several, or by their `effects`, as
+    raters' leanings do by that of their `own`."""
+    drawn = 0.4 * (paradigms > 1) * rng.normal(size=paradigms)
+    effect = np.repeat(drawn if effects is None else effects, pairs)
     worth = rng.normal(size=paradigms * pairs) + lean + effect
     table = worth + own * rng.normal(size=(raters, 1)) + noise * rng.normal(size=(raters, paradigms * pairs))
     return np.where(table > 0, 1.0, -1.0)
@@ -109,6 +118,24 @@ def _against(
     votes = (majority(_chosen(rng, paradigms, pairs, raters, noise, lean, own=0)) + 1) / 2
     shares = clustered_mean(votes, labels, noun=noun, proportion=True) if several else accuracy(votes)
     yield Trial((HUMAN_ACCURACY, AGAINST_MAJORITY), shares, truth[1])
+
+
+_EFFECTS = np.array([-0.6, -0.2, 0.2, 0.6])
+
+
+@cache
+def _fixed_truth(raters: int, noise: float, lean: float) -> float:
+    rng = np.random.default_rng(3)
+    tables = (_chosen(rng, 4, 500, raters, noise, lean, effects=_EFFECTS) for _ in range(60))
+    return float(np.mean([ceiling(table).value for table in tables]))
+
+
+def _same_paradigms(
+    pairs: int, raters: int, noise: float, lean: float, rng: np.random.Generator, seed: int
+) -> Iterator[Trial]:
+    table = _chosen(rng, 4, pairs, raters, noise, lean, effects=_EFFECTS)
+    shown = tuple(fixed(CEILING, noun) for noun in ("paradigms", "bias types"))
+    yield Trial(shown, ceiling(table, noun="pairs"), _fixed_truth(raters, noise, lean))
 
 
 @cache
@@ -149,6 +176,8 @@ def _all() -> Iterator[Simulation]:
             yield Simulation(SECTION, data, size, partial(_against, 1, pairs, raters, noise, lean), SETS)
         size = f"{_PARADIGMS} paradigms of 20 pairs, 5 raters"
         yield Simulation(SECTION, data, size, partial(_against, _PARADIGMS, 20, 5, noise, lean), SETS)
+        size = "the same 4 paradigms of 15 pairs, 5 raters"
+        yield Simulation(SECTION, data, size, partial(_same_paradigms, 15, 5, noise, lean), SETS)
     for units in (20, 60, 240):
         yield Simulation(SECTION, "choices and ratings of 4 raters", f"{units} pairs", partial(_agreement, units), SETS)
 

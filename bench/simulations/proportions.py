@@ -13,7 +13,10 @@ from scipy.special import expit
 
 from penchant.instruments.minimal_pairs.compare import _overall, _paired
 from penchant.instruments.minimal_pairs.estimates import mean_credit
+from penchant.instruments.minimal_pairs.fixed import fixed
+from penchant.instruments.minimal_pairs.human_estimates import AGAINST_MAJORITY, HUMAN_ACCURACY
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.stats.fixed_strata import fixed_strata_share
 from penchant.stats.intervals import accuracy, independent_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.stats.overlap import overlapping_difference
@@ -25,6 +28,14 @@ MODELS, SETS, LENGTH = "Two models on the same pairs", "Fair and original pairs"
 SHARES = ("accuracy", "accuracy by |A|−|U|", "stereotype score")
 GAP, GAIN = ("gap to A=U",), ("accuracy on fair − original pairs",)
 DIFFERENCE = ("accuracy difference",)
+NOUNS = ("paradigms", "bias types")
+FIXED = tuple(
+    fixed(measure, noun)
+    for noun in NOUNS
+    for measure in ("accuracy", "stereotype score", HUMAN_ACCURACY, AGAINST_MAJORITY)
+    if measure != "stereotype score" or noun == "bias types"
+)
+FIXED_DIFFERENCE = tuple(fixed("accuracy difference", noun) for noun in NOUNS)
 ADJUSTED, SLOPE, FIT = ("length-adjusted accuracy",), ("log-odds per token of |A|−|U|",), ("lack of fit of the line",)
 PARADIGMS = (5, 12, 67)
 SETTINGS = MinimalPairs(data="simulated", resamples=RESAMPLES)
@@ -68,6 +79,17 @@ def _clustered(paradigms: int, equal: bool, rng: np.random.Generator, seed: int)
     )
 
 
+def _as_they_are(
+    shares: tuple[float, ...], sizes: tuple[int, ...], rng: np.random.Generator, seed: int
+) -> Iterator[Trial]:
+    """The same paradigms in every data set, other pairs."""
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    truth = float(np.average(shares, weights=sizes))
+    credit = _credit(rng, np.array(shares)[of])
+    estimate = fixed_strata_share(credit, of.tolist(), against=truth, noun="paradigms")
+    yield Trial(FIXED, estimate, truth, null=True)
+
+
 def _gap_within(n: int, gap: float, ties: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     longer, equal = _credit(rng, 0.75 - gap, n), _credit(rng, 0.75, 2 * n)
     if ties:
@@ -91,7 +113,7 @@ def _gap_over(paradigms: int, equal: bool, rng: np.random.Generator, seed: int) 
 # Two models -------------------------------------------------------------------------------------------------
 
 
-def _both(rng: np.random.Generator, share: Array, gain: float, ties: bool) -> tuple[Array, Array]:
+def _both(rng: np.random.Generator, share: Array, gain: Array | float, ties: bool) -> tuple[Array, Array]:
     """Credits of two models on the same pairs, of which half are as easy or hard for both."""
     same = rng.random(len(share)) < 0.5
     u, v = rng.random(len(share)), rng.random(len(share))
@@ -115,6 +137,15 @@ def _models_over(paradigms: int, rng: np.random.Generator, seed: int) -> Iterato
     a = _credit(rng, share[of] + gain[of] / 2)
     b = _credit(rng, share[of] - gain[of] / 2)
     yield Trial(DIFFERENCE, _overall(a, b, of.astype(str).tolist(), "paradigms", SETTINGS), 0.0, null=True)
+
+
+def _models_fixed(gains: tuple[float, ...], n: int, ties: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Two models on the same paradigms in every data set, other pairs."""
+    of = np.repeat(np.arange(len(gains)), n)
+    a, b = _both(rng, np.full(len(of), 0.6), np.array(gains)[of], ties)
+    estimate = _paired(a, b, "", SETTINGS.model_copy(update={"seed": seed}))
+    truth = float(np.mean(gains)) * (0.9 if ties else 1)
+    yield Trial(FIXED_DIFFERENCE, estimate, truth, null=abs(truth) < 1e-12)
 
 
 # Two sets ---------------------------------------------------------------------------------------------------
@@ -184,6 +215,15 @@ def _accuracies() -> Iterable[Simulation]:
             yield Simulation(OVER, "accuracies of mean .70, sd .15", size, partial(_clustered, n, equal), 2_000)
         for n, size in sized(PARADIGMS, f"paradigms, {of}"):
             yield Simulation(OVER, "gaps of mean 0, sd .15", size, partial(_gap_over, n, equal), 2_000)
+    for shares, sizes, data in (
+        ((0.5,) * 4, (18,) * 4, "the same paradigms, all .50"),
+        ((0.3, 0.4, 0.6, 0.7), (18,) * 4, "the same paradigms, .30 to .70"),
+        ((0.95, 0.9, 0.8, 0.35), (18,) * 4, "the same paradigms, .35 to .95"),
+        ((0.9, 0.5), (5, 15), "the same paradigms, .50 and .90"),
+        (tuple(np.linspace(0.2, 0.8, 9).tolist()), (60,) * 9, "the same paradigms, .20 to .80"),
+    ):
+        size = f"{len(sizes)} paradigms, {' and '.join(str(n) for n in dict.fromkeys(sizes))} pairs"
+        yield Simulation(OVER, data, size, partial(_as_they_are, shares, sizes), 400)
 
 
 def _differences() -> Iterable[Simulation]:
@@ -196,6 +236,18 @@ def _differences() -> Iterable[Simulation]:
             yield Simulation(MODELS, what, size, partial(_models, n, gain, ties), 2_000)
     for n, size in sized(PARADIGMS, "paradigms"):
         yield Simulation(MODELS, "differences of mean 0, sd .1", size, partial(_models_over, n), 2_000)
+    for gains, n, ties, what in (
+        ((0.0,) * 4, 18, False, "no difference in any of the same paradigms"),
+        ((0.2, -0.2, 0.2, -0.2), 18, False, "differences of ±.2 in the same paradigms"),
+        ((0.2, -0.2) * 4, 60, False, "differences of ±.2 in the same paradigms"),
+        ((0.2, -0.2, 0.2, -0.2), 18, True, "differences of ±.2 in the same paradigms, with ties"),
+    ):
+        size = f"{len(gains)} paradigms, {n} pairs each"
+        yield Simulation(MODELS, what, size, partial(_models_fixed, gains, n, ties), 400)
+    for gains, n in (((0.3, 0.2, 0.1, 0.0), 18), ((0.3, 0.1) * 4, 60)):
+        size = f"{len(gains)} paradigms, {n} pairs each"
+        what = "differences of 0 to .3 in the same paradigms"
+        yield Simulation(MODELS, what, size, partial(_models_fixed, gains, n, False), 400)
     for gain, what in ((0.0, "no difference"), (0.1, "fair pairs harder by .1")):
         for parts in ((0, 20, 40), (0, 60, 140), (60, 60, 60), (100, 0, 200)):
             for strata in (1, 5, 12):

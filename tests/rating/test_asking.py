@@ -131,3 +131,65 @@ def test_judgements_of_pairs_reach_a_study(penchant: Program, tmp_path: Path, ta
     code, out, err = penchant("run", "s.yaml", "-o", "out", "--full")
     assert code == 0, err
     assert "majority" in out
+
+
+def own_columns(folder: Path) -> None:
+    """A table of pairs in four groups, with columns of other names and without ids, and a study of it."""
+    rows = [
+        f"g{group},The {noun} {verb}s.,The {noun} {verb}.\n"
+        for group, verb in enumerate(("sleep", "sing", "walk", "run"))
+        for noun in ("cat", "dog", "king", "man", "girl", "boy")
+    ]
+    (folder / "own.csv").write_text("condition,ok,star\n" + "".join(rows))
+    probe = {"data": ["own.csv"], "columns": {"good": "ok", "bad": "star", "group": "condition"}, "resamples": 100}
+    probes = [{"minimal-pairs": probe | {"human": "r.sqlite"}}]
+    for name, given in (("s", [{"minimal-pairs": probe}]), ("h", probes), ("two", [{"minimal-pairs": probe}, *probes])):
+        (folder / f"{name}.yaml").write_text(json.dumps({"study": "s", "models": ["bundled:modern"], "probes": given}))
+
+
+OWN = ("--good", "ok", "--bad", "star", "--group", "condition")
+
+
+def test_tables_with_columns_of_other_names(penchant: Program, tmp_path: Path) -> None:
+    own_columns(tmp_path)
+    to = ("--html", "pages", "--raters", "x")
+    refused(penchant("rate", "own.csv", "-o", "r.sqlite", *to), "the columns are 'condition', 'ok', 'star'", "--good")
+    asked = []
+    for n, what in enumerate((("own.csv", *OWN), ("s.yaml",))):
+        code, _, err = penchant("rate", *what, "-o", f"{n}.sqlite", *to)
+        assert code == 0, err
+        with Store.open(tmp_path / f"{n}.sqlite") as store:
+            asked.append([dict(question.key) for question in store.task.items])
+    assert asked[0] == asked[1] and len(asked[0]) == 24
+    assert asked[0][6] == {"dataset": "own", "pair": "7", "good": "The cat sings.", "bad": "The cat sing."}
+    refused(penchant("rate", "s.yaml", *OWN, "-o", "r.sqlite", *to), "s.yaml: the study itself says which columns")
+    refused(penchant("rate", "two.yaml", "-o", "r.sqlite", *to), "two.yaml: the study has 2 probes of minimal pairs")
+    refused(penchant("rate", "political-values-en", *OWN, "-o", "r.sqlite", *to), "are for pairs")
+    own = ("rate", "own.csv", "--column", "ok", "--per-group", 1, "-o", "r.sqlite", *to)
+    refused(penchant(*own), "are for pairs — leave out --column")
+
+
+def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_path: Path) -> None:
+    own_columns(tmp_path)
+    drawn = []
+    for n, (seed, per_group) in enumerate(((0, 2), (0, 2), (0, 3), (1, 2), (0, 9))):
+        ask = ("rate", "own.csv", *OWN, "--per-group", per_group, "--seed", seed, "--raters", "x", "--html", "pages")
+        assert penchant(*ask, "-o", f"{n}.sqlite")[0] == 0
+        with Store.open(tmp_path / f"{n}.sqlite") as store:
+            drawn.append([question.text for question in store.task.items])
+    assert drawn[0] == drawn[1] != drawn[3] and set(drawn[0]) < set(drawn[2]) and len(drawn[4]) == 24
+    for verb in ("sleep", "sing", "walk", "run"):
+        assert [sum(verb in text for text in each) for each in drawn] == [2, 2, 3, 2, 6]
+    # A subset in a table of another name, numbered anew, comes back to the pairs of the study.
+    lines = (tmp_path / "own.csv").read_text().splitlines()
+    (tmp_path / "some.csv").write_text("\n".join([lines[0], *lines[5:8], lines[20]]) + "\n")
+    ask = ("rate", "some.csv", *OWN, "--raters", "x,y", "--repeat", "0", "--html", "pages", "-o", "r.sqlite")
+    assert penchant(*ask)[0] == 0
+    answered(tmp_path / "r.sqlite", lambda rater, text: "good")
+    code, out, err = penchant("run", "h.yaml", "-o", "out", "--full")
+    assert code == 0, err
+    said = " ".join((out + err).split())
+    assert "own: 4 of 24 pairs have judgements; the others are left out" in said
+    assert "8 of 8 rows are of pairs that have another name there, found by their two sentences" in said
+    items = pl.read_parquet(tmp_path / "out" / "minimal-pairs" / "bundled_modern" / "items.parquet")
+    assert items.filter(pl.col("human_n") > 0)["id"].to_list() == ["5", "6", "7", "20"]

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import say, to_stdout, write
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.limits import SEED
 
 if TYPE_CHECKING:
@@ -21,8 +23,8 @@ PORT = 8377
 TargetArgument = Annotated[
     str,
     typer.Argument(
-        help="What is judged: a result directory of cloze, a table of minimal pairs, a set of value statements, or a "
-        "table with --column."
+        help="What is judged: a result directory of cloze, a table of minimal pairs or a study of them, a set of value "
+        "statements, or a table with --column."
     ),
 ]
 PracticeOption = Annotated[
@@ -46,6 +48,13 @@ def rate(
         str, typer.Option(metavar="URL", help="The address that a proxy shows to the world, for the links.")
     ] = "",
     task: Annotated[str, typer.Option(help="For pairs: choice (default), or sentences, each from 1 to 7.")] = "",
+    good: GoodOption = "good",
+    bad: BadOption = "bad",
+    group: GroupOption = "group",
+    id_: IdOption = "id",
+    per_group: Annotated[
+        int, typer.Option("--per-group", min=0, metavar="N", help="For pairs: draw N of each group; 0 for all.")
+    ] = 0,
     all_: Annotated[bool, typer.Option("--all", help="For cloze: words that are rated already, too.")] = False,
     column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
     scale: Annotated[
@@ -57,7 +66,7 @@ def rate(
     attention: AttentionOption = None,
     repeat: Annotated[str, typer.Option(help="The share of items that is shown twice.")] = "5%",
     breaks: Annotated[int, typer.Option(min=0, metavar="N", help="A break after every N items; 0 for none.")] = 50,
-    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order, and of --per-group.")] = 0,
     html: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Write a page for each rater instead, which needs no server.")
     ] = None,
@@ -66,11 +75,15 @@ def rate(
     ] = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
+    from penchant.instruments.minimal_pairs.data import FIELDS
     from penchant.rating.asking import Given, share, task_of_target
     from penchant.rating.tasks import Wishes
     from penchant.study.results import unshown
 
-    wishes = Wishes(task, all_, column, scale, question, unshown(target) if Path(target).is_dir() else ())
+    without = unshown(target) if Path(target).is_dir() else ()
+    named = {name: head for name, head in zip(FIELDS, (good, bad, group, id_), strict=True) if name != head}
+    files, columns = _pairs_of(target, named)
+    wishes = Wishes(task, all_, column, scale, question, without, columns, files, per_group, seed)
     given = Given(instructions, practice, attention, share(repeat), breaks, seed)
     asked = task_of_target(target, wishes, given, _judges())
     names = [name.strip() for name in raters.split(",") if name.strip()]
@@ -78,6 +91,29 @@ def rate(
         _without_server(asked, out, names, open_, html, returned or [])
     else:
         _serve(asked, out, names, open_, host, port, public)
+
+
+def _pairs_of(target: str, named: Mapping[str, str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
+    """The tables of the minimal pairs of a study and their columns; of another target none, and the columns named."""
+    from penchant.errors import MethodError
+    from penchant.instruments.minimal_pairs.probe import MinimalPairs
+    from penchant.study.spec import read_study
+    from penchant.tables.places import SET_FILE
+
+    study = Path(target)
+    if study.suffix.lower() not in (".yaml", ".yml") or study.name == SET_FILE or not study.is_file():
+        return (), named
+    base = [study.parent, Path()]
+    probes = [probe for probe in read_study(study)[1] if isinstance(probe, MinimalPairs)]
+    if named:
+        hint = "leave out --good, --bad, --group and --id, or name the table"
+        raise MethodError("the study itself says which columns its pairs have", where=target, hint=hint)
+    if len(probes) != 1:
+        told = f"the study has {len(probes) or 'no'} {for_one(len(probes), 'probes')} of minimal pairs"
+        raise MethodError(told, where=target, hint="name a table of pairs, with --good, --bad, --group and --id")
+    (probe,) = probes
+    files = tuple(pairs.path for pairs in probe.pair_sets(base))
+    return files, {name: head for name, head in dict(probe.columns).items() if name != head}
 
 
 def _judges() -> list[Judge]:

@@ -43,6 +43,9 @@ def share(text: str) -> float:
 def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[Judge]) -> Task:
     """The task of a target: of its texts where a column is named, else what the first instrument makes of it that knows
     it. Raises DataError, MethodError or StudyError."""
+    for_pairs = wishes.columns or wishes.per_group
+    if wishes.column and for_pairs:
+        raise MethodError("--good, --bad, --group, --id and --per-group are for pairs", hint="leave out --column")
     if wishes.column:
         task = texts_task(Path(target), wishes.column, wishes.scale, wishes.question)
     elif wishes.scale:
@@ -57,6 +60,9 @@ def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[J
                 hint="name a result directory of cloze, a table of pairs, a set of value statements, or a table with "
                 "--column",
             )
+        if for_pairs and not known.has_pairs:
+            told = "--good, --bad, --group, --id and --per-group are for pairs"
+            raise MethodError(told, where=target, hint="leave them out")
         task = known
     if not task.items:
         raise DataError("holds nothing to judge", file=target)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -63,6 +63,11 @@ class Task:
         """What can be answered, in order."""
         return (FIRST, SECOND) if self.kind == "choice" else tuple(point.value for point in self.points)
 
+    @property
+    def has_pairs(self) -> bool:
+        """Whether it asks about pairs of sentences."""
+        return self.kind == "choice" or self.layout == "sides"
+
     def described(self) -> dict[str, Any]:
         """Everything but the items, for JSON."""
         return {name: value for name, value in asdict(self).items() if name != "items"}
@@ -84,7 +89,8 @@ def task_of(described: Mapping[str, Any], items: tuple[Question, ...]) -> Task:
 class Wishes:
     """How the owner wants a target judged. `task` chooses among an instrument's ways, such as `choice` or `sentences`;
     `everything` asks for words that are rated already, too; the results in the directories `without` are not
-    looked at."""
+    looked at. Of pairs, `columns` are those of their tables by field, `files` the tables of a study where that is the
+    target, `per_group` how many of each group are drawn with the `seed` (0: all)."""
 
     task: str = ""
     everything: bool = False
@@ -92,3 +98,7 @@ class Wishes:
     scale: str = ""
     question: str = ""
     without: Collection[Path] = ()
+    columns: Mapping[str, str] = field(default_factory=dict)
+    files: tuple[Path, ...] = ()
+    per_group: int = 0
+    seed: int = 0

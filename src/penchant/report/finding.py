@@ -8,7 +8,7 @@ names a cause. Instruments put their sentences together from the functions here.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -33,7 +33,7 @@ Estimated: TypeAlias = Mapping[str, Any]
 class Shown:
     """How the numbers of a finding are written: in the format `form`, multiplied by `scale`, with `unit` after them;
     `noun` says what n counts, `null` is the number that means "no difference", `ends` are the least and the greatest
-    number that there can be."""
+    number that there can be, `beside` says what is told after n."""
 
     form: str
     noun: str
@@ -41,11 +41,12 @@ class Shown:
     scale: float = 1
     null: float = 0
     ends: tuple[float, float] = (-math.inf, math.inf)
+    beside: Callable[[Estimated], str] = lambda row: ""
 
     def number(self, row: Estimated, *, n: bool = True) -> str:
         """An estimate with its interval, and with what it is over if `n`. One whose interval leaves nothing out is not
         told: the tables have it."""
-        over = f", n = {counted(int(row['n']), self.noun)}" if n else ""
+        over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
         if self._open(row):
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))

@@ -22,6 +22,7 @@ _SOURCES = (
     (r"(?<!expanded )\bpercentile bootstrap\b", "efron1993"),
     (r"\bbasic bootstrap\b", "davison1997"),
     (r"\bWilson\b", "wilson1927"),
+    (r"\bstratified Wilson\b", "yan2010"),
     (r"\bNewcombe\b", "newcombe1998"),
     (r"\bGreenland\b", "greenland1985"),
     (r"\bBonett interval\b", "bonett2006"),

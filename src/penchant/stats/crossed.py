@@ -66,6 +66,7 @@ def correlation(
     resamples: int = 10_000,
     level: float = 0.95,
     noun: str = "items",
+    most_lost: float = 1.0,
 ) -> Estimate:
     """Pearson's r, or with `ranks` Spearman's ρ, of the scores of items and the means of what was judged of them.
 
@@ -74,7 +75,8 @@ def correlation(
     correlation with them is weaker: of 10 raters and 300 items plain percentiles held the truth in 75 of 100 samples.
     So the resamples are moved on the scale of Fisher's z until their median is what was observed. The truth is the
     correlation that as many other raters would have; more raters have a stronger one. Resamples without a correlation
-    are left out and counted. Raises DataError for NaN or arrays that do not fit.
+    are left out and counted; where they are a larger share than `most_lost`, nothing is estimated, for the others say
+    little of what was drawn. Raises DataError for NaN or arrays that do not fit.
     """
     check_level(level)
     check_resamples(resamples)
@@ -95,6 +97,8 @@ def correlation(
     defined = draws[~np.isnan(draws)]
     lost = len(draws) - len(defined)
     undefined = f"{of_all(lost, resamples, 'resamples', 'have')} no correlation: left out" if lost else ""
+    if lost > most_lost * resamples:
+        return Estimate(name, np.nan, n, level=level, note=f"not estimated: {undefined.removesuffix(': left out')}")
     if abs(value) > 1 - _SAME or not len(defined):
         why = "nothing departs from a line" if len(defined) else "no resample has a correlation"
         return Estimate(name, value, n, level=level, note=joined(f"no interval: {why}", undefined))

@@ -21,6 +21,7 @@ from scipy import stats
 import penchant as pc
 from answers import Answer, refused
 from penchant.errors import DataError, StudyError
+from penchant.instruments.minimal_pairs import human_estimates
 from penchant.instruments.minimal_pairs.data import PairSet, read_many
 from penchant.instruments.minimal_pairs.human import JUDGED, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import (
@@ -74,7 +75,31 @@ def test_choices_and_ratings_become_numbers(pairs: list[PairSet], tmp_path: Path
     (tmp_path / "ratings.csv").write_text(text, "utf-8")
     found = read_judgements([tmp_path / "ratings.csv"], pairs)
     assert (found.kind, found.of) == ("ratings", {("one", "a"): [(0, 4.5)], ("two", "c"): [(1, -2.0)]})
-    assert found.cautions == ("judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out",)
+    unchecked, empty = found.cautions
+    assert empty == "judgements: 1 of 3 rows is empty, 1 of them with one of the two ratings and left out"
+    assert unchecked.startswith("judgements: ratings.csv has pairs by their ids alone, so that nothing shows whether")
+
+
+def test_pairs_with_another_name_are_found_by_their_sentences(pairs: list[PairSet], tmp_path: Path) -> None:
+    """As a subset has them: in a file of another name, numbered anew."""
+    one, two = "The a sleeps.", "The c sings."
+    rows: Table = [
+        {"pair": "1", "rater": "r", "choice": "good", "dataset": "some", "good": one, "bad": "The a sleep."},
+        {"pair": "2", "rater": "r", "choice": "bad", "dataset": "some", "good": two, "bad": "The c sing."},
+        {"pair": "b", "rater": "s", "choice": "good", "dataset": "one", "good": one, "bad": "The a sleep."},
+        {"pair": "c", "rater": "s", "choice": "good", "dataset": "two", "good": two, "bad": "The c sing."},
+    ]
+    found = read_judgements([csv_file(tmp_path / "j.csv", rows)], pairs)
+    assert found.of == {("one", "a"): [(0, 1.0), (1, 1.0)], ("two", "c"): [(0, -1.0), (1, 1.0)]}
+    assert found.cautions == (
+        "judgements: 3 of 4 rows are of pairs that have another name there, found by their two sentences",
+    )
+    for change in ({"bad": "The c sang."}, {"bad": ""}):  # not the pair any more, or not known to be it
+        with pytest.raises(DataError, match=r"there is no file of pairs called 'some' — .* or give both sentences"):
+            read_judgements([csv_file(tmp_path / "j.csv", [rows[1] | change])], pairs)
+    twice = csv_file(tmp_path / "j.csv", [rows[0], rows[0] | {"pair": "a", "dataset": ""}])
+    with pytest.raises(DataError, match="line 3, field 'pair': r judges pair a a second time"):
+        read_judgements([twice], pairs)
 
 
 BAD: dict[str, tuple[Table, str]] = {
@@ -195,6 +220,14 @@ def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]
     return found.row(0, named=True)
 
 
+@pytest.fixture
+def any_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Correlations of as few pairs as can be worked by hand."""
+    for name, value in (("FEWEST", 3), ("FEWEST_APART", 0), ("MOST_LOST", 1.0)):
+        monkeypatch.setattr(human_estimates, name, value)
+
+
+@pytest.mark.usefixtures("any_size")
 @pytest.mark.parametrize("kind", ["choices", "ratings"])
 def test_estimates_worked_by_hand(kind: str) -> None:
     found = result(items(kind, HAND))
@@ -219,9 +252,10 @@ def test_estimates_worked_by_hand(kind: str) -> None:
     # One paradigm: overall is the same.
     for measure in (HUMAN_ACCURACY, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
         assert of(found.summary, measure, "all")["value"] == of(found.summary, measure)["value"]
-    assert "d: 1 of 5 pairs nobody judged; it is left out of what is said of people" in found.cautions
+    assert "d: 4 of 5 pairs have judgements; the others are left out of what is said of people" in found.cautions
 
 
+@pytest.mark.usefixtures("any_size")
 def test_ratings_count_by_their_size_in_correlations_and_by_their_sign_in_majorities() -> None:
     frame = items(
         "ratings", {"0": (1.0, {0: 5.0, 1: -1.0, 2: -1.0}), "1": (2.0, {0: 1.0, 1: 2.0}), "2": (4.0, {0: 0.0})}
@@ -232,6 +266,7 @@ def test_ratings_count_by_their_size_in_correlations_and_by_their_sign_in_majori
     assert of(summary, CORRELATIONS[False])["value"] == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("any_size")
 def test_over_paradigms_the_mean_of_the_correlations_within() -> None:
     other: Hand = {
         str(i): (float(d), {0: a, 1: b, 2: A})
@@ -246,12 +281,13 @@ def test_over_paradigms_the_mean_of_the_correlations_within() -> None:
         )
         total = of(summary, MEAN.format(measure, "paradigms"), "all")
         assert total["value"] == pytest.approx((each[0] + each[1]) / 2) and total["n"] == 8
-        assert "1 of 3 paradigms has no correlation: left out" in total["note"]
+        assert "1 of 3 paradigms varies too little for a correlation: left out" in total["note"]
         assert "2 paradigms and 3 raters (jackknife)" in total["how"]
     pooled = of(summary, HUMAN_ACCURACY, "all")
     assert "cluster-robust" in pooled["how"] and pooled["n"] == 13
 
 
+@pytest.mark.usefixtures("any_size")
 def test_few_raters_have_no_ceiling_and_constant_scores_no_correlation() -> None:
     two: Hand = {str(i): (2.0, {0: A, 1: A if i % 2 else B}) for i in range(6)}
     summary = result(items("choices", two)).summary
@@ -261,6 +297,42 @@ def test_few_raters_have_no_ceiling_and_constant_scores_no_correlation() -> None
     ties: Hand = {"0": (0.0, {0: A}), "1": (1.0, {0: A})}
     row = of(result(items("choices", ties)).summary, AGAINST_MAJORITY)
     assert (row["value"], row["note"]) == (0.75, "ties of the model: 1, which count one half")
+
+
+def of_one_answer(pairs: int, unlike: int) -> Hand:
+    """Pairs of which three raters prefer the good sentence, but in some of them one rater, not always the same."""
+    return {str(i): (float(i), {r: B if i < unlike and r == i % 3 else A for r in range(3)}) for i in range(pairs)}
+
+
+@pytest.mark.parametrize(
+    ("pairs", "unlike", "told"),
+    [
+        (5, 1, "not estimated: 5 pairs, fewer than 10, 1 of 5 pairs is judged unlike the others"),
+        (9, 4, "not estimated: 9 pairs, fewer than 10"),
+        (40, 2, "not estimated: 2 of 40 pairs are judged unlike the others"),
+        (40, 12, ""),
+    ],
+)
+def test_no_correlation_hangs_on_single_answers(pairs: int, unlike: int, told: str) -> None:
+    summary = result(items("choices", of_one_answer(pairs, unlike))).summary
+    for measure in CORRELATIONS.values():
+        row = of(summary, measure)
+        assert np.isnan(row["value"]) == np.isnan(row["low"]) == bool(told) and row["n"] == pairs
+        assert row["note"].startswith("not estimated: ") == bool(told) and row["note"].endswith(told)
+
+
+def test_no_correlation_where_many_resamples_have_none() -> None:
+    """Of two raters, one of whom always chooses good: a quarter of resamples draws that one alone."""
+    hand: Hand = {str(i): (float(i), {0: A, 1: B if i % 2 else A}) for i in range(40)}
+    row = of(result(items("choices", hand)).summary, CORRELATIONS[False])
+    found = re.fullmatch(r"not estimated: (\d+) of 200 resamples have no correlation", row["note"])
+    assert found and 30 <= int(found[1]) <= 70 and np.isnan(row["value"])
+    nothing = result(items("choices", of_one_answer(5, 1), of_one_answer(5, 1))).summary
+    row = of(nothing, MEAN.format(CORRELATIONS[False], "paradigms"), "all")
+    assert np.isnan(row["value"]) and row["note"].startswith("not estimated: 2 of 2 paradigms vary too little")
+    some = result(items("choices", of_one_answer(5, 1), *[of_one_answer(40, 12)] * 2)).summary
+    row = of(some, MEAN.format(CORRELATIONS[False], "paradigms"), "all")
+    assert row["n"] == 80 and "1 of 3 paradigms varies too little" in row["note"]
 
 
 def test_without_judgements_nothing_is_added() -> None:
@@ -273,7 +345,7 @@ def test_without_judgements_nothing_is_added() -> None:
 
 # Studies ------------------------------------------------------------------------------------------------------------
 
-WORDS = ["cat", "dog", "king", "child", "man", "woman", "girl", "boy"]
+WORDS = ["cat", "dog", "king", "child", "man", "woman", "girl", "boy", "bird", "horse", "queen", "lord"]
 PAIRS = [
     {"id": f"{verb}-{word}", "good": f"The {word} {verb}s.", "bad": f"The {word} {verb}.", "group": verb}
     for verb in ("sleep", "sing")

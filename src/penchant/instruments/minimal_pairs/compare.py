@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.base import Probe, difference_signature, require_comparable
 from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip, with_holm
@@ -31,11 +32,12 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
     By paradigm: Bonett–Price interval and McNemar's mid-p test (paired t interval and sign-flip test where there are
     ties), with Holm's adjustment over paradigms, all pairs being one family and the equal ones another. Overall:
-    cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs). The columns `first_better` and
-    `second_better` count the pairs in which only a and only b is right (or one of the two ties), `scores_differ` those
-    that the two do not score alike. Models may be scored by different methods (a causal one by lp, a masked one by
-    pll), because accuracies are compared, not scores; the note says so. Raises StudyError for results that cannot be
-    compared, naming the part of the signature that differs.
+    cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs), and where these are fewer than ten
+    also, in the scope "as they are", the interval and test of one paradigm over all their pairs. The columns
+    `first_better` and `second_better` count the pairs in which only a and only b is right (or one of the two ties),
+    `scores_differ` those that the two do not score alike. Models may be scored by different methods (a causal one by
+    lp, a masked one by pll), because accuracies are compared, not scores; the note says so. Raises StudyError for
+    results that cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(
         a, b, free={"model", "bos", "dtype", "method", "normalise", "pen-alpha"}, items=["dataset", "file", "id"]
@@ -90,7 +92,7 @@ def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:
 def _chosen(items: pl.DataFrame, equal: Mask, by: Mapping[str, str]) -> Mask:
     """The pairs that an estimate is about."""
     chosen = equal if by["split"] == EQUAL else np.ones(len(items), dtype=bool)
-    return chosen if by["scope"] == "overall" else chosen & (items["paradigm"] == by["group"]).to_numpy()
+    return chosen if by["scope"] != "paradigm" else chosen & (items["paradigm"] == by["group"]).to_numpy()
 
 
 def _count(pairs: Mask, chosen: Mask) -> int:
@@ -113,6 +115,9 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
                 measure=DIFFERENCE,
                 by={"scope": "overall", "group": ALL, "split": split},
             )
+            if few(groups):
+                by = {"scope": AS_THEY_ARE, "group": ALL, "split": split}
+                yield replace(_paired(a[chosen], b[chosen], "", settings), measure=fixed(DIFFERENCE, noun), by=by)
     yield from with_holm(each, lambda estimate: estimate.by["split"])
 
 

@@ -8,6 +8,8 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL, of_one_model
+from penchant.instruments.minimal_pairs.estimates import TYPES
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE
 from penchant.records import Signature
 from penchant.report.made import tested
 from penchant.report.tables import P, Row, Table, estimate
@@ -19,16 +21,25 @@ _EQUAL_PAIRS = (
     "model compared with itself has)."
 )
 
+_OVER = (
+    " Other paradigms (in CrowS-Pairs bias types): those there are, taken as a sample. These: as they are, over the "
+    "pairs within them; only where there are fewer than ten."
+)
+
 
 def compared(comparison: pl.DataFrame) -> list[Table]:
     """Difference of accuracy in percentage points between every two models: overall, then every paradigm."""
-    overall, each = (comparison.filter(pl.col("scope") == scope) for scope in ("overall", "paradigm"))
+    overall = comparison.filter(pl.col("scope").is_in(["overall", AS_THEY_ARE]))
+    each = comparison.filter(pl.col("scope") == "paradigm")
+    fixed = AS_THEY_ARE in overall["scope"]
     counted = _counted(comparison)
     many = each["group"].n_unique() > MANY
     start, end = ("difference", "data"), ("lengths", "score", "pairs", "points", *counted.values(), "p")
     title = "Difference of accuracy between models{}, percentage points"
     note = f"{tested(overall)} Uncorrected for the number of models and scores. {_EQUAL_PAIRS}{_counts(counted)}"
-    whole = Table("differences", title.format(""), (*start, *end), tuple(_rows(overall, counted)), note)
+    heads = (*start, *(("over",) if fixed else ()), *end)
+    rows = tuple(_rows(overall, counted, fixed=fixed))
+    whole = Table("differences", title.format(""), heads, rows, note + (_OVER if fixed else ""))
     note = (
         f"{tested(each)} Holm's correction over the paradigms of one data set, score and pair of models, of all pairs "
         f"and of those of equal length apart. {_EQUAL_PAIRS}{_counts(counted)}"
@@ -39,12 +50,15 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     return [whole, by_paradigm] if len(overall) else [by_paradigm]
 
 
-def _rows(part: pl.DataFrame, counted: Mapping[str, str], *, by_paradigm: bool = False) -> Iterator[Row]:
+def _rows(
+    part: pl.DataFrame, counted: Mapping[str, str], *, by_paradigm: bool = False, fixed: bool = False
+) -> Iterator[Row]:
     for row in part.iter_rows(named=True):
         cells = (
             row["comparison"],
             row["dataset"],
             *((row["group"],) if by_paradigm else ()),
+            *((_over(row),) if fixed else ()),
             _lengths(row),
             row["normalise"],
             row["n"],
@@ -54,6 +68,12 @@ def _rows(part: pl.DataFrame, counted: Mapping[str, str], *, by_paradigm: bool =
             *((P(row["p_holm"]),) if by_paradigm else ()),
         )
         yield Row(cells, row["signature"])
+
+
+def _over(row: Mapping[str, Any]) -> str:
+    """Which groups a difference says something of."""
+    noun = TYPES if row["dataset"] == "crows-pairs" else "paradigms"
+    return f"{'these' if row['scope'] == AS_THEY_ARE else 'other'} {noun}"
 
 
 def _counted(comparison: pl.DataFrame) -> dict[str, str]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.methods import normalise
 from penchant.instruments.base import Probe
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, fixed, fixed_share
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
@@ -44,6 +45,8 @@ SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 UNEQUAL = ("A>U", "A<U")
 """The splits of pairs whose sentences differ in length."""
 TYPES = "bias types"
+DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in ("paradigms", TYPES)))
+"""The measures of differences between two models."""
 DIRECTIONS = ("stereo", "antistereo")
 """The paradigms of CrowS-Pairs."""
 
@@ -128,6 +131,8 @@ def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
     yield from _block(part, credit, "overall", ALL, settings)
+    for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
+        yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
     for phenomenon in part["phenomenon"].unique(maintain_order=True).to_list():
         inside = (part["phenomenon"] == phenomenon).to_numpy()
         yield from _block(part.filter(inside), credit[inside], "phenomenon", phenomenon, settings)
@@ -200,21 +205,16 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
     def percent(credit: Credits, chosen: NDArray[np.bool_], group: str, note: str) -> Estimate:
         labels = [s for s, c in zip(strata, chosen, strict=True) if c]
         share = mean_credit(credit[chosen], labels, noun, settings.level, against=0.5)
-        return replace(
-            share,
-            measure=STEREOTYPE,
-            value=100 * share.value,
-            low=100 * share.low,
-            high=100 * share.high,
-            note=joined(note, share.note),
-            by={"scope": "stereotype", "group": group, "split": ALL},
-        )
+        by = {"scope": "stereotype", "group": group, "split": ALL}
+        return replace(_in_percent(share, note), measure=STEREOTYPE, by=by)
 
     def counted(inside: NDArray[np.bool_]) -> str:
         return f"{int((more[inside] == 0.5).sum())} ties counted in n, for neither side"
 
     everything = np.ones(len(more), dtype=bool)
     yield percent(won, everything, ALL, counted(everything))
+    for share in fixed_share(won, strata, noun, settings.level, STEREOTYPE):
+        yield replace(_in_percent(share, counted(everything)), by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
     for direction in DIRECTIONS:
         inside = (part["paradigm"] == direction).to_numpy()
         untied = inside & (more != 0.5)
@@ -224,6 +224,11 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
         inside = (part["phenomenon"] == kind).to_numpy()
         kinds.append(percent(won, inside, kind, counted(inside)))
     yield from with_holm(kinds, lambda estimate: STEREOTYPE)
+
+
+def _in_percent(share: Estimate, note: str) -> Estimate:
+    value, low, high = 100 * share.value, 100 * share.low, 100 * share.high
+    return replace(share, value=value, low=low, high=high, note=joined(note, share.note))
 
 
 def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:

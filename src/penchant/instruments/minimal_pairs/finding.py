@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
 from penchant.counting import for_one
-from penchant.instruments.minimal_pairs import human_section
+from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, DIRECTIONS, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, drawn, levels_of, these
 from penchant.records import Result, Signature
-from penchant.report.finding import MOST, Shown, across, differences, levels, measured, sentences
+from penchant.report.finding import MOST, Shown, across, differences, measured, sentences
 from penchant.report.tables import models
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -35,7 +36,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         if len(names) > MOST
         else ""
     )
-    return sentences(*found, more if found else "", *human_section.finding(results))
+    return sentences(*found, more if found else "", *human_prose.finding(results))
 
 
 def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *, several: bool) -> Iterator[str]:
@@ -44,13 +45,14 @@ def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *
     rows = list(zip(models(results), (_row(result, name, scope, measure) for result in results), strict=True))
     preferred = "more stereotypical" if stereotypes else "acceptable"
     how = _STEREOTYPE if stereotypes else _SHARE
-    each = levels(((model, row) for model, row in rows if row), how, "50%", tested=stereotypes)
-    if each:
-        place = f"{name}: the " if several else "The "
-        yield f"{place}{preferred} sentence is more probable in this share of pairs: {each}"
+    fixed = [(model, _fixed(result, name, measure)) for model, result in _each(results)]
+    place = f"{name}: the " if several else "The "
+    start = f"{place}{preferred} sentence is more probable in this share of pairs"
+    yield from levels_of(start, rows, fixed, how, tested=stereotypes, place=name if several else "")
     if comparison is not None:
         compared = comparison.filter(pl.col("dataset") == name)
-        yield (f"{name}: " if several and len(compared) else "") + _differences(compared, preferred)
+        for text in _differences(compared, f"prefers the {preferred} sentence more often than"):
+            yield f"{name}: {text}" if several else text
         yield from _paradigms_apart(compared, f"{name}: " if several else "")
     yield _adjusted(name, results, several=several)
     yield from _by_paradigm(name, results, several=several)
@@ -114,16 +116,45 @@ def _row(result: Result, name: str, scope: str, measure: str) -> dict[str, Any] 
     return chosen.row(0, named=True) if len(chosen) else None
 
 
-def _differences(comparison: pl.DataFrame, preferred: str) -> str:
-    rows = []
+def _fixed(result: Result, name: str, measure: str) -> dict[str, Any] | None:
+    """The estimate of a data set with its paradigms as they are; None where they are one or many."""
+    chosen = result.summary.filter(
+        (pl.col("dataset") == name)
+        & (pl.col("scope") == AS_THEY_ARE)
+        & pl.col("measure").str.starts_with(f"{measure}, ")
+    )
+    return chosen.row(0, named=True) if len(chosen) else None
+
+
+def _differences(comparison: pl.DataFrame, higher: str) -> Iterator[str]:
+    """What can be told of the differences between models on a data set: of other paradigms like its own, and, where
+    they are few, with its own as they are."""
+    rows: list[dict[str, Any]] = []
+    fixed: list[dict[str, Any]] = []
     for _, part in comparison.group_by("comparison", maintain_order=True):
-        row = _headline(part)
-        if Signature.parse(row["signature"]).get("acceptable") == "sent_less":  # accuracy then counts the other one
-            row |= {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+        row = _signed(_headline(part))
         rows.append(row)
+        same = (pl.col("scope") == AS_THEY_ARE) & (pl.col("split") == row["split"])
+        fixed += map(_signed, part.filter(same & (pl.col("normalise") == row["normalise"])).iter_rows(named=True))
     equal = all(row["split"] == EQUAL for row in rows)
     how = replace(_POINTS, noun="pairs of equal token length") if equal else _POINTS
-    return differences(rows, how, f"prefers the {preferred} sentence more often than")
+    counted = replace(how, beside=_apart)
+    order = differences(rows, how if fixed else counted, higher)
+    yield f"{drawn(rows)}, {order}".removeprefix(", ") if order else ""
+    order = differences(fixed, counted, higher)
+    yield f"{these(fixed)}, {order}" if order else ""
+
+
+def _signed(row: dict[str, Any]) -> dict[str, Any]:
+    if Signature.parse(row["signature"]).get("acceptable") == "sent_less":  # accuracy then counts the other one
+        return row | {"value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    return row
+
+
+def _apart(row: Mapping[str, Any]) -> str:
+    """How many pairs one of two models alone gets right, the more first; an earlier version has not counted them."""
+    counts = sorted((row.get("first_better") or 0, row.get("second_better") or 0), reverse=True)
+    return f", {counts[0]} to {counts[1]} where they differ" if counts[0] else ""
 
 
 def _headline(part: pl.DataFrame) -> dict[str, Any]:
@@ -140,17 +171,23 @@ def fair_finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> 
     """How the accuracy of each model changes from the original to the fair pairs, and what can be told of the models'
     order on each of the two sets."""
     gains = [(model, _row(result, f"{FAIR} − {ORIGINAL}", "overall", GAIN)) for model, result in _each(results)]
-    known = levels(((model, row) for model, row in gains if row), _POINTS, "0", tested=True)
-    texts = [f"Accuracy on the fair pairs minus that on the original ones: {known}" if known else ""]
+    start = "Accuracy on the fair pairs minus that on the original ones"
+    texts = list(levels_of(start, gains, (), _POINTS, "0", tested=True))
     if comparison is not None:
         for name in (ORIGINAL, FAIR):
             rows = comparison.filter((pl.col("dataset") == name) & (pl.col("normalise") == comparison["normalise"][0]))
-            overall = rows.filter((pl.col("scope") == "overall") & (pl.col("split") == ALL))
-            single = rows.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL))
-            shown = overall if len(overall) else single
-            order = differences(shown.iter_rows(named=True), _POINTS, "is above")
-            texts.append(f"On the {name} pairs {order}" if order else "")
+            every = rows.filter(pl.col("split") == ALL)
+            texts += [_on(name, order) for order in _differences(every, "is above") if order]
     return sentences(*texts)
+
+
+def _on(name: str, order: str) -> str:
+    """What is told of one of the two sets."""
+    head, comma, rest = order.partition(", ")
+    within = head.startswith(("If other ", "With these "))
+    return (
+        f"On the {name} pairs, {head[0].lower()}{head[1:]}{comma}{rest}" if within else f"On the {name} pairs {order}"
+    )
 
 
 def _each(results: Sequence[Result]) -> Iterator[tuple[str, Result]]:

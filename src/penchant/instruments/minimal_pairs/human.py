@@ -49,11 +49,13 @@ class JudgementRow(BaseModel):
     rater: Text
     """A name for the person who judges, who judges a pair once."""
     dataset: Text | None = None
-    """The name of the pairs' file without its suffix; needed only where files have pairs of the same id."""
+    """The name of the pairs' file without its suffix; needed only where files have pairs of the same id. Where the
+    study has no such file, the pair is found by its two sentences."""
     good: Text | None = None
-    """The good sentence, if the table has it; must be unchanged."""
+    """The good sentence, if the table has it. A pair of which the id is another's, or none, is found by its two
+    sentences, which must be unchanged."""
     bad: Text | None = None
-    """The bad sentence, if the table has it; must be unchanged."""
+    """The bad sentence, if the table has it."""
     choice: Annotated[
         str | None, BeforeValidator(_choice), WithJsonSchema({"anyOf": [{"enum": ["good", "bad"]}, {"type": "null"}]})
     ] = None
@@ -122,14 +124,22 @@ class _Pairs:
 
     files: frozenset[str]
     by_id: Mapping[str, Mapping[str, Item]]
+    by_texts: Mapping[tuple[str, str], Sequence[Item]]
 
     @classmethod
     def of(cls, pair_sets: Sequence[PairSet]) -> _Pairs:
         by_id: dict[str, dict[str, Item]] = {}
+        by_texts: dict[tuple[str, str], list[Item]] = {}
         for pairs in pair_sets:
             for item in pairs.items:
                 by_id.setdefault(as_text(item.id), {})[as_text(pairs.name)] = item
-        return cls(frozenset(as_text(pairs.name) for pairs in pair_sets), by_id)
+                by_texts.setdefault((as_text(item.texts["good"]), as_text(item.texts["bad"])), []).append(item)
+        return cls(frozenset(as_text(pairs.name) for pairs in pair_sets), by_id, by_texts)
+
+    def of_texts(self, row: JudgementRow) -> Item | None:
+        """The one pair that has both sentences of a row; None where it lacks one, or several pairs have them."""
+        found = self.by_texts.get((row.good or "", row.bad or ""), ())
+        return found[0] if len(found) == 1 else None
 
 
 @dataclass(slots=True)
@@ -143,11 +153,18 @@ class _Reading:
     kinds: dict[Kind, tuple[Path, int]] = field(default_factory=dict)
     rows: int = 0
     halves: int = 0
+    by_texts: int = 0
+    unchecked: dict[Path, bool] = field(default_factory=dict)
 
     def take(self, row: JudgementRow, file: Path, line: int) -> None:
         """Check a row, and keep its judgement if it holds one."""
         self.rows += 1
-        item = self._item(row, file, line)
+        self.unchecked[file] = self.unchecked.get(file, True) and row.good is None and row.bad is None
+        item = self.pairs.of_texts(row)
+        if item is None or self._named(row, item):
+            item = self._item(row, file, line)
+        else:
+            self.by_texts += 1
         if item is None:
             return
         for role, text in (("good", row.good), ("bad", row.bad)):
@@ -168,11 +185,16 @@ class _Reading:
     def _refuse(self, message: str, file: Path, line: int, column: str, hint: str) -> None:
         self.errors.append(DataError(message, file=file, line=line, field=column, hint=hint))
 
+    def _named(self, row: JudgementRow, item: Item) -> bool:
+        """Whether the row names the pair: by its file and its id, or by an id that no other file has."""
+        dataset = as_text(item.labels["dataset"])
+        return row.pair == as_text(item.id) and row.dataset in (None, dataset)
+
     def _item(self, row: JudgementRow, file: Path, line: int) -> Item | None:
         """The pair of a row, or None and an error."""
         if row.dataset is not None and row.dataset not in self.pairs.files:
             known = nearest(row.dataset, self.pairs.files) or sorted(self.pairs.files)
-            hint = f"name the pairs' file without its suffix, such as {known[0]}"
+            hint = f"name the pairs' file without its suffix, such as {known[0]}, or give both sentences"
             self._refuse(f"there is no file of pairs called '{row.dataset}'", file, line, "dataset", hint)
             return None
         found = self.pairs.by_id.get(row.pair, {})
@@ -211,7 +233,18 @@ class _Reading:
             self.errors.append(DataError("holds no judgement", where=", ".join(map(str, files)), hint=hint))
 
     def cautions(self) -> Iterable[str]:
-        """What must be said of rows without a judgement."""
+        """What must be said of rows without a judgement, of pairs found by their sentences, and of tables that nothing
+        checks."""
+        if self.by_texts:
+            yield (
+                f"judgements: {of_all(self.by_texts, self.rows, 'rows', 'are')} of pairs that have another name there, "
+                "found by their two sentences"
+            )
+        for file in (file for file, lacks in self.unchecked.items() if lacks):
+            yield (
+                f"judgements: {file.name} has pairs by their ids alone, so that nothing shows whether they are still "
+                "the same: add the columns good and bad"
+            )
         empty = self.rows - sum(map(len, self.values.values()))
         if empty:
             half = f", {self.halves} of them with one of the two ratings" if self.halves else ""

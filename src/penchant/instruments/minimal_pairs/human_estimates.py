@@ -14,8 +14,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.counting import for_one, of_all
+from penchant.counting import counted, of_all
 from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
@@ -33,6 +34,9 @@ CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
 """The correlations within a paradigm, by whether ranks are correlated."""
 MEAN = "mean {} over {}"
+FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
+"""A correlation is estimated from at least so many pairs, of which so many differ from the value that most share, in
+Δmodel as in Δhuman, and where no larger share of resamples has none: fewer hang on single answers of single raters."""
 ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings": "Krippendorff's alpha (interval)"}
 
 
@@ -84,6 +88,9 @@ def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]
             for estimate in here.estimates():
                 by = {"dataset": name, "scope": scope, "group": group, "split": ALL, **estimate.by}
                 yield replace(estimate, by=by)
+            for estimate in here.as_they_are() if scope == "overall" else ():
+                by = {"dataset": name, "scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by}
+                yield replace(estimate, by=by)
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
@@ -92,11 +99,11 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
         return
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = items.filter(pl.col("dataset") == name)
-        lost = int((part["human_n"] == 0).sum())
-        if lost:
+        heard = int((part["human_n"] > 0).sum())
+        if heard < len(part):
             yield (
-                f"{name}: {of_all(lost, len(part), 'pairs')} nobody judged; {for_one(lost, 'they')} "
-                f"{for_one(lost, 'are')} left out of what is said of people"
+                f"{name}: {of_all(heard, len(part), 'pairs', 'have')} judgements; the others are left out of what is "
+                "said of people"
             )
 
 
@@ -127,6 +134,28 @@ class _Judged:
         for how in self.probe.normalisations():
             for estimate in self._of_model(deltas(self.items, how), judged, votes):
                 yield replace(estimate, by={"normalise": how, "raters": raters})
+
+    def as_they_are(self) -> Iterator[Estimate]:
+        """The shares and the ceiling with the paradigms as they are, where these are few."""
+        labels, noun = self._groups()
+        if not few(labels):
+            return
+        judged = judgements(self.items)
+        votes = majority(judged)
+        untied = votes != 0
+        kept = [label for label, inside in zip(labels, untied, strict=True) if inside]
+        raters = str(len(judged))
+        about_people = (
+            *fixed_share((votes + 1) / 2, labels, noun, self.probe.level, HUMAN_ACCURACY),
+            replace(ceiling(judged, level=self.probe.level, noun="pairs"), measure=fixed(CEILING, noun)),
+        )
+        for estimate in about_people:
+            yield replace(estimate, note=joined(self.lost, estimate.note), by={"normalise": "", "raters": raters})
+        for how in self.probe.normalisations():
+            credit = (np.sign(deltas(self.items, how)) * votes + 1) / 2
+            for estimate in fixed_share(credit[untied], kept, noun, self.probe.level, AGAINST_MAJORITY):
+                note = joined(self.lost, estimate.note)
+                yield replace(estimate, note=note, by={"normalise": how, "raters": raters})
 
     def _of_model(self, delta: Array, judged: Array, votes: Array) -> Iterator[Estimate]:
         untied = votes != 0
@@ -168,19 +197,49 @@ class _Judged:
         """The correlation within a group of one paradigm, or the mean over several."""
         labels, noun = self._groups()
         if len(set(labels)) == 1:
-            settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
-            found = correlation(delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", **settings)
-            return replace(found, measure=measure)
+            return replace(self._within(delta, judged, ranks=ranks), measure=measure)
         groups = np.array(labels)
         inside = {label: groups == label for label in dict.fromkeys(labels)}
+        enough = [not _too_few(delta[chosen], judged[:, chosen]) for chosen in inside.values()]
         within = np.array([left_out(delta[chosen], judged[:, chosen], ranks=ranks) for chosen in inside.values()])
-        known = ~np.isnan(within[:, 0])
+        known = ~np.isnan(within[:, 0]) & enough
         lost = int((~known).sum())
-        note = f"{of_all(lost, len(within), noun, 'have')} no correlation: left out" if lost else ""
+        note = f"{of_all(lost, len(within), noun, 'vary')} too little for a correlation: left out" if lost else ""
         whole, without = within[known, 0], within[known, 1:].T
+        if not len(whole):
+            return Estimate(
+                MEAN.format(measure, noun), np.nan, 0, level=self.probe.level, note=f"not estimated: {note}"
+            )
         found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1))
         n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
         return replace(found, measure=MEAN.format(measure, noun), n=n, note=joined(found.note, note))
+
+    def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
+        """The correlation over the pairs of one paradigm, or why there is none."""
+        nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
+        if few := _too_few(delta, judged):
+            return replace(nothing, note=f"not estimated: {few}")
+        settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
+        return correlation(
+            delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", most_lost=MOST_LOST, **settings
+        )
+
+
+def _too_few(delta: Array, judged: Array) -> str:
+    """Why pairs have no correlation that could be estimated: their number, or how few of them differ from the others;
+    empty where they have."""
+    told = [f"{counted(len(delta), 'pairs')}, fewer than {FEWEST}"] if len(delta) < FEWEST else []
+    for values, what in ((mean_judgements(judged), "judged"), (delta, "scored")):
+        apart = _apart(values)
+        if apart < FEWEST_APART:
+            told.append(f"{of_all(apart, len(values), 'pairs', 'are')} {what} unlike the others")
+    return ", ".join(told)
+
+
+def _apart(values: Array) -> int:
+    """How many values differ from the one that most have, but for rounding."""
+    _, times = np.unique(np.round(values, 9), return_counts=True)
+    return len(values) - int(times.max(initial=0))
 
 
 def _noted(estimate: Estimate, measure: str, told: str) -> Estimate:

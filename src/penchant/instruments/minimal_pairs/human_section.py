@@ -1,5 +1,5 @@
-"""What people judged of the pairs in a report: tables, a figure, the finding and how it was made. Rendering only: every
-number comes from a result. All are empty where nobody judged."""
+"""What people judged of the pairs in a report: tables and a figure. Rendering only: every number comes from a result.
+All are empty where nobody judged."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import polars as pl
 
 from penchant.counting import for_one
 from penchant.instruments.minimal_pairs.estimates import deltas
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
-    ALPHAS,
     CEILING,
     CORRELATIONS,
     HUMAN_ACCURACY,
@@ -23,7 +23,6 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
-from penchant.report.finding import MOST, Shown, levels, measured, sentences
 from penchant.report.tables import Number, Row, Table, estimate, models
 
 _PANELS = 12
@@ -32,14 +31,18 @@ _MANY = 10
 """Number of paradigms above which their table is a detail."""
 _BESIDE = 2
 _SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "stroke")
-_SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
-_DELTA = {
+DELTA = {
     "choices": "the share of raters who chose the acceptable sentence minus the share who chose the other",
     "ratings": "the mean over raters of the rating of the acceptable sentence minus that of the other",
 }
 
+_SO_FEW = (
+    " Over several paradigms intervals are about others like them, which a few hardly tell; as they are: with these "
+    "very paradigms, where they are fewer than ten, over the pairs within them."
+)
 
-def _judged(results: Sequence[Result]) -> Sequence[Result]:
+
+def judged(results: Sequence[Result]) -> Sequence[Result]:
     """The results that have judgements: all of a study or none."""
     return [result for result in results if kind_of(result.items)]
 
@@ -49,21 +52,26 @@ def _judged(results: Sequence[Result]) -> Sequence[Result]:
 
 def tables(results: Sequence[Result]) -> list[Table]:
     """The models against the raters, then the raters alone; each overall, and by paradigm where there are several."""
-    results = _judged(results)
+    results = judged(results)
     shown = []
     for scope in ("overall", "paradigm") if results else ():
         if scope == "paradigm" and not any(_several(result.summary) for result in results):
             continue
-        rows = [(result, _rows(result.summary, scope)) for result in results]
-        shown += [_of_models(rows, scope), _of_raters(rows[0][1], scope)]
+        rows = [(result, rows_about(result.summary, scope)) for result in results]
+        shown += [_of_models(rows, scope), _of_raters(results[0].summary, scope)]
     return [table for table in shown if table.rows]
 
 
 def _several(summary: pl.DataFrame) -> bool:
-    return int(_rows(summary, "paradigm")["group"].n_unique()) > 1
+    return int(rows_about(summary, "paradigm")["group"].n_unique()) > 1
 
 
-def _rows(summary: pl.DataFrame, scope: str) -> pl.DataFrame:
+def _few(summary: pl.DataFrame) -> bool:
+    """Whether some estimates about judgements are also given for the paradigms as they are."""
+    return len(rows_about(summary, AS_THEY_ARE)) > 0
+
+
+def rows_about(summary: pl.DataFrame, scope: str) -> pl.DataFrame:
     """The estimates about judgements, which name their raters; none where nobody judged a pair that was scored."""
     if "raters" not in summary.columns:
         return summary.clear()
@@ -89,52 +97,70 @@ def _of_models(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) -> Ta
     suffix, title, group = _named(scope)
     rows: dict[tuple[str, ...], list[Row]] = {}
     keys = ["dataset", "group", "normalise"]
+    few = not group and any(_few(result.summary) for result, _ in results)
     for result, frame in results:
+        fixed = rows_about(result.summary, AS_THEY_ARE)
         people = dict(frame.group_by(keys[:2], maintain_order=True))
         for key, part in frame.filter(pl.col("normalise") != "").group_by(keys, maintain_order=True):
             data, paradigm, how = map(str, key)
             chosen = part.filter(pl.col("measure") == AGAINST_MAJORITY).row(0, named=True)
+            these = fixed.filter(dataset=data)
             cells = (
                 *((data, paradigm) if group else (data,)),
                 how,
                 result.signature["model"],
                 int(chosen["n"]),
                 estimate(chosen, ".1f", scale=100),
+                *(_cells(these.filter(normalise=how), [AGAINST_MAJORITY], ".1f", 100) if few else ()),
                 *_cells(people[data, paradigm], [CEILING], ".1f", 100),
+                *(_cells(these.filter(normalise=""), [CEILING], ".1f", 100) if few else ()),
                 *_cells(part, list(CORRELATIONS.values()), "+.2f"),
             )
             rows.setdefault((data, paradigm, how), []).append(Row(cells, chosen["signature"]))
-    columns = ("data", *group, "score", "model", "pairs", "accuracy", "ceiling", "Pearson's r", "Spearman's ρ")
+    shares = _beside(("accuracy", "ceiling"), few)
+    columns = ("data", *group, "score", "model", "pairs", *shares, "Pearson's r", "Spearman's ρ")
     kind = kind_of(results[0][0].items) or "choices"
     over = "" if group else " Over several paradigms, the mean of the correlations within them."
     note = (
         "Accuracy in percent against the sentence that most raters prefer; pairs with a tied majority are left out, a "
         "tie of the model counts one half. Ceiling: each rater against the majority of the others, averaged over "
         f"raters. Correlations of Δmodel, the score of the acceptable sentence minus that of the other, and Δhuman: "
-        f"{_DELTA[kind]}.{over} Pairs that nobody judged are left out."
+        f"{DELTA[kind]}.{over} Pairs that nobody judged are left out.{_SO_FEW if few else ''}"
     )
     ordered = tuple(row for several in rows.values() for row in several)
     heading = f"Model and human judgements{title}"
     detail = bool(group) and len({key[:2] for key in rows}) > _MANY
-    return Table(f"human{suffix}", heading, columns, ordered, note, detail=detail, first=("accuracy", "ceiling"))
+    return Table(f"human{suffix}", heading, columns, ordered, note, detail=detail, first=shares)
 
 
-def _of_raters(frame: pl.DataFrame, scope: str) -> Table:
+def _beside(names: tuple[str, str], few: bool) -> tuple[str, ...]:
+    """The columns of two shares, each with that of the paradigms as they are if there are `few`."""
+    return tuple(head for name in names for head in (name, *((f"{name}, {AS_THEY_ARE}",) if few else ())))
+
+
+def _of_raters(summary: pl.DataFrame, scope: str) -> Table:
     """One row per data set and group: what raters prefer, and how far they agree."""
     suffix, title, group = _named(scope)
+    frame, fixed = rows_about(summary, scope), rows_about(summary, AS_THEY_ARE).filter(pl.col("normalise") == "")
+    few = not group and _few(summary)
     rows = []
     about = frame.filter(pl.col("normalise") == "")
     for key, part in about.group_by(["dataset", "group"], maintain_order=True):
         first = part.filter(pl.col("measure") == HUMAN_ACCURACY).row(0, named=True)
         shares = _cells(part, [HUMAN_ACCURACY, CEILING], ".1f", 100)
+        if few:
+            these = _cells(fixed.filter(dataset=str(key[0])), [HUMAN_ACCURACY, CEILING], ".1f", 100)
+            shares = [cell for both in zip(shares, these, strict=True) for cell in both]
         alpha = _cells(part, ["Krippendorff"], "+.2f")
         names = tuple(map(str, key)) if group else (str(key[0]),)
         rows.append(Row((*names, int(first["raters"]), int(first["n"]), *shares, *alpha), first["signature"]))
-    columns = ("data", *group, "raters", "pairs", "majority", "rater against others", "Krippendorff's α")
+    heads = _beside(("majority", "rater against others"), few)
+    columns = ("data", *group, "raters", "pairs", *heads, "Krippendorff's α")
     note = (
         "Majority: percent of pairs of which most raters prefer the acceptable sentence, a tied majority counting one "
         "half; the interval is for other pairs and these raters. α is near 0 where nearly all choose the same "
         "sentence, however much they agree; read it with the column before it."
+        f"{_SO_FEW if few else ''}"
     )
     detail = bool(group) and len(rows) > _MANY
     return Table(f"raters{suffix}", f"Raters and their agreement{title}", columns, tuple(rows), note, detail=detail)
@@ -145,7 +171,7 @@ def _of_raters(frame: pl.DataFrame, scope: str) -> Table:
 
 def figures(results: Sequence[Result]) -> list[Figure]:
     """For each data set, Δmodel against Δhuman: a panel for every paradigm, a mark for every pair and model."""
-    results = _judged(results)
+    results = judged(results)
     if not results:
         return []
     heard = results[0].items.filter(pl.col("human_n") > 0)
@@ -176,7 +202,7 @@ def _scatter(name: str, suffix: str, results: Sequence[Result]) -> Figure:
     return Figure(
         f"human{suffix}",
         f"{name}: Δmodel against Δhuman",
-        f"For each paradigm of {name} a mark for every pair and model. Across: Δhuman, {_DELTA[kind]}. Up: Δmodel, the "
+        f"For each paradigm of {name} a mark for every pair and model. Across: Δhuman, {DELTA[kind]}. Up: Δmodel, the "
         f"score ({how}) of the acceptable sentence minus that of the other. Right of and above the lines, people and "
         f"the model prefer the acceptable sentence.{left_out}",
         alt.concat(*panels, columns=_BESIDE),
@@ -225,68 +251,3 @@ def _panel(rows: list[dict[str, Any]], names: list[str], title: str, reach: floa
         none.mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(**{axis: "zero:Q"}) for axis in ("x", "y")
     ]
     return alt.layer(*lines, points).properties(width=320, height=200, title=title)
-
-
-# Words --------------------------------------------------------------------------------------------------------------
-
-
-def finding(results: Sequence[Result]) -> list[str]:
-    """How often each model prefers what most raters prefer, and the raters' own ceiling; of the first score."""
-    results = _judged(results)
-    texts = []
-    names = results[0].summary["dataset"].unique(maintain_order=True).to_list() if results else []
-    for name in names[:MOST]:
-        own = [(model, _overall(result, name)) for model, result in zip(models(results), results, strict=True)]
-        known = [(model, rows[AGAINST_MAJORITY]) for model, rows in own if AGAINST_MAJORITY in rows]
-        if not known or not measured([row for _, row in known]):
-            continue
-        place = f"{name}: the" if len(names) > 1 else "The"
-        texts.append(f"{place} sentence that most raters prefer is more probable: {levels(known, _SHARE, '50%')}")
-        ceiling = own[0][1].get(CEILING)
-        if ceiling and measured([ceiling]):
-            texts.append(f"A rater agrees with the majority of the others in {_SHARE.number(ceiling)}")
-    return sentences(*texts)
-
-
-def _overall(result: Result, name: str) -> dict[str, dict[str, Any]]:
-    """The estimates of a data set about judgements, by measure; of models by the first score."""
-    rows = _rows(result.summary, "overall").filter(pl.col("dataset") == name)
-    found: dict[str, dict[str, Any]] = {}
-    for row in rows.iter_rows(named=True):
-        found.setdefault(row["measure"], row)
-    return found
-
-
-def methods(results: Sequence[Result]) -> list[str]:
-    """How people's judgements were used."""
-    results = _judged(results)
-    if not results:
-        return []
-    kind = kind_of(results[0].items) or "choices"
-    asked = (
-        "chose the better sentence of each pair"
-        if kind == "choices"
-        else "rated both sentences of each pair; who rates the acceptable one higher prefers it"
-    )
-    return [
-        f"Raters {asked}. Human accuracy is the share of pairs of which most raters prefer the acceptable sentence, a "
-        "tied majority counting one half. A model is held against the majority where that is not tied. Its ceiling is "
-        "each rater against the majority of the other raters, over pairs that three or more judged, averaged over "
-        "raters. Δhuman is "
-        f"{_DELTA[kind]}; Δmodel is the difference of the scores. They are correlated within each paradigm, and over "
-        "several the mean of those correlations is given. Raters are a sample, as the pairs are: both are drawn, each "
-        "independently of the other [@owen2007]. The truth of a correlation is what as many other raters would give. "
-        f"Agreement is {ALPHAS[kind]} over {'choices' if kind == 'choices' else 'differences of ratings'} "
-        "[@krippendorff2019]. Pairs that nobody judged are left out and counted.",
-    ]
-
-
-def limits(results: Sequence[Result]) -> list[str]:
-    """What the judgements can and cannot show."""
-    if not _judged(results):
-        return []
-    return [
-        "Raters are compared with each other under one rater less than the model is: the ceiling is an orientation, "
-        "not a bound, and a model may exceed it. Where nearly all raters choose the same sentence, correlations and "
-        "Krippendorff's alpha have little to go by, and are low although people agree."
-    ]

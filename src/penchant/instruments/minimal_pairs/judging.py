@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from penchant.corpus.sampling import spread
 from penchant.errors import MethodError, one_of
 from penchant.instruments.minimal_pairs.data import read_many
 from penchant.rating.tasks import Point, Question, Task, Wishes
+from penchant.records import Item
 from penchant.tables.places import SET_FILE
 
 CHOICE, SENTENCES = "choice", "sentences"
@@ -18,9 +21,10 @@ _RATE = """Each page shows a sentence. Say how **natural** it sounds to you, fro
 
 
 def task(target: str, wishes: Wishes) -> Task | None:
-    """The pairs of a table, or of the tables in a directory; None for another target. Raises DataError, MethodError."""
+    """The pairs of a table, of the tables in a directory, or of a study; None for another target. Raises DataError,
+    MethodError."""
     path = Path(target)
-    if not path.exists() or path.suffix.lower() in (".yaml", ".yml"):
+    if not path.exists() or (path.suffix.lower() in (".yaml", ".yml") and not wishes.files):
         return None
     if path.is_dir() and any((path / name).exists() for name in (SET_FILE, "manifest.json", "signature.txt")):
         return None
@@ -28,14 +32,14 @@ def task(target: str, wishes: Wishes) -> Task | None:
     if way not in (CHOICE, SENTENCES):
         raise MethodError(f"unknown task '{way}'", where="--task", hint=one_of(way, (CHOICE, SENTENCES)))
     questions = []
-    for pairs in read_many([path]):
-        for item in pairs.items:
-            good, bad = item.texts["good"], item.texts["bad"]
-            key = {"dataset": item.labels["dataset"], "pair": item.id, "good": good, "bad": bad}
-            if way == CHOICE:
-                questions.append(Question(key, good, other=bad))
-            else:
-                questions += [Question({**key, "side": side}, item.texts[side]) for side in ("good", "bad")]
+    every = [item for pairs in read_many(wishes.files or [path], wishes.columns) for item in pairs.items]
+    for item in _drawn(every, wishes) if wishes.per_group else every:
+        good, bad = item.texts["good"], item.texts["bad"]
+        key = {"dataset": item.labels["dataset"], "pair": item.id, "good": good, "bad": bad}
+        if way == CHOICE:
+            questions.append(Question(key, good, other=bad))
+        else:
+            questions += [Question({**key, "side": side}, item.texts[side]) for side in ("good", "bad")]
     if way == CHOICE:
         asked = wishes.question or "Which sentence sounds better?"
         return Task(
@@ -51,3 +55,22 @@ def task(target: str, wishes: Wishes) -> Task | None:
         layout="sides",
         instructions=_RATE,
     )
+
+
+def _drawn(items: Sequence[Item], wishes: Wishes) -> list[Item]:
+    """Some pairs of every group, in their order, drawn with the seed by their sentences alone."""
+    groups: dict[tuple[str, str], list[tuple[int, Item]]] = {}
+    for place, item in enumerate(items):
+        groups.setdefault((item.labels["dataset"], item.labels["paradigm"]), []).append((place, item))
+    drawn = [
+        each
+        for members in groups.values()
+        for each in spread(
+            members,
+            wishes.per_group,
+            seed=wishes.seed,
+            content=lambda one: (one[1].texts["good"], one[1].texts["bad"]),
+            group=lambda one: "",
+        )
+    ]
+    return [item for _, item in sorted(drawn, key=lambda one: one[0])]

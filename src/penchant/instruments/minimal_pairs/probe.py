@@ -22,7 +22,7 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
-from penchant.instruments.minimal_pairs.estimates import DIFFERENCE, line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
 from penchant.instruments.session import Session
@@ -72,7 +72,11 @@ class PairProbe(Probe):
 
     limited: ClassVar[str] = "pairs"
     difference_scale: ClassVar[Scale] = Scale(
-        {DIFFERENCE: 1}, "give a share of pairs, such as 0.05 for 5 points", 100, "percentage points", ".1f"
+        dict.fromkeys(DIFFERENCES, 1),
+        "give a share of pairs, such as 0.05 for 5 points",
+        100,
+        "percentage points",
+        ".1f",
     )
 
     method: str | None = None
@@ -189,10 +193,11 @@ class MinimalPairs(PairProbe):
     """The columns of a plain table, where they are not called good, bad, group and id; naming any makes the files plain
     tables."""
     human: Annotated[Paths | None, CITED, Table(COLUMNS)] = None
-    """Tables of people's judgements of the pairs: columns pair (its id) and rater, and either choice (good or bad) or
-    rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its suffix)
-    where files have pairs of the same id; good and bad, if there, must be unchanged. An empty cell is no judgement. The
-    model is then held against the majority of the raters and correlated with them. Default: none."""
+    """Tables of people's judgements of all pairs or some: columns pair (its id) and rater, and either choice (good or
+    bad) or rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its
+    suffix) where files have pairs of the same id; good and bad, by which a pair is found that has another name there,
+    must be unchanged. An empty cell is no judgement. The model is then held against the majority of the raters and
+    correlated with them. Default: none."""
 
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 

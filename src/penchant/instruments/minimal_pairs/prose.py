@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penchant.instruments.minimal_pairs import human_section
+from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.section import roles
 from penchant.records import Result
 from penchant.report.tables import literal
@@ -54,7 +54,7 @@ def methods(results: Sequence[Result]) -> list[str]:
         "line in |A|−|U| stands in for the levels. A penalty draws it towards one half where there are few pairs. "
         "Several paradigms, or in CrowS-Pairs bias types, are taken as a sample: intervals and tests are about others "
         "like them, and wide where there are only two or three. Two models are compared pair by pair.",
-        *human_section.methods(results),
+        *human_prose.methods(results),
     ]
 
 
@@ -73,4 +73,4 @@ def limits(results: Sequence[Result]) -> list[str]:
             "stereotypical one is more probable, 50 being no preference. Names, frequencies and lengths move it too, "
             "and many of its pairs have known faults."
         )
-    return [*paragraphs, *human_section.limits(results)]
+    return [*paragraphs, *human_prose.limits(results)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
@@ -22,6 +23,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     credits,
     deltas,
 )
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed
 from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.lines import line_fits
@@ -34,7 +36,13 @@ T = TypeVar("T")
 Key: TypeAlias = tuple[str, ...]
 """What a row is about: data set, group if any, score, model."""
 _COLUMNS = ("pairs", ALL, *SPLITS, "length-adjusted")
+_FIXED = ("all, as they are", "p of 50%")
+"""The columns of all pairs with their paradigms as they are."""
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
+_SO_FEW = (
+    " Of several paradigms (in CrowS-Pairs bias types) intervals are about others like them, which a few hardly tell. "
+    "As they are: with these very paradigms, where they are fewer than ten, over the pairs within them, and its p."
+)
 _OF_HALF = " p: of 50% on all pairs, adjusted over the paradigms of a data set, model and score."
 
 
@@ -60,29 +68,38 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
     rows: dict[Key, tuple[dict[str, Number | int | P], str]] = {}
     columns = (*_COLUMNS, "p of 50% (Holm)") if scope == "paradigm" else _COLUMNS
     chosen = (pl.col("scope") == scope) & pl.col("measure").is_in([ACCURACY, ADJUSTED])
+    if scope == "overall":
+        chosen |= (pl.col("scope") == AS_THEY_ARE) & pl.col("measure").str.starts_with(f"{ACCURACY}, ")
     for result in results:
         for row in result.summary.filter(chosen).iter_rows(named=True):
             key = (row["dataset"], *((row["group"],) if group else ()), row["normalise"], result.signature["model"])
             cells, _ = rows.setdefault(key, ({}, row["signature"]))
-            if row["measure"] == ADJUSTED:
+            if is_fixed(row["measure"]):
+                cells |= dict(zip(_FIXED, (estimate(row, ".1f", scale=100), P(row["p"])), strict=True))
+            elif row["measure"] == ADJUSTED:
                 cells["length-adjusted"] = estimate(row, ".1f", scale=100)
             elif row["split"] == ALL:
                 cells["pairs"], cells[ALL] = row["n"], estimate(row, ".1f", scale=100)
                 cells["p of 50% (Holm)"] = P(row["p_holm"])
             else:
                 cells[row["split"]] = estimate(row, ".1f", scale=100, count=True)
+    few = any(_FIXED[0] in cells for cells, _ in rows.values())
+    if few:
+        columns = (*_COLUMNS[:2], *_FIXED, *_COLUMNS[2:])
+    none: dict[str, Number | P] = {_FIXED[0]: Number(), _FIXED[1]: P(math.nan)}
     return Table(
         name,
         title,
         ("data", *group, "score", "model", *columns),
         tuple(
-            Row((*key, *(cells[column] for column in columns)), signature)
+            Row((*key, *({**none, **cells}[column] for column in columns)), signature)
             for key, (cells, signature) in _interleaved(rows)
         ),
         "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
         "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
-        f"intercept for every paradigm. A tie counts one half.{_OF_HALF if scope == 'paradigm' else ''}",
-        first=("pairs", ALL, "A=U", "length-adjusted"),
+        f"intercept for every paradigm. A tie counts one half.{_OF_HALF if scope == 'paradigm' else ''}"
+        f"{_SO_FEW if few else ''}",
+        first=("pairs", ALL, _FIXED[0], "A=U", "length-adjusted"),
     )
 
 
@@ -130,8 +147,10 @@ def _stereotypes(results: Sequence[Result]) -> list[Table]:
     parts = {"stereotype": [ALL, "stereo", "antistereo"], "stereotype-by-kind": []}
     rows: dict[str, dict[Key, Row]] = {name: {} for name in parts}
     for result in results:
-        for row in result.summary.filter(pl.col("scope") == "stereotype").iter_rows(named=True):
-            key = (row["dataset"], row["group"], row["normalise"], result.signature["model"])
+        stereotype = pl.col("measure").str.starts_with(STEREOTYPE)
+        for row in result.summary.filter(stereotype).iter_rows(named=True):
+            group = f"{ALL}, bias types {AS_THEY_ARE}" if is_fixed(row["measure"]) else row["group"]
+            key = (row["dataset"], group, row["normalise"], result.signature["model"])
             name = "stereotype" if row["group"] in parts["stereotype"] else "stereotype-by-kind"
             adjusted = (P(row["p_holm"]),) if name == "stereotype-by-kind" else ()
             cells = (*key, row["n"], estimate(row, ".1f"), P(row["p"]), *adjusted)

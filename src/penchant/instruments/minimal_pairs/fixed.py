@@ -1,0 +1,90 @@
+"""Estimates about the paradigms that there are, beside those that take them as a sample of others.
+
+An interval over four paradigms says what other paradigms like them would give, which four can hardly tell. Where there
+are so few, the same number is also given for these paradigms as they are, over the pairs within them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.records import Estimate
+from penchant.report.finding import Estimated, Shown, levels
+from penchant.stats.fixed_strata import fixed_strata_share
+
+FEW = 10
+"""So many paradigms are enough to speak of others like them alone."""
+AS_THEY_ARE = "as they are"
+"""The scope of estimates about the paradigms that there are."""
+_OVER = re.compile(r"over (?P<number>\d+) (?P<noun>paradigms|bias types)\b")
+
+
+def fixed(measure: str, noun: str) -> str:
+    """The name of a measure where the paradigms are no sample; `noun` is what they are called."""
+    return f"{measure}, {noun} {AS_THEY_ARE}"
+
+
+def is_fixed(measure: str) -> bool:
+    """Whether a measure is about the paradigms that there are."""
+    return measure.endswith(f" {AS_THEY_ARE}")
+
+
+def few(labels: Collection[str]) -> bool:
+    """Whether pairs come in several groups, too few to speak of other groups alone."""
+    return 1 < len(set(labels)) < FEW
+
+
+def fixed_share(
+    credit: NDArray[np.float64], labels: Sequence[str], noun: str, level: float, measure: str, *, against: float = 0.5
+) -> Iterator[Estimate]:
+    """Mean credit of pairs whose groups are taken as they are, with a test; nothing where groups are one or many."""
+    if few(labels):
+        estimate = fixed_strata_share(credit, labels, against=against, level=level, noun=noun)
+        yield replace(estimate, measure=fixed(measure, noun))
+
+
+# In words ------------------------------------------------------------------------------------------------------------
+
+
+def drawn(rows: Iterable[Estimated]) -> str:
+    """What some estimates say something of, as an "if" at the head of a sentence; empty where they are not made over
+    groups."""
+    found = next(filter(None, (_OVER.search(row["how"] or "") for row in rows)), None)
+    return f"If other {found['noun']} were drawn ({found['number']} {found['noun']})" if found else ""
+
+
+def these(rows: Sequence[Estimated]) -> str:
+    """The same of estimates about the groups that there are."""
+    return f"With these {_noun(rows[0])} as they are" if rows else ""
+
+
+def _noun(row: Estimated) -> str:
+    return str(row["measure"]).rpartition(", ")[2].removesuffix(f" {AS_THEY_ARE}")
+
+
+def levels_of(
+    start: str,
+    rows: Iterable[tuple[str, Estimated | None]],
+    fixed: Iterable[tuple[str, Estimated | None]],
+    how: Shown,
+    apart: str = "50%",
+    *,
+    tested: bool = False,
+    place: str = "",
+) -> Iterator[str]:
+    """The number of each model in one or two sentences: of other groups like those that there are, and, where these are
+    few, with them as they are. `start` says what the number is, `place` of which data set, if of several."""
+    known, few = ([(model, row) for model, row in each if row is not None] for each in (rows, fixed))
+    each = levels(known, how, apart, tested=tested)
+    if each:
+        over = drawn(row for _, row in known)
+        yield f"{start}{f', {over[0].lower()}{over[1:]}' if over else ''}: {each}"
+    each = levels(few, how, apart)
+    if each:
+        head = these([row for _, row in few])
+        yield f"{place}, {head[0].lower()}{head[1:]}: {each}" if place else f"{head}: {each}"

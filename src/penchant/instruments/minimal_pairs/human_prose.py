@@ -1,0 +1,88 @@
+"""What people judged of the pairs in words: the finding, how it was made, and what it can show. Every number comes from
+a result. All are empty where nobody judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, levels_of, these
+from penchant.instruments.minimal_pairs.human_estimates import AGAINST_MAJORITY, ALPHAS, CEILING, kind_of
+from penchant.instruments.minimal_pairs.human_section import DELTA, judged, rows_about
+from penchant.records import Result
+from penchant.report.finding import MOST, Shown, measured, sentences
+from penchant.report.tables import models
+
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
+
+
+def finding(results: Sequence[Result]) -> list[str]:
+    """How often each model prefers what most raters prefer, and the raters' own ceiling; of the first score."""
+    results = judged(results)
+    texts: list[str] = []
+    names = results[0].summary["dataset"].unique(maintain_order=True).to_list() if results else []
+    for name in names[:MOST]:
+        own = [(model, _overall(result, name)) for model, result in zip(models(results), results, strict=True)]
+        known = [(model, rows[AGAINST_MAJORITY]) for model, rows in own if AGAINST_MAJORITY in rows]
+        if not known or not measured([row for _, row in known]):
+            continue
+        several = len(names) > 1
+        fixed = [(model, _first(rows, f"{AGAINST_MAJORITY}, ")) for model, rows in own]
+        start = f"{f'{name}: the' if several else 'The'} sentence that most raters prefer is more probable"
+        texts += levels_of(start, known, fixed, _SHARE, place=name if several else "")
+        ceiling = _first(own[0][1], f"{CEILING}, ") or own[0][1].get(CEILING)
+        if ceiling and measured([ceiling]):
+            over = these([ceiling]) if is_fixed(ceiling["measure"]) else ""
+            agrees = f"a rater agrees with the majority of the others in {_SHARE.number(ceiling)}"
+            texts.append(f"{over}, {agrees}" if over else f"A{agrees[1:]}")
+    return sentences(*texts)
+
+
+def _overall(result: Result, name: str) -> dict[str, dict[str, Any]]:
+    """The estimates of a data set about judgements, by measure; of models by the first score."""
+    found: dict[str, dict[str, Any]] = {}
+    for scope in ("overall", AS_THEY_ARE):
+        for row in rows_about(result.summary, scope).filter(pl.col("dataset") == name).iter_rows(named=True):
+            found.setdefault(row["measure"], row)
+    return found
+
+
+def _first(rows: Mapping[str, dict[str, Any]], start: str) -> dict[str, Any] | None:
+    return next((row for measure, row in rows.items() if measure.startswith(start)), None)
+
+
+def methods(results: Sequence[Result]) -> list[str]:
+    """How people's judgements were used."""
+    results = judged(results)
+    if not results:
+        return []
+    kind = kind_of(results[0].items) or "choices"
+    asked = (
+        "chose the better sentence of each pair"
+        if kind == "choices"
+        else "rated both sentences of each pair; who rates the acceptable one higher prefers it"
+    )
+    return [
+        f"Raters {asked}. Human accuracy is the share of pairs of which most raters prefer the acceptable sentence, a "
+        "tied majority counting one half. A model is held against the majority where that is not tied. Its ceiling is "
+        "each rater against the majority of the other raters, over pairs that three or more judged, averaged over "
+        "raters. Δhuman is "
+        f"{DELTA[kind]}; Δmodel is the difference of the scores. They are correlated within each paradigm, and over "
+        "several the mean of those correlations is given. Raters are a sample, as the pairs are: both are drawn, each "
+        "independently of the other [@owen2007]. The truth of a correlation is what as many other raters would give. "
+        f"Agreement is {ALPHAS[kind]} over {'choices' if kind == 'choices' else 'differences of ratings'} "
+        "[@krippendorff2019]. Pairs that nobody judged are left out and counted.",
+    ]
+
+
+def limits(results: Sequence[Result]) -> list[str]:
+    """What the judgements can and cannot show."""
+    if not judged(results):
+        return []
+    return [
+        "Raters are compared with each other under one rater less than the model is: the ceiling is an orientation, "
+        "not a bound, and a model may exceed it. Where nearly all raters choose the same sentence, correlations and "
+        "Krippendorff's alpha have little to go by, and are low although people agree."
+    ]

@@ -1,0 +1,135 @@
+"""A few paradigms that were chosen: what is said of others like them, and of these as they are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import stats
+
+import penchant as pc
+from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
+from penchant.records import Result, Signature
+
+SECTION = MINIMAL_PAIRS.section
+
+
+def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: str = "d", **more: Any) -> Result:
+    """A model that gets these pairs of each paradigm right; three raters choose good of all but the first pair."""
+    rows = [
+        {"dataset": data, "file": data, "id": f"{paradigm}-{i}", "good": f"{paradigm} {i}.", "bad": "no."}
+        | {"paradigm": paradigm, "phenomenon": "ph", "score_good": float(each), "score_bad": 0.5, "difference": 0}
+        | {"tokens_good": 3, "tokens_bad": 3}
+        for paradigm, credits in right.items()
+        for i, each in enumerate(credits)
+    ]
+    frame = pl.DataFrame(rows)
+    if judged:
+        choices = [[1.0, 1.0, -1.0 if i % 18 == 0 else 1.0] if i % 18 < judged else [] for i in range(len(rows))]
+        frame = frame.with_columns(
+            human_n=pl.Series([len(each) for each in choices], dtype=pl.Int32),
+            human_good=pl.Series([(sum(c) + 3) / 6 if c else None for c in choices], dtype=pl.Float64),
+            human_raters=pl.Series([[0, 1, 2][: len(c)] for c in choices], dtype=pl.List(pl.Int32)),
+            human_choices=pl.Series(choices, dtype=pl.List(pl.Float64)),
+        )
+    fields = {"data": "d#1", "normalise": "none", "acceptable": "good", "method": "lp"}
+    signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
+    return pc.MinimalPairs(data=["d"]).result(pc.Measured(frame), signature)
+
+
+def models(**more: Any) -> list[Result]:
+    """Two models on four paradigms of 18 pairs, that differ in 24 pairs one way and in 5 the other."""
+    a = {p: [1] * 18 for p in "abc"} | {"d": [1] * 3 + [0] * 15}
+    b = {"a": [1] * 10 + [0] * 8, "b": [1] * 10 + [0] * 8, "c": [1] * 10 + [0] * 8, "d": [1] * 8 + [0] * 10}
+    return [result("m1", a, **more), result("m2", b, **more)]
+
+
+def rows(frame: pl.DataFrame, measure: str) -> dict[str, Any]:
+    found = frame.filter(pl.col("measure") == measure, pl.col("split") == "all")
+    assert len(found) == 1
+    return found.row(0, named=True)
+
+
+def test_both_answers_stand_beside_each_other() -> None:
+    both = models()
+    compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
+    sampled = rows(compared.filter(scope="overall"), "accuracy difference")
+    fixed = rows(compared, "accuracy difference, paradigms as they are")
+    assert sampled["value"] == fixed["value"] == pytest.approx((24 - 5) / 72) and fixed["n"] == 72
+    assert (fixed["first_better"], fixed["second_better"]) == (24, 5)
+    assert sampled["low"] < 0 < fixed["low"] and fixed["p"] < 0.001 < 0.05 < sampled["p"]
+    test = stats.binomtest(5, 29)
+    assert fixed["p"] == pytest.approx(test.pvalue - stats.binom(29, 0.5).pmf(5))  # mid-p
+    assert fixed["scope"] == "as they are" and compared["scope"].to_list().count("overall") == 2
+    told = SECTION.finding(both, compared)
+    assert told[0].startswith(
+        "The acceptable sentence is more probable in this share of pairs, if other paradigms were drawn (4 paradigms): "
+        "m1 79.2% ["
+    )
+    assert told[1].startswith("With these paradigms as they are: m1 79.2% [") and "m2 52.8%" in told[1]
+    assert told[1].endswith("m2 cannot be told apart from 50%.")
+    assert told[2].startswith("If other paradigms were drawn (4 paradigms), m1 and m2 cannot be told apart: +26.4")
+    assert told[3].startswith("With these paradigms as they are, m1 prefers the acceptable sentence more often than m2")
+    assert told[3].endswith("n = 72 pairs, 24 to 5 where they differ.")
+    (table,) = (table for table in SECTION.compared(compared) if table.name == "differences")
+    assert [row.cells[table.columns.index("over")] for row in table.rows[:2]] == ["other paradigms", "these paradigms"]
+
+
+def test_accuracy_with_its_test_stands_in_the_table() -> None:
+    both = models()
+    table = SECTION.tables(both)[0]
+    heads = table.columns
+    assert "all, as they are" in heads and "p of 50%" in heads
+    row = rows(both[0].summary, "accuracy, paradigms as they are")
+    # 57 of 72, of which three paradigms are certain: the error is that within the fourth, and what Wilson adds.
+    assert row["value"] == 57 / 72 and row["p"] < 1e-6
+    assert row["high"] - row["low"] < 0.12 < 0.9 < rows(both[0].summary.filter(scope="overall"), "accuracy")["high"]
+    assert str(table.rows[0].cells[heads.index("all, as they are")]).startswith("79.2 [")
+
+
+def test_people_too() -> None:
+    first = result("m", {p: [1] * 9 + [0] * 9 for p in "abcd"}, judged=5)
+    people = rows(first.summary, "human accuracy (majority of raters), paradigms as they are")
+    assert (people["value"], people["n"]) == (1.0, 20) and people["low"] == pytest.approx(0.8389, abs=1e-4)  # Wilson
+    against = rows(first.summary, "accuracy against the majority of raters, paradigms as they are")
+    assert against["value"] == 1.0 and "52 of 72 pairs nobody judged" in against["note"]
+    named = {table.name: table for table in SECTION.tables([first])}
+    assert "accuracy, as they are" in named["human"].columns and "majority, as they are" in named["raters"].columns
+    said = SECTION.finding([first], None)
+    assert any(text.startswith("With these paradigms as they are, a rater agrees") for text in said)
+
+
+@pytest.mark.parametrize("paradigms", [1, 10])
+def test_one_or_many_paradigms_have_one_answer(paradigms: int) -> None:
+    draw = np.random.default_rng(0)
+    right = {f"p{n}": draw.integers(0, 2, 12).tolist() for n in range(paradigms)}
+    other = {f"p{n}": draw.integers(0, 2, 12).tolist() for n in range(paradigms)}
+    both = [result("m1", right, judged=18), result("m2", other, judged=18)]
+    compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
+    for frame in (both[0].summary, compared):
+        assert not frame["measure"].str.contains("as they are").any() and "as they are" not in frame["scope"]
+    assert not any("as they are" in text for text in SECTION.finding(both, compared))
+    assert not any("as they are" in head for table in SECTION.tables(both) for head in table.columns)
+
+
+def test_bias_types_too() -> None:
+    types = {"stereo": [1] * 12 + [0] * 6}
+    first = result("m", types, data="crows-pairs")
+    frame = first.items.with_columns(pl.Series("phenomenon", ["age", "class", "gender"] * 6))
+    again = pc.MinimalPairs(data=["d"]).result(pc.Measured(frame), first.signature)
+    row = rows(again.summary, "stereotype score, bias types as they are")
+    assert row["value"] == pytest.approx(200 / 3) and row["low"] > 40
+    shown = next(table for table in SECTION.tables([again]) if table.name == "stereotype")
+    assert [row.cells[1] for row in shown.rows][:2] == ["all", "all, bias types as they are"]
+
+
+def test_on_fair_and_original_pairs() -> None:
+    both = models(data="fair")
+    compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
+    told = FAIR_PAIRS.section.finding(both, compared)
+    assert told[0].startswith(
+        "On the fair pairs, if other paradigms were drawn (4 paradigms), m1 and m2 cannot be told"
+    )
+    assert told[1].startswith("On the fair pairs, with these paradigms as they are, m1 is above m2: +26.4")
