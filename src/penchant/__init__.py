@@ -8,7 +8,8 @@
     load                                   a model by name, directory or file
     score, fill, embed                     sentences, gaps and words under a model
     MinimalPairs, FairPairs, Cloze,        instruments: INSTRUMENT(data, …).run(model) gives a Result: items, summary,
-    Values, WEAT, SEAT, CEAT, LogProbBias  signature and charts(); help(pc.Cloze) explains every parameter
+    Values, WEAT, SEAT, CEAT,              signature and charts(); help(pc.Cloze) explains every parameter
+    LogProbBias, StereoSet
     compare                                the differences between two results
     check, audit                           is a model fit to be measured; are the token lengths of pairs equal
     run, report, export                    whole studies, as the commands of these names

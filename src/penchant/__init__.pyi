@@ -30,6 +30,7 @@ from .instruments.minimal_pairs.fair import FairPairs as FairPairs
 from .instruments.minimal_pairs.probe import MinimalPairs as MinimalPairs
 from .instruments.result import Result as Result
 from .instruments.session import Session as Session
+from .instruments.stereoset.probe import StereoSet as StereoSet
 from .instruments.values.data import read_values as read_values
 from .instruments.values.probe import Values as Values
 from .instruments.values.survey import read_survey as read_survey
