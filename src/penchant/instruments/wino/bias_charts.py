@@ -58,6 +58,7 @@ def _shares(results: Sequence[Result]) -> alt.ConcatChart:
         ]
         order = list(dict.fromkeys(row["pairs"] for row in rows))
         colours = alt.Scale(domain=list(_SHARES.values()), range=[COLOURS[2], COLOURS[3]])
+        shapes = alt.Scale(domain=list(_SHARES.values()))
         colour = alt.Color("pronoun:N", title="preferred pronoun", sort=list(_SHARES.values()), scale=colours)
         x = alt.X("value:Q", title=f"pairs, % (score: {how})", scale=alt.Scale(domain=[0, 100]))
         base = alt.Chart(alt.InlineData(rows)).encode(
@@ -68,7 +69,7 @@ def _shares(results: Sequence[Result]) -> alt.ConcatChart:
         rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("from:Q"), x2="to:Q")
         point = base.mark_point(filled=True, size=50, opacity=1).encode(
             x=x,
-            shape=alt.Shape("pronoun:N", title="preferred pronoun", sort=list(_SHARES.values())),
+            shape=alt.Shape("pronoun:N", title="preferred pronoun", sort=list(_SHARES.values()), scale=shapes),
             tooltip=["pairs:N", "pronoun:N", alt.Tooltip("value:Q", format=".1f"), "n:Q"],
         )
         panels.append(alt.layer(_at(50), rule, point).properties(width=320, height=alt.Step(14), title=model))

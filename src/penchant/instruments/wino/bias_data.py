@@ -110,26 +110,27 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
     files = pair_files(places)
     genders = _genders(lists)
     items: list[Item] = []
-    refused: list[str] = []
+    refused: list[tuple[PairFiles, dict[int, str]]] = []
     for each in files:
         good, bad = _pairs(each, genders)
         items += good
-        refused += bad
+        refused.append((each, bad))
     _distinct(items)
     cautions = (*_told_refused(refused, len(items)), *_told_lists(items, genders))
     read = (*(path for each in files for path in (each.pro, each.anti)), *lists.values())
-    return WinoBiasPairs(tuple(items), read, cautions, len(refused))
+    return WinoBiasPairs(tuple(items), read, cautions, sum(len(lines) for _, lines in refused))
 
 
-def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], list[str]]:
-    """The pairs of two files, and why others are refused."""
+def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], dict[int, str]]:
+    """The pairs of two files, and by line why others are refused."""
     pro, anti = _lines(files.pro), _lines(files.anti)
     if len(pro) != len(anti):
         raise DataError(
             f"has {len(pro)} sentences, and {files.anti.name} has {len(anti)}: line k of both is one pair",
             file=files.pro,
         )
-    items, refused = [], []
+    items: list[Item] = []
+    refused: dict[int, str] = {}
     for first, second in zip(pro, anti, strict=True):
         if first.number != second.number:
             raise DataError(
@@ -142,12 +143,14 @@ def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], list[
         if isinstance(made, Item):
             items.append(made)
         else:
-            lines = f"{files.pro.name}, line {first.line}, and {files.anti.name}, line {second.line}"
-            refused.append(f"{lines}: {made}")
+            refused[first.line] = made
     if 2 * len(refused) > len(pro):
+        line, why = next(iter(refused.items()))
         raise DataError(
-            f"{len(refused)} of {len(pro)} pairs differ in more than the pronouns; the first is {refused[0]}",
+            f"{len(refused)} of {len(pro)} pairs with {files.anti.name} differ in more than the pronouns; the first: "
+            f"{why}",
             file=files.pro,
+            line=line,
             hint="check that line k of both files is one pair",
         )
     return items, refused
@@ -252,14 +255,21 @@ def _told_lists(items: Sequence[Item], genders: dict[str, str]) -> list[str]:
     return told
 
 
-def _told_refused(refused: Sequence[str], kept: int) -> list[str]:
-    if not refused:
+def _told_refused(refused: Sequence[tuple[PairFiles, dict[int, str]]], kept: int) -> list[str]:
+    """The caution that names both lines of every pair that is left out, which have the same number in both files."""
+    lost = sum(len(lines) for _, lines in refused)
+    if not lost:
         return []
-    more = f"; and {len(refused) - _SHOWN} more" if len(refused) > _SHOWN else ""
-    whole = len(refused) + kept
+    told = []
+    for files, lines in refused:
+        for why in dict.fromkeys(lines.values()):
+            of = [str(line) for line, reason in lines.items() if reason == why]
+            more = f" and {len(of) - _SHOWN} more" if len(of) > _SHOWN else ""
+            noun = "lines" if len(of) > 1 else "line"
+            told.append(f"{noun} {', '.join(of[:_SHOWN])}{more} of {files.pro.name} and {files.anti.name} ({why})")
     return [
-        f"{len(refused)} of {whole} pairs are left out, since their sentences differ in more than the pronouns in "
-        f"brackets: {'; '.join(refused[:_SHOWN])}{more}"
+        f"{lost} of {lost + kept} pairs are left out, since their sentences differ in more than the pronouns in "
+        f"brackets: {'; '.join(told)}"
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -65,13 +66,45 @@ def _scatter(results: Sequence[Result], share: str) -> alt.ConcatChart:
             base = alt.Chart(alt.InlineData(rows)).encode(x=x, y=y)
             tooltip = ["occupation:N", alt.Tooltip("women:Q", format=".1f"), alt.Tooltip("preference:Q", format="+.2f")]
             point = base.mark_point(filled=True, size=30, opacity=1, color=COLOURS[0]).encode(tooltip=tooltip)
-            name = base.mark_text(align="left", dx=5, fontSize=8, color=INK, aria=False).encode(text="occupation:N")
-            layers = [_zero(), point, name, *([_line(rows)] if len(rows) > 1 else [])]
+            layers = [_zero(), point, *_names(rows, x, y), *([_line(rows)] if len(rows) > 1 else [])]
             panels.append(alt.layer(*layers).properties(width=400, height=380, title=f"{model}: {part}"))
     return alt.concat(*panels, columns=2)
 
 
-def _line(rows: Sequence[dict[str, object]]) -> alt.Chart:
+_LETTER, _HEIGHT = 1.15, 0.024
+"""The width of a letter in points of the x axis, and the height of a name as a share of the y axis."""
+
+
+def _names(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart]:
+    """The names of occupations, to the right of their points; to the left where a name to the right would lie on
+    another one or leave the panel."""
+    reach = max(row["preference"] for row in rows) - min(row["preference"] for row in rows) if rows else 0
+    placed: list[tuple[float, float, float]] = []
+    sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
+    for row in sorted(rows, key=lambda row: (-row["women"], row["preference"])):
+        width = 1.5 + _LETTER * len(row["occupation"])
+        boxes = {"left": (row["women"], row["women"] + width), "right": (row["women"] - width, row["women"])}
+        free = [
+            align
+            for align, (start, end) in boxes.items()
+            if 0 <= start and end <= 100 and not any(
+                start < other_end and other_start < end and abs(at - row["preference"]) < _HEIGHT * reach
+                for other_start, other_end, at in placed
+            )
+        ]
+        align = free[0] if free else "left"
+        placed.append((*boxes[align], row["preference"]))
+        sides[align].append(row)
+    return [
+        alt.Chart(alt.InlineData(of))
+        .mark_text(align=align, dx=5 if align == "left" else -5, fontSize=8, color=INK, aria=False)
+        .encode(x=x, y=y, text="occupation:N")
+        for align, of in sides.items()
+        if of
+    ]
+
+
+def _line(rows: Sequence[dict[str, Any]]) -> alt.Chart:
     """The line of least squares, whose slope the table has."""
     x, y = (np.array([row[key] for row in rows], dtype=np.float64) for key in ("women", "preference"))
     spread = float(((x - x.mean()) ** 2).sum())
@@ -98,13 +131,13 @@ def _slopes(results: Sequence[Result], share: str) -> alt.LayerChart:
     base = alt.Chart(alt.InlineData(rows)).encode(
         y=alt.Y("sentences:N", sort=order, title=None),
         yOffset=alt.YOffset("model:N", sort=names),
-        color=alt.Color("model:N", sort=names, scale=alt.Scale(range=list(COLOURS))),
+        color=alt.Color("model:N", sort=names, scale=alt.Scale(domain=names, range=list(COLOURS))),
     )
     title = "slope per 10 percentage points of women"
     rule = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("from:Q", title=title), x2="to:Q")
     point = base.mark_point(filled=True, size=50, opacity=1).encode(
         x=alt.X("value:Q", title=title),
-        shape=alt.Shape("model:N", sort=names),
+        shape=alt.Shape("model:N", sort=names, scale=alt.Scale(domain=names)),
         tooltip=["model:N", "sentences:N", alt.Tooltip("value:Q", format="+.3f")],
     )
     zero = alt.Chart(alt.InlineData([{"x": 0}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x="x:Q")
