@@ -422,7 +422,7 @@ def test_kinds_have_lines_of_their_own_words() -> None:
         # Counts of the other kind are part of the vocabulary either way: c moves a little.
         assert found.value == pytest.approx(expected.value, abs=0.01)
         assert found.n == 15
-        assert found.note.startswith("of 95 % intervals from fewer than 30 words")
+        assert found.note.startswith("fewer than 20 words")
 
 
 def test_holm_is_over_contrasts_kinds_and_words() -> None:

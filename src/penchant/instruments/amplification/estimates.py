@@ -33,9 +33,9 @@ RELIABILITY = "reliability of c"
 SHIFT = "mean m − c"
 BEYOND = "slope minus that of the control"
 M, C, GAP = "m", "c", "m − c"
-FEW = 30
+FEW = 20
 """Intervals of lines through fewer words than this are called rough (docs/validity.md)."""
-ROUGH = f"of 95 % intervals from fewer than {FEW} words some 90 in 100 hold the truth; {FEW} would do"
+ROUGH = f"fewer than {FEW} words: how often such intervals hold the truth was not simulated; {FEW} would do"
 WIDER = "wider of jackknife t and expanded percentile bootstrap"
 
 

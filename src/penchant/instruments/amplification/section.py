@@ -55,14 +55,17 @@ def tables(results: Sequence[Result]) -> list[Table]:
 def _slopes(results: Sequence[Result], *, kinds: bool) -> Table:
     """The slopes over all words, or those of every kind where there are several."""
     rows = []
+    rare = [row for row in words(results) if row.rare]
     for contrast, kind, model, by in lines(results):
         if (kind == EVERYTHING) == kinds:
             continue
         slope = by[SLOPE]
+        lost = sum((row.contrast, row.model) == (contrast, model) and kind in (EVERYTHING, row.kind) for row in rare)
         cells = (
             *((contrast, kind) if kinds else (contrast,)),
             model,
             int(slope["n"]),
+            lost,
             estimate(slope),
             P(slope["p"]),
             P(slope["p_holm"]),
@@ -74,15 +77,16 @@ def _slopes(results: Sequence[Result], *, kinds: bool) -> Table:
         rows.append(Row(cells, slope["signature"]))
     columns = (
         *(("contrast", "kind") if kinds else ("contrast",)),
-        *("model", "words", "slope", "p, slope ≠ 1", "p ≠ 1 (Holm)", "p ≠ 0 (Holm)"),
+        *("model", "words", "too rare", "slope", "p, slope ≠ 1", "p ≠ 1 (Holm)", "p ≠ 0 (Holm)"),
         *("slope, text exact", "correlation", "reliability of c"),
     )
     note = (
         "Above 1 the model says more than its text, between 0 and 1 less. Slope: both m and c have errors. Text "
         "exact: c is taken for known, so that its errors make the slope flatter; a model that has learned the very "
         "sentences of its text, chance and all, lies between the two. Reliability: the share of the variance of c "
-        "between words that the sampling of the text does not explain. Holm's correction over the contrasts of a "
-        "model, and over the kinds."
+        "between words that the sampling of the text does not explain. "
+        f"Holm's correction over the {'contrasts and kinds' if kinds else 'contrasts'} of a model. Too rare: words "
+        "with too few occurrences in the text, which are left out; the table of the texts names them."
     )
     first = ("slope", "p ≠ 1 (Holm)", "correlation", "words", "slope, text exact")
     name, title = ("slopes-by-kind", "by kind of attribute") if kinds else ("slopes", "all attributes")
@@ -129,9 +133,9 @@ def _furthest(results: Sequence[Result]) -> Table:
             above, below = furthest([row for row in every if (row.contrast, row.model) == (contrast, model)])
             for side, part in zip(sides, (above, below), strict=True):
                 for row in part:
-                    cells = (contrast, model, f"further to {side}", row.word, *_word_cells(row))
+                    cells = (contrast, model, f"to {side}", row.word, *_word_cells(row))
                     rows.append(Row(cells, row.gap["signature"]))
-    columns = ("contrast", "model", "than its text", "word", *_WORD)
+    columns = ("contrast", "model", "leans further", "word", *_WORD)
     note = (
         f"The {MOST} words of either sign that are furthest apart. In A and in B: occurrences in the sentences of the "
         "text that hold a word of the first or the second group. The largest of many differences are too large on "
@@ -139,7 +143,7 @@ def _furthest(results: Sequence[Result]) -> Table:
         "contrast and model."
     )
     first = ("m − c", "p (Holm)", "m", "c")
-    title = "Words of which the model says more than its text"
+    title = "Words that are furthest from their text"
     return Table("furthest", title, columns, tuple(rows), note, first=first)
 
 
@@ -185,7 +189,7 @@ def _texts(results: Sequence[Result]) -> Table:
         "Sentences that hold words of both groups count for neither. Attributes with fewer than "
         f"{least} occurrences in the sentences of both groups together are too rare, and left out of every estimate."
     )
-    return Table("texts", "The texts", columns, tuple(rows), note)
+    return Table("texts", "The texts", columns, tuple(rows), note, detail=True)
 
 
 def compared(comparison: pl.DataFrame) -> list[Table]:
