@@ -173,7 +173,19 @@ def test_some_pairs_of_every_group_reach_the_whole_study(penchant: Program, tmp_
     own_columns(tmp_path)
     drawn = []
     for n, (seed, per_group) in enumerate(((0, 2), (0, 2), (0, 3), (1, 2), (0, 9))):
-        ask = ("rate", "own.csv", *OWN, "--per-group", per_group, "--seed", seed, "--raters", "x", "--html", "pages")
+        ask: tuple[object, ...] = (
+            "rate",
+            "own.csv",
+            *OWN,
+            "--per-group",
+            per_group,
+            "--seed",
+            seed,
+            "--raters",
+            "x",
+            "--html",
+            "pages",
+        )
         assert penchant(*ask, "-o", f"{n}.sqlite")[0] == 0
         with Store.open(tmp_path / f"{n}.sqlite") as store:
             drawn.append([question.text for question in store.task.items])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -75,15 +75,11 @@ def rate(
     ] = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
-    from penchant.instruments.minimal_pairs.data import FIELDS
     from penchant.rating.asking import Given, share, task_of_target
     from penchant.rating.tasks import Wishes
-    from penchant.study.results import unshown
 
-    without = unshown(target) if Path(target).is_dir() else ()
-    named = {name: head for name, head in zip(FIELDS, (good, bad, group, id_), strict=True) if name != head}
-    files, columns = _pairs_of(target, named)
-    wishes = Wishes(task, all_, column, scale, question, without, columns, files, per_group, seed)
+    files, columns = _pairs_of(target, (good, bad, group, id_))
+    wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
     given = Given(instructions, practice, attention, share(repeat), breaks, seed)
     asked = task_of_target(target, wishes, given, _judges())
     names = [name.strip() for name in raters.split(",") if name.strip()]
@@ -93,13 +89,22 @@ def rate(
         _serve(asked, out, names, open_, host, port, public)
 
 
-def _pairs_of(target: str, named: Mapping[str, str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
+def _unshown(target: str) -> frozenset[Path]:
+    """The results in a target that are kept and not shown."""
+    from penchant.study.results import unshown
+
+    return unshown(target) if Path(target).is_dir() else frozenset()
+
+
+def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
     """The tables of the minimal pairs of a study and their columns; of another target none, and the columns named."""
     from penchant.errors import MethodError
+    from penchant.instruments.minimal_pairs.data import FIELDS
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.spec import read_study
     from penchant.tables.places import SET_FILE
 
+    named = {name: head for name, head in zip(FIELDS, heads, strict=True) if name != head}
     study = Path(target)
     if study.suffix.lower() not in (".yaml", ".yml") or study.name == SET_FILE or not study.is_file():
         return (), named

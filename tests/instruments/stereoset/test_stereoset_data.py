@@ -228,7 +228,7 @@ def agree(name: str, method: str, count: int | None, zoo: Zoo, folder: Path) -> 
     model, tokenizer = brute.load(zoo(name), causal=causal)
     rows = sample(tokenizer, count)
     file = write(folder / "sample.json", {"data": {"intrasentence": rows}})
-    ours = StereoSet(data=str(file), part="intra", method=method, ties="authors", resamples=100).run(str(zoo(name)))  # type: ignore[arg-type]
+    ours = StereoSet(data=str(file), part="intra", method=method, ties="authors", resamples=100).run(str(zoo(name)))
     scores = {
         row["id"]: {
             s["gold_label"]: causal_score(model, tokenizer, s["sentence"])
@@ -282,7 +282,7 @@ def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: P
                 reads += 1
     asked = Run(cache=tmp_path / "cache.sqlite")
     settings = {"part": "intra", "method": "pll", "on_unknown": "skip", "resamples": 100}
-    StereoSet(data=str(PORTUGUESE), **settings).run(str(zoo("bert")), asked)  # type: ignore[arg-type]
+    StereoSet(data=str(PORTUGUESE), **settings).run(str(zoo("bert")), asked)
     assert asked.counts.forward == len(masked)
     assert asked.counts.reads == reads > len(masked)
 

@@ -352,7 +352,9 @@ def test_the_report_shows_control_and_names() -> None:
     spec = scatter.spec()
     assert len(spec["concat"]) == 4  # two models, effect and control
     named = [layer for layer in spec["concat"][0]["layer"] if layer["mark"]["type"] == "text"]
-    assert sorted(row["occupation"] for layer in named for row in _drawn(spec, layer)) == [f"o{i:02}" for i in range(40)]
+    assert sorted(row["occupation"] for layer in named for row in _drawn(spec, layer)) == [
+        f"o{i:02}" for i in range(40)
+    ]
     line = next(layer for layer in spec["concat"][0]["layer"] if layer["mark"]["type"] == "line")
     (first, last) = _drawn(spec, line)
     slope = (last["preference"] - first["preference"]) / (last["women"] - first["women"])

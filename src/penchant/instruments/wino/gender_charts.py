@@ -87,7 +87,9 @@ def _names(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart
         free = [
             align
             for align, (start, end) in boxes.items()
-            if 0 <= start and end <= 100 and not any(
+            if start >= 0
+            and end <= 100
+            and not any(
                 start < other_end and other_start < end and abs(at - row["preference"]) < _HEIGHT * reach
                 for other_start, other_end, at in placed
             )
