@@ -124,8 +124,8 @@ def _known(counts: pl.DataFrame, kind: str) -> set[tuple[str, str]]:
 def _without_row() -> set[str]:
     """The measures of the page's last table."""
     last = (DOCS / "validity.template.md").read_text("utf-8").partition("## Numbers without a row")[2]
-    first_cells = [line.split("|")[1] for line in last.splitlines() if line.startswith("| ")][1:]
-    return {measure.strip() for cell in first_cells for measure in cell.split(";")}
+    first_cells = [re.split(r"(?<!\\)\|", line)[1] for line in last.splitlines() if line.startswith("| ")][1:]
+    return {measure.strip().replace("\\|", "|") for cell in first_cells for measure in cell.split(";")}
 
 
 def again(counts: pl.DataFrame, simulation: Simulation, sets: int) -> None:

@@ -20,10 +20,12 @@ def simulations() -> list[Simulation]:
         *means.ALL,
         *proportions.ALL,
         *associations.ALL,
-        *vector_bias.ALL,
         *values.ALL,
         *judged.ALL,
-        *stereoset.SIMULATIONS,
         *wino.ALL,
-        *amplification.ALL,
     ]
+
+
+def uncounted() -> list[Simulation]:
+    """Those of instruments whose counts are not on the page yet; `coverage.py --only NAME` runs them."""
+    return [*vector_bias.ALL, *stereoset.SIMULATIONS, *amplification.ALL]

@@ -34,6 +34,18 @@ AttentionOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Items that show who reads: the same columns.")
 ]
 
+PerGroupOption = Annotated[
+    int, typer.Option("--per-group", min=0, metavar="N", help="For pairs: draw N of each group; 0 for all.")
+]
+
+HtmlOption = Annotated[
+    Path | None, typer.Option(metavar="DIR", help="Write a page for each rater instead, which needs no server.")
+]
+
+ReturnedOption = Annotated[
+    list[Path] | None, typer.Option(metavar="FILE", help="Take in the answers that such a page saved. Repeatable.")
+]
+
 
 def rate(
     target: TargetArgument,
@@ -52,9 +64,7 @@ def rate(
     bad: BadOption = "bad",
     group: GroupOption = "group",
     id_: IdOption = "id",
-    per_group: Annotated[
-        int, typer.Option("--per-group", min=0, metavar="N", help="For pairs: draw N of each group; 0 for all.")
-    ] = 0,
+    per_group: PerGroupOption = 0,
     all_: Annotated[bool, typer.Option("--all", help="For cloze: words that are rated already, too.")] = False,
     column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
     scale: Annotated[
@@ -67,12 +77,8 @@ def rate(
     repeat: Annotated[str, typer.Option(help="The share of items that is shown twice.")] = "5%",
     breaks: Annotated[int, typer.Option(min=0, metavar="N", help="A break after every N items; 0 for none.")] = 50,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order, and of --per-group.")] = 0,
-    html: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a page for each rater instead, which needs no server.")
-    ] = None,
-    returned: Annotated[
-        list[Path] | None, typer.Option(metavar="FILE", help="Take in the answers that such a page saved. Repeatable.")
-    ] = None,
+    html: HtmlOption = None,
+    returned: ReturnedOption = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
     from penchant.rating.asking import Given, share, task_of_target
@@ -80,8 +86,9 @@ def rate(
 
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
-    given = Given(instructions, practice, attention, share(repeat), breaks, seed)
-    asked = task_of_target(target, wishes, given, _judges())
+    asked = task_of_target(
+        target, wishes, Given(instructions, practice, attention, share(repeat), breaks, seed), _judges()
+    )
     names = [name.strip() for name in raters.split(",") if name.strip()]
     if html is not None or returned:
         _without_server(asked, out, names, open_, html, returned or [])

@@ -86,8 +86,7 @@ def correlation(
     name = SPEARMAN if ranks else PEARSON
     if n < FEWEST:
         return Estimate(name, np.nan, n, level=level, note=f"a correlation needs {FEWEST} {noun}")
-    once = np.ones((1, raters)), np.ones((1, n))
-    value = float(_correlations(values, table, *once, ranks=ranks)[0])
+    value = float(_correlations(values, table, np.ones((1, raters)), np.ones((1, n)), ranks=ranks)[0])
     if np.isnan(value):
         what = "scores" if _alike(values[None])[0] else "mean judgements"
         return Estimate(name, np.nan, n, level=level, note=f"no correlation: the {what} of all {noun} are the same")
