@@ -357,10 +357,24 @@ COMMANDS = {
     "textdagger": "†",
     "textperiodcentered": "·",
     "textonehalf": "½",
+    "textonequarter": "¼",
+    "textthreequarters": "¾",
+    "textparagraph": "¶",
+    "textsection": "§",
+    "guilsinglleft": "‹",
+    "guilsinglright": "›",
 }
 MATHS = {"-": "−", "\\pm": "±", "\\times": "×", "\\leq": "≤", "\\geq": "≥", "\\cup": "∪", "\\surd": "√"}
-MATHS |= dict(zip(("\\alpha", "\\beta", "\\gamma", "\\delta", "\\kappa", "\\rho", "\\sigma"), "αβγδκρσ", strict=True))
-MATHS |= {"\\tau": "τ", "\\chi": "χ", "\\Delta": "Δ", "\\Sigma": "Σ", "\\Phi": "Φ"}
+MATHS |= {"\\neq": "≠", "\\approx": "≈", "\\infty": "∞", "\\in": "∈", "\\cap": "∩", "\\setminus": "∖"}
+MATHS |= {"\\rightarrow": "→", "\\leftarrow": "←", "\\uparrow": "↑", "\\downarrow": "↓"}
+MATHS |= {"^{1}": "¹", "^{2}": "²", "^{3}": "³", "_{1}": "₁", "_{2}": "₂"}
+SMALL = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi psi "
+    "omega"
+)
+MATHS |= {f"\\{name}": letter for name, letter in zip(SMALL.split(), "αβγδεζηθικλμνξπρστυφχψω", strict=True)}
+CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+MATHS |= {f"\\{name}": letter for name, letter in zip(CAPITAL.split(), "ΓΔΘΛΞΠΣΥΦΨΩ", strict=True)}
 ATOM = re.compile(
     r"\\(?P<command>[a-z]+)\{\}|\\(?P<sign>[{}&%$#_])|\$(?P<maths>[^$]+)\$|(?P<apart>\\kern0pt(?=[-,\\]))|(?P<tie>~)"
     r'|(?P<plain>[^\\{}&%$#_~^|<>"`])'
