@@ -78,7 +78,8 @@ def counts(rng: np.random.Generator, xi: Array, text: Text) -> Array:
     """How often the sentences of either group have each word, (words, 2); all of them 20 times or more in all, as rarer
     ones are left out whichever side they are on."""
     base = np.exp(rng.uniform(np.log(5e-4), np.log(4e-3), len(xi)))
-    drawn = np.column_stack([rng.poisson(base * np.exp(xi / 2) * text.a), rng.poisson(base * np.exp(-xi / 2) * text.b)])
+    means = base * np.exp(xi / 2) * text.a, base * np.exp(-xi / 2) * text.b
+    drawn = np.column_stack([rng.poisson(mean) for mean in means]).astype(np.float64)
     again = drawn.sum(axis=1) < 20
     if again.any():
         drawn[again] = counts(rng, xi[again], text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -97,7 +98,7 @@ def _one_occupation(pairs: int, ties: bool, rng: np.random.Generator, seed: int)
         yield Trial((bias_estimates.LOG_ODDS,), odds, 0, null=True)
 
 
-def _settings(seed: int) -> dict[str, int]:
+def _settings(seed: int) -> dict[str, Any]:
     return {"seed": seed, "resamples": RESAMPLES}
 
 
@@ -132,7 +133,7 @@ def _rank_truth(rho: float) -> float:
 
 def _correlated(occupations: int, rho: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     x, y = _occupations(rng, occupations, rho)
-    settings = {**_settings(seed), "noun": "occupations"}
+    settings: dict[str, Any] = {**_settings(seed), "noun": "occupations"}
     null = rho == 0
     pearson = correlation(x, y, ranks=False, **settings)
     yield Trial((gender_estimates.PEARSON,), pearson, rho, null)
