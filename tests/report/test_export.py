@@ -839,7 +839,7 @@ def test_references_are_well_formed(key: str) -> None:
     family = fields["author"].partition(",")[0]
     assert key == family.lower().replace(" ", "") + fields["year"]
     if "pages" in fields:
-        first, last = map(int, fields["pages"].split("–"))
+        first, last = (int(page.lstrip("E")) for page in fields["pages"].split("–"))
         assert first < last
     assert re.fullmatch(r"10\.\d{4,5}/\S+", fields.get("doi", "10.1000/x"))
     entry = REFERENCES[key].bibtex

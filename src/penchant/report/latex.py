@@ -72,6 +72,7 @@ _SIGNS = {
     "↓": r"$\downarrow$",
     "∪": r"$\cup$",
     "√": r"$\surd$",
+    "‖": r"$\|$",
 }
 _GREEK = {
     "α": r"$\alpha$",

@@ -656,7 +656,7 @@ def test_unknown_words_stop_or_are_left_out(zoo: Zoo, tmp_path: Path) -> None:
         probe(folder).run(zoo("bert"))
     result = probe(folder, on_unknown="skip").run(zoo("bert"))
     assert result.items["word"].unique(maintain_order=True).to_list() == ["good", "old"]
-    assert result.cautions[0].startswith("1 of 3 attributes hold something unknown")
+    assert result.cautions[0].startswith("1 of 3 attributes holds something unknown")
     assert result.signature["on-unknown"] == "skip"
 
 

@@ -17,12 +17,12 @@ def methods(results: Sequence[Result]) -> list[str]:
         "are asked the same of every attribute word w. The model: each template is filled with w and with every word "
         "of both groups, the log-probability of w is read with all its pieces masked, and the same with the group "
         "word masked too is taken off; m(w) is the mean over templates and words of A minus that over words of B. "
-        "This is the corrected score of [@kurita2019measuring] with the attribute as the word that is read, so that "
+        "This is the corrected score of [@kurita2019] with the attribute as the word that is read, so that "
         "what is taken off depends on the number of masks for the group word alone and is the same for group words of "
         "as many pieces.",
         "The text: c(w) is the log-odds of w among the words of the sentences that hold a word of A and none of B, "
         "against those that hold a word of B and none of A, with an informative Dirichlet prior, the sentences of "
-        f"both, that counts for {float(signature['prior-size']):,.0f} words [@monroe2008words]. Repeated sentences "
+        f"both, that counts for {float(signature['prior-size']):,.0f} words [@monroe2008]. Repeated sentences "
         "count as often as they stand there. A word is found in all the forms that the set gives it. Words with fewer "
         f"than {signature['min-count']} occurrences in both together are left out, by their total, so that no side is "
         f"favoured. The texts: {texts}.",

@@ -36,9 +36,10 @@ def texts_of(text: Texts, model: str) -> list[str]:
 
 
 def _names(key: str, model: str) -> bool:
-    """Whether a key is the name of a model, without the hash that signatures add to it."""
-    label = model.rpartition("@")[0]
-    return bool(label) and label in (key, key.partition("@")[0], Path(key).name, Path(key).stem)
+    """Whether a key is the name of a model, without the hash that signatures add to it, or that of its directory."""
+    label = model.rpartition("@")[0] or model
+    keys = {key, key.partition("@")[0], Path(key).name, Path(key).stem}
+    return label in keys or ("/" in label and Path(label).name in keys)
 
 
 def cited_texts(files: Sequence[TextFile]) -> str:
