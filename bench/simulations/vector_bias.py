@@ -180,9 +180,7 @@ def _ranks(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     every, settings = _three(n, rng), _settings(seed).model_copy(update={"refits": 100})
     for measure in MEASURES:
         ranking = ranking_of(every, measure, settings)
-        name = NAMES[measure]
-        means = estimates_of(ranking.ranks.mean(axis=1), ranking.draws, len(ranking.queries), name, settings)
-        for estimate, truth in zip(means, _expected_ranks(n)[measure], strict=True):
+        for estimate, truth in zip(estimates_of(ranking, settings), _expected_ranks(n)[measure], strict=True):
             yield Trial((estimate.measure,), estimate, float(truth))
 
 
@@ -190,13 +188,13 @@ def _all() -> Iterable[Simulation]:
     for apart, what in ((NONE, "X and Y alike"), (CLEAR, "X nearer to A, Y to B")):
         for n, c in ((5, 5), (8, 8), (8, 25), (25, 25)):
             size = f"{n} targets, {c} attributes a list"
-            yield Simulation(ONE, what, size, partial(_one, n, c, apart), SETS)
+            yield Simulation(ONE, what, size, partial(_one, n, c, apart))
     for apart, what in ((NONE, "pairs alike"), (CLEAR, "x nearer to A, y to B")):
         for n in (8, 25):
-            yield Simulation(ONE, what, f"{n} pairs, {n} attributes a list", partial(_pairs, n, n, apart), SETS)
+            yield Simulation(ONE, what, f"{n} pairs, {n} attributes a list", partial(_pairs, n, n, apart))
     for n, c in ((8, 8), (25, 25)):
         size = f"{n} targets, {c} attributes a list"
-        yield Simulation(ONE, "A and B alike", size, partial(_labels, n, c), SETS)
+        yield Simulation(ONE, "A and B alike", size, partial(_labels, n, c))
     for n in (8, 25):
         size = f"{n} words a list"
         yield Simulation(TWO, "X nearer to A, Y to B", size, partial(_two, n, n, CLEAR), SETS)

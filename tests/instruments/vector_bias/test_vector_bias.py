@@ -117,9 +117,13 @@ def test_intervals_are_of_the_draws(result: Result) -> None:
     shown = row(result, "RNSB", "B against A")
     roots = np.sqrt(cell.draws("rnsb", settings, 100)["B against A"])
     below, above = expanded_percentile(roots, 9, 0.95)
-    ends = [max(0.0, 2 * math.sqrt(shown["value"]) - end) ** 2 for end in (above, below)]
+    basic = [max(0.0, 2 * math.sqrt(shown["value"]) - end) for end in (above, below)]
+    ends = [min(below, basic[0]) ** 2, max(above, basic[1]) ** 2]
     assert [shown["low"], shown["high"]] == pytest.approx(ends)
-    assert "100 refits" in shown["how"] and "basic bootstrap of the square root" in shown["how"]
+    assert shown["how"] == (
+        "wider of expanded percentile bootstrap and expanded basic bootstrap of the square root over words, 9 in the "
+        "smallest list, 100 refits, seed 0"
+    )
     assert all(math.isnan(end) for end in interval(1, np.ones(100), 9, 0.95, "ect"))  # all resamples agree
     assert all(math.isnan(end) for end in interval(1, np.arange(100.0), 1, 0.95, "rnd"))
 
@@ -394,6 +398,7 @@ def test_mean_ranks(three: list[Result]) -> None:
         assert found[EVERY][m].value == pytest.approx(np.mean([found[name][m].value for name in by_name]))
     assert [own.value for own in found["RIPA"]] == [3, 2, 1] or found["RIPA"][0].value == 3  # 3 apart: the most bias
     assert mean_ranks(three[:1]) == {}
+    assert "the smallest list has 7 words" in found["RNSB"][0].note and found["RND"][0].note == ""
 
 
 def test_ties_share_their_ranks(three: list[Result]) -> None:

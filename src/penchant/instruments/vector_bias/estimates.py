@@ -111,16 +111,18 @@ def _estimate(
 
 
 def interval(value: float, draws: Array, n: int, level: float, measure: Measure) -> tuple[float, float]:
-    """The bounds of a value from its draws: expanded percentiles. RNSB is a divergence, which noise makes larger, and
-    resampling adds noise to what a sample has: the basic bootstrap of its square root takes that off again. NaN where
-    all draws are alike."""
+    """The bounds of a value from its draws: expanded percentiles. NaN where all draws are alike.
+
+    RNSB is a divergence, which noise makes larger, and resampling adds noise to what a sample has. Percentiles leave
+    the truth out above, the basic bootstrap of the square root, which takes that off, below; each end is the wider of
+    the two."""
     if n < 2 or not len(draws) or np.ptp(draws) == 0:
         return math.nan, math.nan
     if measure != "rnsb":
         return expanded_percentile(draws, n, level)
     below, above = expanded_percentile(np.sqrt(draws), n, level)
-    low, high = (max(2 * math.sqrt(value) - bound, 0.0) ** 2 for bound in (above, below))
-    return low, high
+    basic = [max(2 * math.sqrt(value) - bound, 0.0) for bound in (above, below)]
+    return min(below, basic[0]) ** 2, max(above, basic[1]) ** 2
 
 
 def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> str:
@@ -131,9 +133,10 @@ def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, bot
         statistic, over = " of Spearman's ρ", f"attributes{of}, {n} of them"
     else:
         statistic, over = "", f"words{of}, {n} in the smallest list"
-    method = "basic bootstrap of the square root" if measure == "rnsb" and not both else "percentile bootstrap"
+    wider = "wider of expanded percentile bootstrap and expanded basic bootstrap of the square root"
+    method = wider if measure == "rnsb" and not both else "expanded percentile bootstrap"
     times = "refits" if measure == "rnsb" else "resamples"
-    return f"expanded {method}{statistic} over {over}, {resamples} {times}{left_out}, seed {seed}"
+    return f"{method}{statistic} over {over}, {resamples} {times}{left_out}, seed {seed}"
 
 
 def few(n: int) -> str:

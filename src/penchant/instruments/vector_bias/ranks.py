@@ -26,6 +26,8 @@ from penchant.records import Estimate, Result
 from penchant.stats.bootstrap import percentile
 from penchant.stats.inputs import Array
 
+ENOUGH = 25
+"""From lists of this many words on, intervals of mean ranks by RNSB hold (docs/validity.md)."""
 EVERY = "all measures"
 """What the mean over measures is called."""
 
@@ -41,13 +43,15 @@ class Query(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Ranks under one measure: of the data, (models, queries), and the mean rank in each resample, (models, resamples).
-    `shares`: how often a model has each rank in a query, (models, queries, ranks); ties are divided."""
+    `shares`: how often a model has each rank in a query, (models, queries, ranks); ties are divided. `smallest`: words
+    in the smallest list."""
 
     measure: Measure
     queries: tuple[Query, ...]
     ranks: Array
     draws: Array
     shares: Array
+    smallest: int = 0
 
 
 def amount(measure: Measure, values: Array) -> Array:
@@ -88,7 +92,8 @@ def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: Ve
     usable = resampled[:, :, ~np.isnan(resampled).any(axis=(0, 1))]
     ranks = scipy.stats.rankdata(amount(measure, np.array(values)), axis=1).T
     mean_ranks = scipy.stats.rankdata(usable, axis=1).mean(axis=0)
-    return Ranking(measure, tuple(queries), ranks, mean_ranks, _shares(usable))
+    fewest = min(len(words) for models in every for words in models[0].names)
+    return Ranking(measure, tuple(queries), ranks, mean_ranks, _shares(usable), fewest)
 
 
 def _shares(resampled: Array) -> Array:
@@ -109,25 +114,32 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
     if not made:
         return {}
     settings = VectorBias.of(results[0].signature)
-    found = {
-        NAMES[ranking.measure]: estimates_of(
-            ranking.ranks.mean(axis=1), ranking.draws, len(ranking.queries), NAMES[ranking.measure], settings
-        )
-        for ranking in made
-    }
+    found = {NAMES[ranking.measure]: estimates_of(ranking, settings) for ranking in made}
     if len(made) > 1:
         fewest = min(ranking.draws.shape[1] for ranking in made)
         whole = np.mean([ranking.ranks.mean(axis=1) for ranking in made], axis=0)
         draws = np.mean([ranking.draws[:, :fewest] for ranking in made], axis=0)
-        found[EVERY] = estimates_of(whole, draws, sum(len(ranking.queries) for ranking in made), EVERY, settings)
+        queries = sum(len(ranking.queries) for ranking in made)
+        found[EVERY] = _estimates(whole, draws, queries, EVERY, "", settings)
     return found
 
 
-def estimates_of(ranks: Array, draws: Array, queries: int, name: str, settings: VectorBias) -> list[Estimate]:
-    """The mean rank of every model, from those of the data (models,) and of resamples (models, resamples)."""
+def estimates_of(ranking: Ranking, settings: VectorBias) -> list[Estimate]:
+    """The mean rank of every model under one measure."""
+    few = ranking.measure == "rnsb" and ranking.smallest < ENOUGH
+    note = (
+        f"the smallest list has {ranking.smallest} words: of such 95 % intervals of ranks by RNSB from 8 words some "
+        f"82 % hold; {ENOUGH} words would do"
+    )
+    ranks, name = ranking.ranks.mean(axis=1), NAMES[ranking.measure]
+    return _estimates(ranks, ranking.draws, len(ranking.queries), name, note if few else "", settings)
+
+
+def _estimates(ranks: Array, draws: Array, queries: int, name: str, note: str, settings: VectorBias) -> list[Estimate]:
     how = f"percentile bootstrap over words, {draws.shape[1]} resamples, seed {settings.seed}"
+    measure = f"mean rank by {name}"
     return [
-        Estimate(f"mean rank by {name}", float(value), queries, *_bounds(own, settings.level), settings.level, how)
+        Estimate(measure, float(value), queries, *_bounds(own, settings.level), settings.level, how, note=note)
         for value, own in zip(ranks, draws, strict=True)
     ]
 
