@@ -312,7 +312,7 @@ class TestRun:
             items = pl.read_parquet(out_dir / unit["directory"] / "items.parquet")
             assert len(items) == len(tiny.PAIRS)
         comparison = pl.read_parquet(out_dir / "minimal-pairs" / "comparison.parquet")
-        assert set(comparison["scope"]) == {"overall", "paradigm"}
+        assert set(comparison["scope"]) == {"overall", "paradigm", "as they are"}
         refused(penchant("run", study, "-o", "out"), "--resume")
         assert penchant("run", study, "-o", "out", "--resume")[0] == 0
 

@@ -25,7 +25,7 @@ def texts_of(text: Texts, model: str) -> list[str]:
     if not isinstance(text, Mapping):
         return listed(text)
     fitting = [model] if model in text else [key for key in text if _names(key, model)]
-    label = model if model.startswith("bundled:") else model.rpartition("@")[0] or model
+    label = model if model.startswith("bundled:") else Path(model.rpartition("@")[0] or model).name
     if not fitting:
         hint = f"name it too, as in text: {{{label}: FILE}}; texts are named for {', '.join(text) or 'no model'}"
         raise MethodError(f"no text is named for {label}", where="amplification, text", hint=hint)
