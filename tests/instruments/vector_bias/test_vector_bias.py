@@ -68,7 +68,7 @@ def vectors(
     return load_vectors(file)
 
 
-def row(result: Result, measure: str, attributes: str, category: str = "given") -> dict[str, Any]:
+def row(result: Result, measure: str, attributes: str, category: str = "the data") -> dict[str, Any]:
     return result.summary.filter(measure=measure, attributes=attributes, category=category).row(0, named=True)
 
 
@@ -180,7 +180,7 @@ def test_missing_words_are_counted(tmp_path: Path) -> None:
     shown = row(none, "MAC", "A")
     assert math.isnan(shown["value"])
     assert shown["note"] == "1 of 9 words of X are missing; 1 of 11 words of B are missing"
-    assert none.cautions[1].startswith("no numbers for given: too many")
+    assert none.cautions[1].startswith("no numbers for the data: too many")
     assert none.items["rnd"].null_count() == len(none.items)
 
 
