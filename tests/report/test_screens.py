@@ -90,7 +90,7 @@ def test_a_study_of_one_probe_and_two_models_fits_a_screen(penchant: Program, st
     assert out.startswith("What was found\n- The acceptable sentence is more probable in this share of pairs")
     assert "\n\nAccuracy in percent, all pairs\n" in out
     assert max(map(cell_len, out.splitlines())) <= 80
-    assert len(out.splitlines()) + len(err.splitlines()) <= 44
+    assert len(out.splitlines()) + len(err.splitlines()) <= 40
     assert "all tables: penchant report out --full\n" in err
     full = penchant("report", "out", "--full")
     assert full[0] == 0

@@ -80,13 +80,16 @@ def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iter
     scope, measure = ("stereotype", STEREOTYPE) if kinds else ("paradigm", ACCURACY)
     chosen = (pl.col("dataset") == name) & (pl.col("scope") == scope) & (pl.col("measure") == measure)
     chosen &= ~pl.col("group").is_in([ALL, *DIRECTIONS]) if kinds else pl.col("split") == ALL
+    told: dict[str, list[str]] = {}
     for model, result in list(_each(results))[:MOST]:
         rows = result.summary.filter(chosen)
         each = rows.filter(pl.col("normalise") == rows["normalise"].first()) if len(rows) else rows
         if len(each) > 1 and each["p"].is_not_nan().any():
-            what = f"{name}: {measure} of {model}" if several else f"{measure.capitalize()} of {model}"
             how, noun = (_STEREOTYPE, "kinds of bias") if kinds else (_SHARE, "paradigms")
-            yield _in_places(each, how, noun, what, "50%")
+            told.setdefault(_in_places(each, how, noun, "", "50%"), []).append(model)
+    what = f"{name}: {measure}" if several else measure.capitalize()
+    for text, alike in told.items():  # once for models of which the same is said
+        yield f"{what} of {' and '.join(alike)}{text}" if text else ""
 
 
 def _paradigms_apart(comparison: pl.DataFrame, place: str) -> Iterator[str]:
