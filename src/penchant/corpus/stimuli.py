@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import TypeAdapter
 
 from penchant.arguments import asked, kind
+from penchant.corpus.slots import Span, filled
 from penchant.corpus.stimuli_files import (
     MEASURES,
     SET_FILE,
@@ -44,7 +45,6 @@ AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
 _HINT = "see penchant schema stimuli"
 _SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
-Span = tuple[int, int]
 _SUFFIXES = TypeAdapter(dict[Text, list[Text]])
 
 # Stimuli -----------------------------------------------------------------------------------------------------------
@@ -79,14 +79,7 @@ class Context:
 
     def sentence(self, target: str, attribute: str) -> tuple[str, Span, Span]:
         """Fill both slots; return the sentence and the spans (start, end) of target and attribute."""
-        words = {"target": target, "attribute": attribute}
-        spans: dict[str, Span] = {}
-        text = ""
-        for i, part in enumerate(_SLOT.split(self.text)):  # odd parts are names of slots
-            added = words[part] if i % 2 else part
-            if i % 2:
-                spans[part] = (len(text), len(text) + len(added))
-            text += added
+        text, spans = filled(_SLOT, self.text, {"target": target, "attribute": attribute})
         return text, spans["target"], spans["attribute"]
 
 

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from penchant.corpus.group_counts import Grouped, GroupSearch
 from penchant.corpus.matching import words as words_of
 from penchant.corpus.normalisation import normalise
+from penchant.corpus.slots import Span, filled
 from penchant.corpus.stimuli_files import Text, Texts
 from penchant.corpus.text_files import Layout
 from penchant.errors import DataError
@@ -28,7 +29,6 @@ EVERYTHING = "all"
 """The kind that stands for the attributes of all kinds."""
 HINT = "see penchant schema amplification"
 _SLOT = re.compile(r"\{(group|attribute)\}")
-Span = tuple[int, int]
 
 
 def _with_slots(value: object) -> str:
@@ -119,15 +119,7 @@ class Template:
     def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
         """The sentence with both slots filled, and the spans of group word and attribute; a word that comes first has a
         capital."""
-        words = {"group": group, "attribute": attribute}
-        spans: dict[str, Span] = {}
-        text = ""
-        for number, part in enumerate(_SLOT.split(self.text)):  # odd parts are names of slots
-            added = words[part] if number % 2 else part
-            if number % 2:
-                added = added if text.strip() else added[:1].upper() + added[1:]
-                spans[part] = (len(text), len(text) + len(added))
-            text += added
+        text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=True)
         return text, spans["group"], spans["attribute"]
 
 

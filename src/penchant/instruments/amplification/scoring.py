@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 
 from penchant.corpus.group_counts import GroupCounts
+from penchant.corpus.slots import Span
 from penchant.engine.scorer import Scorer, SpanScore
-from penchant.instruments.amplification.data import Attribute, Contrast, Span
+from penchant.instruments.amplification.data import Attribute, Contrast
 
 _SCHEMA: dict[str, Any] = {
     **dict.fromkeys(("id", "contrast", "kind", "word", "template", "side", "label", "group_word"), pl.String),
