@@ -185,6 +185,7 @@ VOCABULARY = (
     "cluster-robust t",
     "exact binomial",
     "binomial mid-p",
+    "score test",
 )
 """Words that name an interval or a test. The same one may be spelled in several ways."""
 SAME = {
@@ -226,8 +227,7 @@ def test_the_report_names_what_was_computed_and_nothing_else(name: str, made: Ca
 def test_the_words_are_those_that_are_used(made: Callable[[str], Made]) -> None:
     """Guards the test above: an interval or test that no word of the vocabulary tells would escape it."""
     plain = re.compile(
-        r"permutation of|score test over|combined effect over|draws|drawn at random|moved by|normal, standard"
-        r"|no interval|χ²"
+        r"permutation of|combined effect over|draws|drawn at random|moved by|normal, standard|no interval|χ²"
     )
     for name in NAMES:
         for text in made(name).computed():

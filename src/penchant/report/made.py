@@ -46,7 +46,7 @@ _SOURCES = (
 
 _NO_DIFFERENCE = (
     "Where no difference was found, the smallest detectable one is that of a normal estimate (of a t-distributed one, "
-    "where the interval is widened for few items) with an interval of the same width, at a power of 80% and at the "
+    "where the interval allows for few items) with an interval of the same width, at a power of 80% and at the "
     "level of the first step of Holm's correction where there is one. Where the study names a bound, two one-sided "
     "tests [@schuirmann1987] ask whether the difference is smaller."
 )
