@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -186,11 +186,12 @@ def test_each_end_is_the_wider_of_two() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.integers(0, 9999), st.floats(0.02, 1.0), st.floats(-1, 3))
+@example(7358, 0.5, 2.375)  # a gap between two draws at the end
 def test_interval_and_test_agree(seed: int, error: float, against: float) -> None:
     draws = np.random.default_rng(seed).gamma(4, 0.25, 999)
     low, high = wider_interval(1.0, draws, error, 20, 0.95)
     p = wider_p(1.0, draws, error, 20, against)
-    if min(abs(against - low), abs(against - high)) > 0.02:  # at the end itself both are within a draw of each other
+    if abs(p - 0.05) > 0.006:  # at the ends, interpolated between draws, both are within a draw (0.003) of each other
         assert (p < 0.05) == (not low <= against <= high)
 
 

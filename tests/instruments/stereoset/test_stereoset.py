@@ -404,7 +404,7 @@ def test_unknown_clusters_stop_or_are_left_out(tmp_path: Path, zoo: Zoo) -> None
         run(file, zoo("bert"))
     found = run(file, zoo("bert"), on_unknown="skip")
     assert "odd" not in set(found.items["id"]) and len(found.items) == len(INTRA) + len(INTER)
-    assert any("1 of 7 clusters hold something unknown" in text for text in found.cautions)
+    assert any("1 of 7 clusters holds something unknown" in text for text in found.cautions)
 
 
 def test_clusters_without_a_fill_are_left_out_of_the_authors_scores_only(tmp_path: Path, zoo: Zoo) -> None:
