@@ -66,6 +66,8 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
                 hint = getattr(type(given[parameter]), IN_MEMORY, "") if "Path" in plain[parameter] else ""
                 told = f"{parameter} is {wanted}, got {shortened(given[parameter])}"
                 raise MethodError(told, where=name, hint=hint)
+            if "Path" in plain[parameter] and "\0" in str(given[parameter]):
+                raise MethodError(f"{parameter} holds the character NUL", where=name, hint="check the path")
             given[parameter] = _number(given[parameter])
         return function(*bound.args, **bound.kwargs)
 

@@ -490,7 +490,11 @@ class TestBadInput:
     def test_corrupt_cache(self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
         for content in (b"junk", b"SQLite format 3\0" + b"junk" * 999):
             (tmp_path / "c").write_bytes(content)
-            refused(penchant("score", "-m", zoo("gpt2"), "--cache", "c", stdin="Rain\n"), "c: ", "--cache none")
+            refused(
+                penchant("score", "-m", zoo("gpt2"), "--cache", "c", stdin="Rain\n"),
+                "c: ",
+                "--cache on the command line",
+            )
             assert (tmp_path / "c").read_bytes() == content
 
     def test_output_that_cannot_be_written(self, penchant: Callable[..., Answer], study: Path) -> None:

@@ -241,7 +241,7 @@ class TestCache:
     @pytest.mark.parametrize("content", [b"not a database at all, but long enough to be looked at" * 99, b"x"])
     def test_damaged_file_is_named(self, tmp_path: Path, content: bytes) -> None:
         (tmp_path / "c").write_bytes(content)
-        with pytest.raises(CacheError, match="--cache none"):
+        with pytest.raises(CacheError, match="use another cache or none"):
             Cache(tmp_path / "c", "m", "float32")
 
     @pytest.mark.parametrize(

@@ -191,6 +191,9 @@ def test_two_raters_an_owner_and_a_server_that_is_killed(
     told = alpha.split(": ")[1].split(" ")
     printed = next(line for line in out.splitlines() if "Krippendorff's alpha" in line and "0." in line)
     assert f"{float(printed.split('(ordinal)')[1].split()[0]):.2f}" == told[0]
+    (raw,) = [line for line in shown.splitlines() if line.startswith("Raw agreement")]
+    printed = next(line for line in out.splitlines() if "raw agreement" in line)
+    assert f"{100 * float(printed.split('agreement')[1].split()[0]):.0f} %" in raw
 
     code, _, err = penchant("ratings", "import", "first", "said.sqlite", "--into", "ratings.csv")
     assert code == 0, err

@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
 from penchant.stats import studentised
-from penchant.stats.agreement import Scale, krippendorff_alpha
+from penchant.stats.agreement import Scale, krippendorff_alpha, raw_agreement
 from penchant.stats.intervals import bootstrap_mean
 from penchant.stats.log_odds import LogOdds, log_odds, valence_bins
 
@@ -443,3 +443,27 @@ class TestBootstrapMean:
             bootstrap_mean([1, 2], seed=0, resamples=0)
         with pytest.raises(MethodError, match="level"):
             bootstrap_mean([1, 2], seed=0, level=95)
+
+
+class TestRawAgreement:
+    def test_a_worked_example(self) -> None:
+        """Ten subjects that fourteen raters put into five classes, an example often printed with P̄ = 0.378."""
+        rows = "0 0 0 0 14|0 2 6 4 2|0 0 3 5 6|0 3 9 2 0|2 2 8 1 1|7 7 0 0 0|3 2 6 3 0|2 5 3 2 2|6 5 2 1 0|0 2 2 3 7"
+        found = raw_agreement([[int(n) for n in row.split()] for row in rows.split("|")])
+        assert found.value == pytest.approx(0.378, abs=5e-4) and found.n == 10
+        assert 0 < found.low < found.value < found.high < 1 and "10 units" in found.how
+
+    def test_pairs_of_raters_one_by_one(self) -> None:
+        rng = np.random.default_rng(5)
+        answers = [rng.integers(0, 3, size=int(rng.integers(0, 5))) for _ in range(40)]
+        each = [np.mean([a == b for a, b in itertools.combinations(unit, 2)]) for unit in answers if len(unit) > 1]
+        found = raw_agreement([np.bincount(unit, minlength=3) for unit in answers], noun="items")
+        assert found.value == pytest.approx(np.mean(each)) and found.n == len(each)
+        assert f"{40 - len(each)} of 40 items have fewer than two ratings: left out" in found.note
+
+    def test_where_alpha_cannot_tell(self) -> None:
+        """Nearly all answers alike: α near 0, though two raters in ten differ nowhere but once each."""
+        counts = [[2, 0]] * 18 + [[1, 1]] * 2
+        assert krippendorff_alpha(counts, domain=[0, 1], scale="nominal", seed=0).value < 0
+        assert raw_agreement(counts).value == pytest.approx(0.9)
+        assert raw_agreement([[2, 0]] * 5).value == 1 and np.isnan(raw_agreement([[1, 0]]).value)

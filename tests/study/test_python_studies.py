@@ -104,7 +104,11 @@ def test_a_failed_run_is_one_error_of_penchant(monkeypatch: pytest.MonkeyPatch) 
         (lambda: pc.run(study(), "there"), "there: already holds a study — go on with resume=True, or name another d"),
         (lambda: pc.run(study(modles=[]), "out"), "study: modles: unknown key, did you mean models? — see penchant sc"),
         (lambda: pc.run(study(seed=float("nan")), "out"), "study: seed: input should be a valid integer, got nan"),
-        (lambda: pc.run(study(), "out", cache="pairs.csv"), "name another with cache=PATH, or turn caching off with c"),
+        (
+            lambda: pc.run(study(), "out", cache="pairs.csv"),
+            "or use another cache or none (cache=)",
+        ),
+        (lambda: pc.run(study(), "o\0ut"), "run(): out holds the character NUL — check the path"),
         (lambda: pc.run(study(), "out", on="rya"), "on=rya: is no address of a cluster"),
         (lambda: pc.run(study(), "out", workers=2), "workers, cpus and gpus are for a cluster — add on, such as on="),
         (lambda: pc.run(study(), "out", models=[]), "run(), models: no model is named — leave it out for those of"),

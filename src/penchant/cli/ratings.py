@@ -110,20 +110,24 @@ def agreement(
 
     items = of_items.judged(files)
     if items is not None:
-        raters, alpha, disputed = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
-        _show(raters, alpha, disputed, f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart")
+        found = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
+        raters, estimates, disputed = found
+        told = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
+        _show(raters, estimates, disputed, told)
         return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
     told = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
-    _show(result.raters, result.alpha, result.disputed, told)
+    _show(result.raters, (result.alpha, result.raw), result.disputed, told)
 
 
-def _show(raters: pl.DataFrame, alpha: Estimate, disputed: pl.DataFrame, told: str) -> None:
+def _show(raters: pl.DataFrame, estimates: tuple[Estimate, Estimate], disputed: pl.DataFrame, told: str) -> None:
     import polars as pl
+
+    alpha, raw = estimates
 
     print_frame(raters, "table")
     write("")
-    print_frame(pl.DataFrame([alpha.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
+    print_frame(pl.DataFrame([alpha.row(), raw.row()]).select("measure", "value", "low", "high", "n", "how"), "table")
     write(f"\n{told}")
     if len(disputed):
         print_frame(disputed, "table")

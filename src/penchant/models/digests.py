@@ -82,7 +82,7 @@ class Digests:
         return CacheError(
             f"cannot be used as a cache of answers ({reason})",
             where=str(self.path),
-            hint="delete the file, name another with --cache PATH, or turn caching off with --cache none",
+            hint="delete the file, or use another cache or none (--cache on the command line, cache= in Python)",
         )
 
 

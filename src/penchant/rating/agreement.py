@@ -14,7 +14,7 @@ from penchant.errors import DataError
 from penchant.rating.tasks import FIRST, SECOND
 from penchant.reading import opened
 from penchant.records import Estimate
-from penchant.stats.agreement import krippendorff_alpha
+from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.judgements import MAGIC, Said, is_judgements, judgements, refuse_open
 
 
@@ -50,9 +50,10 @@ def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
 
 def agreement(
     task: dict[str, Any], said: Sequence[Said], *, least: float, seed: int, resamples: int, level: float
-) -> tuple[pl.DataFrame, Estimate, pl.DataFrame]:
-    """How much each rater said; Krippendorff's α over all items, ordinal on a scale and nominal for choices, with its
-    interval; and the items whose answers lie `least` or more apart (all that are disputed, for choices)."""
+) -> tuple[pl.DataFrame, tuple[Estimate, Estimate], pl.DataFrame]:
+    """How much each rater said; Krippendorff's α over all items, ordinal on a scale and nominal for choices, and raw
+    agreement, with their intervals; and the items whose answers lie `least` or more apart (all that are disputed, for
+    choices)."""
     choice = task["kind"] == "choice"
     answers: list[float | str] = [FIRST, SECOND] if choice else [float(point["value"]) for point in task["points"]]
     items: dict[str, dict[str, float | str]] = {}
@@ -60,9 +61,10 @@ def agreement(
     for rater, _, key, value in said:
         items.setdefault(_named(key), {})[rater] = value if choice else float(value)
         raters[rater] = raters.get(rater, 0) + 1
-    counts = [[list(of.values()).count(answer) for answer in answers] for of in items.values()]
+    rows_of = [[list(of.values()).count(answer) for answer in answers] for of in items.values()]
+    counts = np.array(rows_of, dtype=np.int64).reshape(-1, len(answers))
     alpha = krippendorff_alpha(
-        np.array(counts, dtype=np.int64).reshape(-1, len(answers)),
+        counts,
         domain=list(range(len(answers))) if choice else answers,
         scale="nominal" if choice else "ordinal",
         seed=seed,
@@ -75,7 +77,10 @@ def agreement(
         if (len(set(of.values())) > 1 if choice else max(of.values()) - min(of.values()) >= least)  # type: ignore[operator]
     ]
     disputed = pl.DataFrame(rows, schema={"item": pl.String, "answers": pl.String})
-    return pl.DataFrame({"rater": list(raters), "answers": list(raters.values())}), alpha, disputed
+    each = {"rater": list(raters), "answers": list(raters.values())}
+    if choice:
+        each |= {f"chose {FIRST}": [sum(s[0] == r and s[3] == FIRST for s in said) / n for r, n in raters.items()]}
+    return pl.DataFrame(each), (alpha, raw_agreement(counts, level=level, noun="items")), disputed
 
 
 def _named(key: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ Everything is read from the database by a connection of its own, so that raters 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,8 @@ from penchant.rating.store import Rater, Store
 from penchant.rating.tasks import Question, Task
 from penchant.records import Estimate
 from penchant.report.figures import Figure
-from penchant.stats.agreement import Scale, krippendorff_alpha
+from penchant.stats.agreement import Scale, krippendorff_alpha, raw_agreement
+from penchant.stats.inputs import Counts
 from penchant.tables.judgements import CURRENT, judgement_rows
 from penchant.tables.spreadsheets import for_spreadsheets
 
@@ -86,10 +87,12 @@ class Disputed:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All that the owner's page shows."""
+    """All that the owner's page shows; `shares`: what can be answered, how often it was, and its share of answers."""
 
     raters: tuple[RaterFacts, ...]
     agreement: Estimate
+    raw: Estimate
+    shares: tuple[tuple[str, int, float], ...]
     growth: tuple[tuple[int, Estimate], ...]
     disputed: tuple[Disputed, ...]
     more: int
@@ -108,6 +111,8 @@ def summarise(path: Path, task: Task) -> Summary:
     return Summary(
         tuple(_facts(task, name, number, [each for each in said if each.rater == name]) for name, number in of),
         alpha(task, said),
+        raw_agreement(_counts(task, said), noun="items"),
+        tuple(_shares(task, said)),
         tuple(growth(task, said)),
         tuple(disputed[:MOST]),
         max(0, len(disputed) - MOST),
@@ -163,14 +168,26 @@ def _facts(task: Task, name: str, of: int, said: Sequence[Said]) -> RaterFacts:
 
 def alpha(task: Task, said: Sequence[Said]) -> Estimate:
     """Krippendorff's α of the judgements: ordinal on a scale, nominal for choices; as `penchant ratings agreement`."""
-    rows: dict[int, np.ndarray] = {}
+    domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
+    kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
+    return krippendorff_alpha(_counts(task, said), domain=domain, scale=kind, seed=0, resamples=RESAMPLES)
+
+
+def _counts(task: Task, said: Sequence[Said]) -> Counts:
+    """How often each item was given each answer, (items, answers)."""
+    rows: dict[int, Counts] = {}
     for each in sorted(_counted(task, said), key=lambda each: each.item):
         row = rows.setdefault(each.item, np.zeros(len(task.answers), dtype=np.int64))
         row[task.answers.index(each.value)] += 1
-    counts = np.array(list(rows.values()), dtype=np.int64).reshape(-1, len(task.answers))
-    domain = list(range(len(task.answers))) if task.kind == "choice" else list(task.answers)
-    kind: Scale = "nominal" if task.kind == "choice" else "ordinal"
-    return krippendorff_alpha(counts, domain=domain, scale=kind, seed=0, resamples=RESAMPLES)
+    return np.array(list(rows.values()), dtype=np.int64).reshape(-1, len(task.answers))
+
+
+def _shares(task: Task, said: Sequence[Said]) -> Iterator[tuple[str, int, float]]:
+    """Each answer that can be given, how often it was, and its share."""
+    times = _counts(task, said).sum(axis=0)
+    for answer, n in zip(task.answers, times.tolist(), strict=True):
+        label = f"the {answer} sentence" if task.kind == "choice" else f"{answer:g}"
+        yield label, n, n / max(1, int(times.sum()))
 
 
 def growth(task: Task, said: Sequence[Said]) -> list[tuple[int, Estimate]]:

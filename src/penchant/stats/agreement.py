@@ -1,4 +1,4 @@
-"""Agreement of raters beyond chance: Krippendorff's α.
+"""Agreement of raters: beyond chance, Krippendorff's α, and raw, as a share.
 
 Implemented here because the package `krippendorff` is under the GPL, which a library under the Apache licence cannot
 impose on its users. The tests compare with that package. Computing all resamples at once is faster, too.
@@ -27,6 +27,7 @@ from penchant.stats.inputs import (
     check_resamples,
     joined,
 )
+from penchant.stats.intervals import clustered_mean
 
 Scale = Literal["ordinal", "interval", "nominal"]
 ENOUGH = 100
@@ -64,6 +65,24 @@ def krippendorff_alpha(
     estimate = Estimate(f"Krippendorff's alpha ({scale})", np.nan, len(pairable), level=level)
     caution = _ROUGH if scale == "nominal" else ""
     return _with_interval(estimate, alphas, pairable, len(table), seed=seed, resamples=resamples, caution=caution)
+
+
+def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units") -> Estimate:
+    """How often two raters of the same unit gave the same answer: the mean over units of the share of such pairs
+    (Fleiss 1971, Psychol. Bull. 76:378, P̄), with an interval over units.
+
+    `counts[u, v]`: how many raters gave unit u the answer v. Units with fewer than two are left out and counted in
+    `note`. It does not allow for chance: where nearly all answers are the same it is high whatever raters do, and α,
+    which does allow, is then low or undefined (Feinstein & Cicchetti 1990, J. Clin. Epidemiol. 43:543).
+    """
+    table = as_counts(counts, dimensions=2).astype(np.float64)
+    pairable = table[table.sum(axis=1) > 1]
+    raters = pairable.sum(axis=1)
+    shares = (pairable * (pairable - 1)).sum(axis=1) / (raters * (raters - 1))
+    found = clustered_mean(shares, range(len(shares)), noun=noun, proportion=True, level=level)
+    lost = len(table) - len(pairable)
+    left_out = f"{of_all(lost, len(table), noun, 'have')} fewer than two ratings: left out" if lost else ""
+    return replace(found, measure="raw agreement", note=joined(found.note, left_out))
 
 
 def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1_000, level: float = 0.95) -> Estimate:

@@ -32,8 +32,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 _PARAMETERS: Mapping[str, str] = {
-    "--cache PATH": "cache=PATH",
-    "--cache none": "cache=None",
+    "--cache on the command line, cache= in Python": "cache=",
     "--resume": "resume=True",
     "--rerun": "rerun=True",
     "--trust-edited": "trust_edited=True",

@@ -27,7 +27,7 @@ from penchant.instruments.cloze.returned import Sheet, notes, read_sheets, requi
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
 from penchant.records import Estimate
-from penchant.stats.agreement import krippendorff_alpha
+from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.rows import columns
 from penchant.tables.spreadsheets import for_spreadsheets
 
@@ -206,9 +206,11 @@ def is_ratings_table(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """`alpha` over all ratings, `raters` with the number of words each rated, `disputed` words with their ratings."""
+    """`alpha` and `raw` agreement over all ratings, `raters` with the number of words each rated, `disputed` words with
+    their ratings."""
 
     alpha: Estimate
+    raw: Estimate
     raters: pl.DataFrame
     disputed: pl.DataFrame
 
@@ -216,7 +218,8 @@ class Agreement:
 def agreement(
     ratings: Sequence[Rating], *, least: float = 1.0, seed: int = 0, resamples: int = 1000, level: float = 0.95
 ) -> Agreement:
-    """Agreement between raters: Krippendorff's ordinal α, and the words whose ratings differ by `least` or more.
+    """Agreement between raters: Krippendorff's ordinal α, raw agreement, and the words whose ratings differ by
+    `least` or more.
 
     Raises DataError when there is nothing to compare.
     """
@@ -249,4 +252,5 @@ def agreement(
         .filter(pl.col("apart") >= least)
         .sort("apart", descending=True, maintain_order=True)
     )
-    return Agreement(alpha, pl.DataFrame({"rater": raters, "rated": shares}), disputed)
+    raw = raw_agreement(counts, level=level, noun="words")
+    return Agreement(alpha, raw, pl.DataFrame({"rater": raters, "rated": shares}), disputed)
