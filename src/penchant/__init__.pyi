@@ -6,6 +6,7 @@ from .corpus.stimuli import read_stimuli as read_stimuli
 from .engine.scorer import embed as embed
 from .engine.scorer import fill as fill
 from .engine.scorer import score as score
+from .engine.scorer import surprisal as surprisal
 from .errors import CacheError as CacheError
 from .errors import ClusterError as ClusterError
 from .errors import DataError as DataError

@@ -18,7 +18,7 @@ import typer.main
 from typer.core import TyperOption
 
 from penchant._version import __version__
-from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, vectors
+from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
 from penchant.cli.console import ReaderGoneError, say, to_stdout, write
 from penchant.errors import OutputError, PenchantError, of_machine
 
@@ -57,6 +57,7 @@ _COMMANDS = (
     ("compare", report.compare),
     ("export", export.export),
     ("score", scoring.score),
+    ("surprisal", surprisal.surprisal),
     ("fill", scoring.fill),
     ("embed", scoring.embed),
     ("check", checking.check),

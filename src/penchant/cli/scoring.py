@@ -9,7 +9,7 @@ import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from itertools import islice, tee
@@ -205,11 +205,11 @@ def _source(file: str, column: str | None) -> Source:
     source = partial(sentences, file, column)
     if column is not None:
         next(source())
-    _refuse_own_output(file)
+    refuse_own_output(file)
     return source
 
 
-def _refuse_own_output(file: str) -> None:
+def refuse_own_output(file: str) -> None:
     """Raise DataError if output is appended to the file that is read, which would never end."""
     with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or no descriptor, such as under a test
         source = os.fstat(sys.stdin.buffer.fileno()) if file == "-" else Path(file).stat()
@@ -238,27 +238,36 @@ def lines(file: str) -> Iterator[tuple[str, str]]:
 def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]:
     """Yield (sentence, place) for each line or, where a column is named, for each row of a table."""
     if column is None:
-        _refuse_binary(file)
+        refuse_binary(file)
         yield from lines(file)
         return
+    (texts,) = texts_of(file, [column])
+    yield from texts
+
+
+def texts_of(file: str, columns: Sequence[str]) -> list[list[tuple[str, str]]]:
+    """The (text, place) of every row of a table, for each of the columns. Raises DataError, naming all blank cells."""
     from penchant.tables.rows import lacking, read_rows
 
     if file == "-":
         raise MethodError("a table on standard input has no column", hint="name a file with --column")
     rows = read_rows(file)
-    lacking([column], list(dict.fromkeys(name for row in rows for name in row.values)), file)
+    lacking(list(columns), list(dict.fromkeys(name for row in rows for name in row.values)), file)
     errors = []
     for row in rows:
-        text = row.values.get(column)
-        if not isinstance(text, str) or not text.strip():
-            told = "the field is blank" if text is None or text == "" else f"expected a text, found {shortened(text)}"
-            errors.append(DataError(told, file=file, line=row.line, field=column, hint="remove the row, or fill it"))
+        for column in columns:
+            text = row.values.get(column)
+            if not isinstance(text, str) or not text.strip():
+                blank = text is None or text == ""
+                told = "the field is blank" if blank else f"expected a text, found {shortened(text)}"
+                hint = "remove the row, or fill it"
+                errors.append(DataError(told, file=file, line=row.line, field=column, hint=hint))
     if errors:
         raise together(errors)
-    yield from ((str(row.values[column]), file_place(file, row.line)) for row in rows)
+    return [[(str(row.values[column]), file_place(file, row.line)) for row in rows] for column in columns]
 
 
-def _refuse_binary(file: str) -> None:
+def refuse_binary(file: str) -> None:
     """Raise MethodError for a table that is no text, of which no column is named."""
     from penchant.tables.rows import is_binary
 

@@ -100,7 +100,7 @@ class Worker:
         device = "none"
         if wanted is not None:
             self.model = self._loaded(wanted, host)
-            self._backend = Halving(self.model.network)
+            self._backend = Halving(self.model.network, self.model.tokenizer)
             device = str(self.model.network.device)
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 

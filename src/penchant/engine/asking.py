@@ -31,7 +31,7 @@ class Asker:
         self.model = model
         self._cache = Cache(cache, model.fingerprint, model.dtype) if cache is not None else None
         self.engine = Engine(
-            backend or LocalBackend(model.network),
+            backend or LocalBackend(model.network, model.tokenizer),
             cache=self._cache,
             budget=batch_tokens,
             progress=progress,
@@ -60,9 +60,11 @@ class Asker:
         """Yield the text of each (text, place). Raises DataError at one that cannot be scored; no forward pass."""
         return (text for text, _, _ in self.encode(texts))
 
-    def encode(self, texts: Iterable[tuple[str, str]], *, gaps: bool = False) -> Iterator[tuple[str, str, Encoding]]:
-        """Yield (text, place, encoding) for each (text, place), in order. `gaps` allows mask tokens in a text. Raises
-        DataError at a text that the model cannot read in full."""
+    def encode(
+        self, texts: Iterable[tuple[str, str]], *, gaps: bool = False, long: bool = False
+    ) -> Iterator[tuple[str, str, Encoding]]:
+        """Yield (text, place, encoding) for each (text, place), in order. `gaps` allows mask tokens in a text, `long`
+        texts longer than the model takes. Raises DataError at a text that the model cannot read in full."""
         stream = iter(texts)
         while part := list(islice(stream, 256)):
             distinct = list(dict.fromkeys(text for text, _ in part))
@@ -70,7 +72,7 @@ class Asker:
             for text, where in part:
                 encoding = encodings[text]
                 self.model.tokenizer.require_sound(text, encoding, where, gaps=gaps)
-                if len(encoding.ids) > self.model.max_tokens:
+                if len(encoding.ids) > self.model.max_tokens and not long:
                     raise too_long(self.model, encoding, where)
                 yield text, where, encoding
 

@@ -2,7 +2,8 @@
 
 A read names an input (token ids, special tokens included) and positions in it. Its answer is one array:
 
-    LogProbs   float32 (n,)        log P(tokens[i]) from the output at position at[i]
+    LogProbs   float32 (n,)        log P(tokens[i]) from the output at position at[i]; in place of a token: a set, whose
+                                   log-probability is that of all its tokens together, or EXPECTED
                float32 (2, n)      with `attention`: the log-probabilities, then the attention each position receives
     TopK       TOP (n, k)          the k most probable tokens at each position, best first
     Vectors    float32 (n, L, d)   hidden vectors of L layers at each position
@@ -22,13 +23,21 @@ Kind: TypeAlias = tuple[str, int | tuple[int, ...]]
 """What is computed and its parameter: ("logprob", 0), ("attention", 0), ("topk", k), ("vectors", layers)."""
 
 
+EXPECTED = -1
+"""In place of a token: the expected log-probability, Σ P(t) log P(t), which is the entropy with its sign turned."""
+WORD_ENDS = -2
+"""In place of a token: the set of tokens before which a word has ended, which begin another or end the text."""
+WORD_GOES_ON = -3
+"""In place of a token: the set of tokens that carry no mark of the beginning of a word, special ones left out."""
+
 ROUNDING = 1e-3
 """The most that a log-probability computed in float32 may exceed 0."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogProbs:
-    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids`.
+    """Natural log P of `tokens[i]`, read at position `at[i]` of the input `ids`. A number below 0 is no token (see
+    `EXPECTED`, `WORD_ENDS`, `WORD_GOES_ON`), and not for reads with attention.
 
     With `attention`, also the attention that position `at[i]` receives, averaged over layers, heads and queries.
     `weight` is the fraction of its item that this read answers; only the progress bar uses it.

@@ -19,7 +19,8 @@ from penchant.engine.pieces import Pooling
 from penchant.engine.scores import SentenceScore, numbered, scores_frame
 from penchant.engine.spans import SpanScore, SpanScorer
 from penchant.engine.vectors import VectorReader
-from penchant.errors import MethodError, ModelError, shortened
+from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
+from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.load import LanguageModel, load
 from penchant.tables.given import texts as listed_texts
 from penchant.vectors.static import StaticVectors
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Scorer(PartScorer, SpanScorer, GapFiller, VectorReader):
-    """Scores, fillers and vectors from one model, behind one engine with one cache and one set of counts."""
+class Scorer(PartScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
+    """Scores, surprisals, fillers and vectors from one model, behind one engine with one cache and set of counts."""
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
@@ -105,6 +106,43 @@ def fill(model: LanguageModel | str | Path, text: str, k: int = 10, *, cache: st
 
 
 @asked
+def surprisal(
+    model: LanguageModel | str | Path,
+    texts: str | Iterable[str],
+    *,
+    words: Iterable[Sequence[str]] | None = None,
+    method: str | None = None,
+    bits: bool = False,
+    stride: int | None = None,
+    cache: str | Path | None = None,
+    batch_tokens: int | None = None,
+) -> pl.DataFrame:
+    """The surprisal of every word, as a table: text (from 1), sentence (the lines of a text, from 1), index (in its
+    sentence, from 1), word, surprisal (nats or `bits`; null where the model gives none), pieces (its tokens), entropy
+    of what the model expects in place of the first of them, offset (its first character in the text, from 0).
+
+    Words are what stands between white space, with the punctuation that touches them, or `words`: for each text a list
+    of its words in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
+    boundaries of words (Pimentel & Meister 2024); otherwise the pieces are summed. Under masked models they are summed
+    by `method` pll or pll-word-l2r. A text longer than the model takes is read through windows that are `stride` tokens
+    apart (default: half of what it takes). Raises MethodError, ModelError or DataError.
+    """
+    model, given = language_model(model), listed_texts(texts)
+    listed = None if words is None else [list(of_text) for of_text in words]
+    if listed is not None and len(listed) != len(given):
+        raise DataError(f"{len(listed)} lists of words for {len(given)} texts", where="words", hint="give one a text")
+    places = [
+        (text, white_space_words(text) if listed is None else listed_words(text, listed[i], place), place)
+        for i, (text, place) in enumerate(numbered(given))
+    ]
+    scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
+    try:
+        return words_frame(enumerate(given, 1), scorer.surprisals(places, method, stride), bits=bits)
+    finally:
+        scorer.close()
+
+
+@asked
 def embed(
     model: LanguageModel | str | Path,
     texts: str | Iterable[str],
@@ -159,4 +197,5 @@ __all__ = [
     "numbered",
     "score",
     "scores_frame",
+    "surprisal",
 ]

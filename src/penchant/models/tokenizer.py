@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from penchant.errors import DataError, ModelError
 from penchant.reading import refused_character
@@ -112,6 +116,29 @@ class Tokenizer:
         return None
 
     @cached_property
+    def words_end(self) -> NDArray[np.int64]:
+        """The ids of the tokens before which a word has ended: those that begin with white space or its mark, and the
+        special ones. Only for a tokenizer with a `word_mark`."""
+        return self._by_beginning[0]
+
+    @cached_property
+    def words_go_on(self) -> NDArray[np.int64]:
+        """The ids of all other tokens."""
+        return self._by_beginning[1]
+
+    @cached_property
+    def _by_beginning(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        entries = self.hf.get_vocab()
+        space = _byte_letters() if self.word_mark == "Ġ" else _SPACE_BYTES
+        ends = {
+            token
+            for entry, token in entries.items()
+            if token in self._special_ids or entry.startswith("▁") or entry[:1].isspace() or space.match(entry)
+        }
+        rest = set(entries.values()) - ends
+        return np.array(sorted(ends), dtype=np.int64), np.array(sorted(rest), dtype=np.int64)
+
+    @cached_property
     def digest(self) -> str:
         """A SHA-256 that tells it from every tokenizer that reads a text otherwise."""
         settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
@@ -145,3 +172,18 @@ class Tokenizer:
             raise DataError(
                 f"the text contains the special token '{part}'", where=where, hint="remove it from the text"
             )
+
+
+_SPACE_BYTES = re.compile("<0x(?:09|0[A-D]|1[C-F]|20)>", re.IGNORECASE)
+"""Entries that stand for one byte of white space where a vocabulary falls back on bytes."""
+
+
+@cache
+def _byte_letters() -> re.Pattern[str]:
+    """What matches a vocabulary entry that begins with white space where entries are bytes written as letters: those
+    that are no printable sign of Latin-1 follow one another from U+0100 (the table of GPT-2's tokenizer)."""
+    printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
+    letters = {byte: chr(byte) for byte in printable}
+    letters |= {byte: chr(256 + n) for n, byte in enumerate(sorted(set(range(256)) - printable))}
+    spaces = (chr(code) for code in range(0x3001) if chr(code).isspace())
+    return re.compile("|".join(re.escape("".join(letters[b] for b in sign.encode())) for sign in spaces))

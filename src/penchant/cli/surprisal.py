@@ -1,0 +1,239 @@
+"""`penchant surprisal`: the surprisal of every word."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from itertools import tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, TypeAlias
+
+import typer
+
+from penchant.cli.console import bars, emit, say, to_stdout
+from penchant.cli.options import (
+    BatchOption,
+    CacheOption,
+    DeviceOption,
+    DtypeOption,
+    ModelOption,
+    PickleOption,
+    RehashOption,
+    TrustOption,
+    cache_path,
+    load_language_model,
+)
+from penchant.cli.scoring import ColumnOption, lines, refuse_binary, refuse_own_output, texts_of
+from penchant.counting import of_all
+from penchant.errors import MethodError, one_of
+from penchant.reading import exists, require_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from penchant.engine.words import WordScore
+
+Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
+"""The number or name of a text, the text, the spans of its words, and the place that errors name."""
+PARTS = ("lines", "paragraphs", "file")
+
+
+def surprisal(
+    model: ModelOption,
+    text: Annotated[
+        str,
+        typer.Argument(metavar="[TEXT|FILE|-]", help="A text, or a file of texts; - is standard input."),
+    ] = "-",
+    texts: Annotated[
+        str,
+        typer.Option(
+            "--texts",
+            help="What a text is in FILE: each of its lines, its paragraphs (between blank lines; the lines of one are "
+            "sentences in context), or the whole file.",
+        ),
+    ] = "lines",
+    column: ColumnOption = None,
+    words: Annotated[
+        str | None,
+        typer.Option("--words", metavar="NAME", help="With --column: a column of the words, parted by spaces."),
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option("--id", metavar="NAME", help="With --column: a column that names the texts.")
+    ] = None,
+    method: Annotated[
+        str | None, typer.Option("--method", help="lp (causal models); pll or pll-word-l2r (masked models).")
+    ] = None,
+    bits: Annotated[bool, typer.Option("--bits", help="In bits rather than nats.")] = False,
+    stride: Annotated[
+        int | None, typer.Option("--stride", min=1, help="Tokens between windows on texts longer than the model takes.")
+    ] = None,
+    format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
+    dtype: DtypeOption = "float32",
+    device: DeviceOption = None,
+    cache: CacheOption = None,
+    rehash: RehashOption = False,
+    batch_tokens: BatchOption = None,
+    trust_remote_code: TrustOption = False,
+    allow_pickle: PickleOption = False,
+) -> None:
+    """Show the surprisal of every word, with correct word boundaries: one row a word."""
+    if format not in WRITERS:
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
+    if texts not in PARTS:
+        raise MethodError(f"--texts {texts}: there is no such part", hint=one_of(texts, PARTS))
+    if (words or id) and column is None:
+        raise MethodError("--words and --id are for a table", hint="name the column of its texts with --column")
+    source = _source(text, texts, column, words, id)
+    lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
+    from penchant.engine.scorer import Scorer
+
+    total = Scorer(lm).checked((text, spans, place) for _, text, spans, place in source()) if text != "-" else 0
+    unread = Unread()
+    with bars() as bar:
+        advance = bar(lm.name)
+        scorer = Scorer(
+            lm, cache=cache_path(cache), batch_tokens=batch_tokens, progress=lambda done: advance(done, total)
+        )
+        asked, kept = tee(source())
+        scores = scorer.surprisals(((text, spans, place) for _, text, spans, place in asked), method, stride)
+        named = ((name, text) for name, text, _, _ in kept)
+        with to_stdout():
+            WRITERS[format](named, unread.counted(scores), bits)
+    for note in (*scorer.notes(), *unread.told(), _how(scorer, bits)):
+        say(f"note: {note}")
+    scorer.close()
+
+
+class Unread:
+    """Counts the words that have no surprisal."""
+
+    def __init__(self) -> None:
+        self.words = self.without = 0
+
+    def counted(self, scores: Iterable[list[WordScore]]) -> Iterator[list[WordScore]]:
+        """The scores as they are."""
+        for of_text in scores:
+            self.words += len(of_text)
+            self.without += sum(word.surprisal != word.surprisal for word in of_text)
+            yield of_text
+
+    def told(self) -> Iterator[str]:
+        """What a user is told of them."""
+        if self.without:
+            yield (
+                f"{of_all(self.without, self.words, 'words', 'have')} no surprisal: the first of a text where a model "
+                "has no beginning token, and words that share a token with another"
+            )
+
+
+def _how(scorer: object, bits: bool) -> str:
+    from penchant.engine.scorer import Scorer
+
+    assert isinstance(scorer, Scorer)
+    unit = "bits" if bits else "nats"
+    if scorer.corrected:
+        return f"surprisal in {unit}, corrected where words begin (Pimentel & Meister 2024)"
+    masked = scorer.model.kind == "masked"
+    reason = "each piece is masked" if masked else "the tokenizer does not mark where words begin"
+    return f"surprisal in {unit}, the plain sum of a word's pieces: {reason}"
+
+
+def _source(
+    text: str, parts: str, column: str | None, words: str | None, id: str | None
+) -> Callable[[], Iterator[Named]]:
+    """What gives the texts, each time from the first on. What cannot be read costs no loading of a model."""
+    from penchant.engine.words import white_space_words
+
+    if text != "-" and not exists(Path(text)) and len(text.split()) > 1:
+        if column is not None:
+            raise MethodError("--column is for a table", hint="name a file")
+        return lambda: iter([(1, text, white_space_words(text), "the text")])
+    if text != "-":
+        require_file(text)
+    refuse_own_output(text)
+    if column is not None:
+        rows = list(_rows(text, column, words, id))
+        return lambda: iter(rows)
+    refuse_binary(text)
+    return partial(_texts, text, parts)
+
+
+def _texts(file: str, parts: str) -> Iterator[Named]:
+    """The texts of a file of lines."""
+    from penchant.engine.words import white_space_words
+
+    def whole(lines: Sequence[tuple[str, str]], number: int) -> Named:
+        text = "\n".join(line for line, _ in lines)
+        return number, text, white_space_words(text), lines[0][1]
+
+    if parts == "file":
+        yield whole(list(lines(file)), 1)
+        return
+    number, together = 0, []
+    for line, place in lines(file):
+        if line.strip() or parts == "lines":
+            together.append((line, place))
+        if together and (parts == "lines" or not line.strip()):
+            number += 1
+            yield whole(together, number)
+            together = []
+    if together:
+        yield whole(together, number + 1)
+
+
+def _rows(file: str, column: str, words: str | None, id: str | None) -> Iterator[Named]:
+    """The texts of a table."""
+    from penchant.engine.words import listed_words, white_space_words
+
+    texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None])
+    spelt = rest.pop(0) if words is not None else None
+    names = rest.pop(0) if id is not None else None
+    for i, (text, place) in enumerate(texts):
+        spans = white_space_words(text) if spelt is None else listed_words(text, spelt[i][0].split(), place)
+        yield (i + 1 if names is None else names[i][0]), text, spans, place
+
+
+def _tables(
+    named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool
+) -> Iterator[pl.DataFrame]:
+    from penchant.engine.words import words_frame
+
+    for text, of_text in zip(named, scores, strict=True):
+        yield words_frame([text], [of_text], bits=bits)
+
+
+def _write_tsv(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
+    row = io.StringIO()
+    writer = csv.writer(row, delimiter="\t", lineterminator="\n")
+    for i, table in enumerate(_tables(named, scores, bits)):
+        if not i:  # written with the first text, so that bad input leaves no output
+            writer.writerow(table.columns)
+        writer.writerows(["" if v is None else repr(v) if isinstance(v, float) else v for v in r] for r in table.rows())
+        emit(row.getvalue())
+        row.seek(0)
+        row.truncate()
+
+
+def _write_jsonl(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
+    for table in _tables(named, scores, bits):
+        for values in table.iter_rows(named=True):
+            emit(json.dumps(values, ensure_ascii=False) + "\n")
+
+
+def _write_parquet(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
+    import polars as pl
+
+    if sys.stdout.isatty():
+        raise MethodError("parquet is not for a terminal", hint="redirect it: > words.parquet")
+    pl.concat(_tables(named, scores, bits)).write_parquet(sys.stdout.buffer)
+
+
+WRITERS: dict[str, Callable[[Iterable[tuple[object, str]], Iterable[list[WordScore]], bool], None]] = {
+    "tsv": _write_tsv,
+    "jsonl": _write_jsonl,
+    "parquet": _write_parquet,
+}

@@ -1,0 +1,347 @@
+"""Surprisal of words: what the pieces of a word add up to, corrected at its boundaries.
+
+Where a token carries the space before its word, the pieces of a word say nothing of where the word ends: the
+probability of "cat" is that of "cat" and of all words that begin so. With B(c) = −log Σ P(t | c) over the tokens t
+before which a word has ended (those that begin a word, and the end of the text),
+
+    S(w | c) = Σ s(piece) − B(c) + B(c w)
+
+(Pimentel & Meister 2024; Oh & Schuler 2024). A first word that carries no mark begins with one of the unmarked tokens:
+B at its beginning is over these. Between words that no white space parts, and with tokenizers that mark no beginnings,
+the pieces are summed as they are; so they are under masked models, by `pll` or `pll-word-l2r`.
+
+A text longer than the model takes is read through windows: `stride` tokens apart, each a full input that begins with
+the model's own beginning token. Under a causal model a token is read in the first window that holds it; under a masked
+model in the one whose middle is nearest to its word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.engine.asking import Asker
+from penchant.engine.methods import Method, method_for
+from penchant.engine.pieces import Span
+from penchant.engine.reads import EXPECTED, WORD_ENDS, WORD_GOES_ON, LogProbs, Read
+from penchant.errors import DataError, MethodError
+from penchant.models.tokenizer import Encoding
+
+_WORD = re.compile(r"\S+")
+_LINE = re.compile(r"[^\S\n]*\n\s*")
+if TYPE_CHECKING:
+    import polars as pl
+
+METHODS = ("lp", "pll", "pll-word-l2r")
+"""The methods that give each piece a log-probability of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordScore:
+    """A word in its text, from character `start`. `surprisal` is in nats, NaN where the model gives none: for a first
+    word without anything before it, and for words of which one token holds parts of several. `entropy` (nats) is that
+    of what the model expects in place of the first of its `pieces`."""
+
+    word: str
+    start: int
+    surprisal: float
+    pieces: int
+    entropy: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A text with its words, and the tokens of each, by number; `shared` words share a token with another."""
+
+    text: str
+    spans: Sequence[Span]
+    encoding: Encoding
+    pieces: Sequence[range]
+    shared: frozenset[int]
+    where: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Want:
+    """What an answer's number is: of token `token`, "logprob", "entropy", or "boundary" before it."""
+
+    token: int
+    what: str
+
+
+class WordScorer(Asker):
+    """Gives each word of a text its surprisal."""
+
+    def surprisals(
+        self,
+        texts: Iterable[tuple[str, Sequence[Span], str]],
+        method: str | None = None,
+        stride: int | None = None,
+    ) -> Iterator[list[WordScore]]:
+        """Yield the scores of the words of each (text, spans of its words in order, place), streaming.
+
+        `stride`: how many tokens windows are apart for texts longer than the model takes (default: half of what it
+        takes). Raises MethodError for a method that does not fit, or a stride that is too long; DataError at a text
+        that cannot be read.
+        """
+        how = method_for(method, self.model)
+        if how.name not in METHODS:
+            raise MethodError(f"method '{how.name}' gives words no probability", hint="use pll or pll-word-l2r")
+        room = self._room()
+        step = room // 2 if stride is None else stride
+        if not 1 <= step <= room:
+            raise MethodError(f"a stride of {step} tokens", hint=f"1 to {room}, what {self.model.name} takes at once")
+        asked: deque[tuple[_Text, list[list[_Want]]]] = deque()
+
+        def reads() -> Iterator[Read]:
+            for text in self._texts(texts):
+                ask = self._in_order if self.model.kind == "causal" else self._by_masking
+                of_text = list(ask(text, how, room, step))
+                asked.append((text, [wants for _, wants in of_text]))
+                yield from (read for read, _ in of_text)
+
+        answers = self.engine.answer(reads())
+        for first in answers:
+            text, wants = asked.popleft()
+            found = [first, *islice(answers, len(wants) - 1)]
+            yield self._of_words(text, wants, found)
+
+    def checked(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> int:
+        """The number of texts, which are all checked; no forward pass. Raises DataError at one that cannot be read."""
+        return sum(1 for _ in self._texts(texts))
+
+    @property
+    def corrected(self) -> bool:
+        """Whether surprisals are corrected at the boundaries of words."""
+        return self.model.kind == "causal" and self.model.tokenizer.word_mark is not None
+
+    def _room(self) -> int:
+        """How many tokens of a text the model takes at once."""
+        (sample,) = self.model.tokenizer.encode(["a"])
+        return self.model.max_tokens - (len(sample.ids) - len(sample.at))
+
+    def _texts(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> Iterator[_Text]:
+        stream = iter(texts)
+        while part := list(islice(stream, 256)):
+            encoded = self.encode(((text, where) for text, _, where in part), long=True)
+            for (text, spans, where), (_, _, encoding) in zip(part, encoded, strict=True):
+                if not spans:
+                    raise DataError("the text has no words", where=where, hint="remove the empty line or item")
+                yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
+
+    # Causal models -----------------------------------------------------------------------------------------
+
+    def _in_order(self, text: _Text, how: Method, room: int, step: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
+        """One read a window: at the position before each token, what is asked of that place."""
+        encoding, n = text.encoding, len(text.encoding)
+        head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
+        before = self._before(text)
+        read_to = first = -1 if head else 0
+        if n == 1 and not head:
+            raise DataError(
+                "a single token cannot be scored: the model has no beginning token",
+                where=text.where,
+                hint="remove the item",
+            )
+        for start in range(0, n, step):
+            end = min(n, start + room)
+            wants = [want for place in range(read_to + 1, end + 1) for want in before.get(place, ())]
+            if wants:
+                at = tuple(len(head) - 1 + want.token - start for want, _ in wants)
+                ids = (*head, *tokens[start:end])[: max(at) + 1]  # what follows the last place that is read is no input
+                read = LogProbs(ids, at, tuple(asked for _, asked in wants), weight=(end - read_to) / (n - first))
+                yield read, [want for want, _ in wants]
+            read_to = end
+            if end == n:
+                break
+
+    def _before(self, text: _Text) -> dict[int, list[tuple[_Want, int]]]:
+        """What is asked of the place before each token, and at the end of the text."""
+        tokens = text.encoding.tokens
+        found: dict[int, list[tuple[_Want, int]]] = {}
+        for place, token in enumerate(tokens):
+            found[place] = [(_Want(place, "logprob"), token)]
+        for word, pieces in enumerate(text.pieces):
+            first, behind = pieces.start, pieces.stop
+            found[first].append((_Want(first, "entropy"), EXPECTED))
+            if not self.corrected:
+                continue
+            if tokens[first] in self._ends:
+                found[first].append((_Want(first, "boundary"), WORD_ENDS))
+            elif not word:
+                found[first].append((_Want(first, "boundary"), WORD_GOES_ON))
+            if word == len(text.pieces) - 1:
+                found.setdefault(behind, []).append((_Want(behind, "boundary"), WORD_ENDS))
+        return found
+
+    @cached_property
+    def _ends(self) -> frozenset[int]:
+        return frozenset(self.model.tokenizer.words_end.tolist())
+
+    # Masked models -----------------------------------------------------------------------------------------
+
+    def _by_masking(self, text: _Text, how: Method, room: int, step: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
+        """One read a token, as the method makes them, in the window whose middle is nearest to its word."""
+        n = len(text.encoding)
+        starts = [0] if n <= room else [*range(0, n - room, step), n - room]
+        middles = np.array(starts) + room / 2
+        firsts = {pieces.start for pieces in text.pieces}
+        parts: dict[int, list[int]] = {}
+        for pieces in text.pieces:
+            window = starts[int(np.argmin(np.abs(middles - (pieces.start + pieces.stop) / 2)))]
+            if not window <= pieces.start < pieces.stop <= window + room:
+                word = text.text[slice(*text.spans[text.pieces.index(pieces)])]
+                raise DataError(
+                    f"'{word}' has more tokens than {self.model.name} takes", where=text.where, hint="leave it out"
+                )
+            parts.setdefault(window, []).extend(pieces)
+        for start, chosen in parts.items():
+            part = _window(text.encoding, start, min(n, start + room))
+            reads = enumerate(how.reads(part, self.model, text.where), start=start)
+            wanted = set(chosen)
+            for token, read in reads:
+                if token not in wanted:
+                    continue
+                weight, wants = 1 / n, [_Want(token, "logprob")]
+                if token in firsts:
+                    read = replace(read, at=read.at * 2, tokens=(*read.tokens, EXPECTED))
+                    wants.append(_Want(token, "entropy"))
+                yield replace(read, weight=weight), wants
+
+    # Scores ------------------------------------------------------------------------------------------------
+
+    def _of_words(
+        self, text: _Text, wants: Sequence[Sequence[_Want]], answers: Sequence[NDArray[Any]]
+    ) -> list[WordScore]:
+        n = len(text.encoding)
+        numbers = {what: np.full(n + 1, np.nan) for what in ("logprob", "entropy", "boundary")}
+        for of_read, answer in zip(wants, answers, strict=True):
+            for want, value in zip(of_read, answer.tolist(), strict=True):
+                numbers[want.what][want.token] = value
+        # A boundary that nobody asked for is none: the pieces stand as they are.
+        boundary = np.nan_to_num(numbers["boundary"])
+        scores = []
+        for word, (span, pieces) in enumerate(zip(text.spans, text.pieces, strict=True)):
+            surprisal = -float(numbers["logprob"][pieces.start : pieces.stop].sum())
+            surprisal += float(boundary[pieces.start]) - float(boundary[pieces.stop])
+            entropy = -float(numbers["entropy"][pieces.start])
+            if word in text.shared:
+                surprisal = entropy = np.nan
+            scores.append(WordScore(text.text[slice(*span)], span[0], surprisal, len(pieces), entropy))
+        return scores
+
+
+def white_space_words(text: str) -> list[Span]:
+    """The spans of the words of a text: what stands between white space."""
+    return [(found.start(), found.end()) for found in _WORD.finditer(text)]
+
+
+def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
+    """The spans of given words in a text, which they must spell in order, white space aside. Raises DataError."""
+    spans, at = [], 0
+    for word in words:
+        while at < len(text) and text[at].isspace():
+            at += 1
+        if not text.startswith(word, at) or not word:
+            there = text[at : at + 20]
+            raise DataError(f"the word '{word}' is not what follows in the text, '{there}'", where=where)
+        spans.append((at, at + len(word)))
+        at += len(word)
+    if text[at:].strip():
+        raise DataError(f"the words end before the text does, at '{text[at : at + 20].strip()}'", where=where)
+    return spans
+
+
+def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) -> tuple[list[range], frozenset[int]]:
+    """The tokens of each word, by number, and the words that share a token with another.
+
+    A token of white space alone belongs to the word that follows. A token that holds parts of several words belongs to
+    the first of them.
+    """
+    firsts: list[int | None] = [None] * len(spans)
+    shared: set[int] = set()
+    word, waiting = 0, None
+    for token, (start, end) in enumerate(encoding.spans):
+        inside = [i for i in range(start, end) if not text[i].isspace()]
+        if not inside:
+            waiting = token if waiting is None else waiting
+            continue
+        while word + 1 < len(spans) and inside[0] >= spans[word][1]:
+            word += 1
+        last = word
+        while last + 1 < len(spans) and inside[-1] >= spans[last + 1][0]:
+            last += 1
+        for touched in range(word, last + 1):
+            if firsts[touched] is None:
+                firsts[touched] = token if waiting is None else waiting
+        if last > word:
+            shared.update(range(word, last + 1))
+        waiting = None
+    for number, first in enumerate(firsts):
+        if first is None:
+            missing = text[slice(*spans[number])]
+            raise DataError(f"the tokenizer gives '{missing}' no token", where=where, hint="remove the word")
+    starts = [first for first in firsts if first is not None]
+    # White space at the end of the text belongs to no word.
+    ends = [*starts[1:], len(encoding) if waiting is None else waiting]
+    return [range(first, max(first, end)) for first, end in zip(starts, ends, strict=True)], frozenset(shared)
+
+
+def _window(encoding: Encoding, start: int, end: int) -> Encoding:
+    """A part of the tokens of a text between the special tokens of the whole."""
+    head, tail = encoding.ids[: encoding.at[0]], encoding.ids[encoding.at[-1] + 1 :]
+    body = encoding.tokens[start:end]
+    at = tuple(range(len(head), len(head) + len(body)))
+    return Encoding((*head, *body, *tail), at, encoding.spans[start:end], encoding.words[start:end])
+
+
+def words_frame(
+    texts: Iterable[tuple[object, str]], scores: Iterable[Sequence[WordScore]], *, bits: bool = False
+) -> pl.DataFrame:
+    """One row a word: text (its number or name), sentence and index (from 1; the lines of a text are its sentences),
+    word, surprisal and entropy in nats or `bits` (null where there is none), pieces, and offset, the word's first
+    character in the text."""
+    import polars as pl
+
+    unit = np.log(2) if bits else 1.0
+    blocks: list[dict[str, list[Any]]] = []
+    for (name, text), words in zip(texts, scores, strict=True):
+        starts = np.array([word.start for word in words])
+        breaks = [found.end() for found in _LINE.finditer(text)]
+        lines = np.searchsorted(breaks, starts, side="right") if breaks else np.zeros(len(starts), dtype=np.int64)
+        numbers, first_of = np.unique(lines, return_index=True)
+        sentence = np.searchsorted(numbers, lines)
+        numbers_of = {
+            kind: [None if v != v else v / unit for v in (getattr(word, kind) for word in words)]
+            for kind in ("surprisal", "entropy")
+        }
+        block = {
+            "text": [name] * len(words),
+            "sentence": (sentence + 1).tolist(),
+            "index": (np.arange(len(words)) - first_of[sentence] + 1).tolist(),
+            "word": [word.word for word in words],
+            "pieces": [word.pieces for word in words],
+            "offset": starts.tolist(),
+        }
+        blocks.append(block | numbers_of)
+    columns: dict[str, Any] = {
+        "text": None,
+        "sentence": pl.Int64,
+        "index": pl.Int64,
+        "word": pl.String,
+        "surprisal": pl.Float64,
+        "pieces": pl.Int64,
+        "entropy": pl.Float64,
+        "offset": pl.Int64,
+    }
+    return pl.DataFrame(
+        {column: [value for block in blocks for value in block[column]] for column in columns}, schema=columns
+    )

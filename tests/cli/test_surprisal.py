@@ -1,0 +1,92 @@
+"""`penchant surprisal`: what it reads, what it prints, and that every kind of bad input is one line."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import penchant as pc
+import zoo as tiny
+from answers import Answer, refused
+
+Zoo = Callable[[str], Path]
+Program = Callable[..., Answer]
+TEXTS = tiny.SENTENCES[3:7]
+COLUMNS = ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
+
+
+def table(out: str) -> pl.DataFrame:
+    return pl.read_csv(out.encode(), separator="\t")
+
+
+def test_lines_are_texts(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    (tmp_path / "in.txt").write_text("\n".join(TEXTS) + "\n", "utf-8")
+    expected = pc.surprisal(str(zoo("gpt2")), TEXTS)
+    for arguments, given in ((["in.txt"], ""), ([], "\n".join(TEXTS)), (["-"], "\n".join(TEXTS))):
+        code, out, err = penchant("surprisal", "-m", zoo("gpt2"), *arguments, stdin=given)
+        assert code == 0 and "corrected where words begin (Pimentel & Meister 2024)" in err
+        found = table(out)
+        assert found.columns == COLUMNS
+        assert found.drop("surprisal", "entropy").equals(expected.drop("surprisal", "entropy"))
+        assert found["surprisal"].to_list() == pytest.approx(expected["surprisal"].to_list(), abs=1e-4)
+
+
+def test_a_text_itself_in_bits(penchant: Program, zoo: Zoo) -> None:
+    code, out, err = penchant("surprisal", "-m", zoo("bert"), TEXTS[0], "--bits", "--format", "jsonl")
+    assert code == 0 and "in bits, the plain sum of a word's pieces: each piece is masked" in err
+    rows = [json.loads(line) for line in out.splitlines()]
+    expected = pc.surprisal(str(zoo("bert")), TEXTS[0])
+    assert [row["word"] for row in rows] == TEXTS[0].split() and list(rows[0]) == COLUMNS
+    values = [value / math.log(2) for value in expected["surprisal"]]
+    assert [row["surprisal"] for row in rows] == pytest.approx(values, abs=1e-4)
+
+
+def test_paragraphs_and_whole_files(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    a, b, c, d = TEXTS
+    (tmp_path / "in.txt").write_text(f"\n{a}\n{b}\n \n{c}\n\n\n{d}", "utf-8")
+    for parts, texts in (("paragraphs", [f"{a}\n{b}", c, d]), ("file", [f"\n{a}\n{b}\n \n{c}\n\n\n{d}"])):
+        code, out, err = penchant("surprisal", "-m", zoo("llama"), "in.txt", "--texts", parts)
+        assert code == 0, err
+        expected = pc.surprisal(str(zoo("llama")), texts)
+        assert table(out)["surprisal"].to_list() == pytest.approx(expected["surprisal"].to_list(), abs=1e-4)
+        assert table(out).drop("surprisal", "entropy").equals(expected.drop("surprisal", "entropy"))
+    assert expected["sentence"].unique().sort().to_list() == [1, 2, 3, 4]
+
+
+def test_a_table_with_words_and_names(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    rows = [{"item": "a1", "satz": "Rain-drops fell.", "wörter": "Rain - drops fell ."}]
+    pl.DataFrame(rows).write_csv(tmp_path / "t.csv", separator=";")
+    options = ("--column", "satz", "--words", "wörter", "--id", "item")
+    code, out, err = penchant("surprisal", "-m", zoo("gpt2"), "t.csv", *options)
+    assert code == 0, err
+    found = table(out)
+    assert found["text"].to_list() == ["a1"] * 5 and found["word"].to_list() == ["Rain", "-", "drops", "fell", "."]
+    expected = pc.surprisal(str(zoo("gpt2")), "Rain-drops fell.", words=[["Rain", "-", "drops", "fell", "."]])
+    assert found["surprisal"].to_list() == pytest.approx(expected["surprisal"].to_list(), abs=1e-4)
+
+
+def test_words_without_a_number_are_counted(penchant: Program, zoo: Zoo) -> None:
+    code, out, err = penchant("surprisal", "-m", zoo("gpt2-no-bos"), stdin="\n".join(TEXTS))
+    assert code == 0
+    assert table(out)["surprisal"].null_count() == len(TEXTS)
+    assert f"{len(TEXTS)} of {sum(len(t.split()) for t in TEXTS)} words have no surprisal: the first of a text" in err
+
+
+def test_bad_input_is_one_line(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    (tmp_path / "blank.txt").write_text("Rain falls\n\nRain\n", "utf-8")
+    (tmp_path / "t.csv").write_text("text,words\nRain falls,Rain fell\n", "utf-8")
+    gpt2 = ("surprisal", "-m", zoo("gpt2"))
+    refused(penchant(*gpt2, "blank.txt"), "blank.txt, line 2: the text has no")
+    refused(penchant(*gpt2, "gone.txt"), "gone.txt: no such file")
+    refused(penchant(*gpt2, "Rain falls", "--format", "xml"), "unknown format 'xml'")
+    refused(penchant(*gpt2, "blank.txt", "--texts", "words"), "--texts words: there is no such part", "lines")
+    refused(penchant(*gpt2, "blank.txt", "--words", "w"), "--words and --id are for a table", "--column")
+    refused(penchant(*gpt2, "t.csv", "--column", "text", "--words", "words"), "t.csv, line 2: the word 'fell' is not")
+    refused(penchant(*gpt2, "t.csv", "--column", "txet"), "txet")
+    refused(penchant(*gpt2, "Rain falls", "--method", "pll"), "method 'pll' is for masked models")
+    refused(penchant(*gpt2, "Rain falls", "--stride", "64"), "a stride of 64 tokens", "1 to 63")
