@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from penchant.cluster import pool as pool_module
+from penchant.cluster.backend import RayBackend
 from penchant.cluster.joining import Place, joined
 from penchant.cluster.pool import Job, Pool
 from penchant.cluster.sending import wanted
@@ -18,8 +19,10 @@ from penchant.cluster.worker import Halving, TooLargeError
 from penchant.engine.backends import LocalBackend
 from penchant.engine.plan import Batch
 from penchant.engine.scorer import Scorer, language_model, numbered
+from penchant.engine.words import white_space_words
 from penchant.errors import ClusterError
 from penchant.models.load import load
+from zoo import SENTENCES
 
 pytestmark = pytest.mark.whole
 
@@ -75,18 +78,23 @@ def test_waiting_for_room_is_said(machines: Any, monkeypatch: pytest.MonkeyPatch
 def test_a_model_that_only_this_process_has_is_sent(
     machines: Any, zoo: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "tiny").symlink_to(zoo("bert"))
+    (tmp_path / "tiny").symlink_to(zoo("gpt2"))
     monkeypatch.chdir(tmp_path)
     spec = "/proc/self/cwd/tiny"  # which workers, started elsewhere, do not have
     model = language_model(load(spec))
     place = Place(machines.address, workers=1)
+    texts = [(text, white_space_words(text), "") for text in SENTENCES[3:9]]
     with joined(place):
         workers = Pool(place, wanted(model, spec))
         try:
             workers.ready()
             assert workers.alive == 1
+            sent = list(Scorer(model, backend=RayBackend(model, workers)).surprisals(texts))
         finally:
             workers.close()
+    for one, other in zip(sent, Scorer(model).surprisals(texts), strict=True):  # with sets of tokens, and entropies
+        assert [word.surprisal for word in one] == pytest.approx([word.surprisal for word in other], abs=1e-4)
+        assert [word.entropy for word in one] == pytest.approx([word.entropy for word in other], abs=1e-4)
 
 
 def test_a_batch_that_does_not_fit_is_halved(zoo: Any, monkeypatch: pytest.MonkeyPatch) -> None:
