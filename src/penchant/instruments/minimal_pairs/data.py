@@ -15,6 +15,7 @@ from penchant.arguments import asked, unknown_name
 from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun, one_of, place, together
 from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs import defects
+from penchant.instruments.written import Pair, Sentence, error_value
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.given import NAME, path_of, plain
@@ -117,6 +118,10 @@ class _PairTable:
         """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
         blank."""
         value = row.values.get(column)
+        if isinstance(value, str) and error_value(value):
+            told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
+            self.refuse(told, row.line, column, "write the text again, in a cell that is formatted as text")
+            return ""
         if isinstance(value, str) and value.strip():
             return value
         if value is None:
@@ -174,7 +179,8 @@ def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: 
     if table.errors:
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *defects.cautions(stem(file), items))
+    pairs = [_written(item, row, file) for item, row in zip(items, rows, strict=True)]
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *defects.cautions(stem(file), items, pairs))
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
@@ -294,6 +300,14 @@ _READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps"
 
 def _place(table: _PairTable, row: Row) -> str:
     return place(table.path, row.line)
+
+
+def _written(item: Item, row: Row, file: Path) -> Pair:
+    """The two sentences of a pair as they are written, with their place."""
+    name = file.stem if is_kept(file) else file.name
+    line = f"{line_noun(row.line)} {row.line:d}"
+    first, second = (Sentence(item.texts[role], name, line) for role in ("good", "bad"))
+    return Pair(first, second, item.labels["paradigm"])
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTable) -> None:
