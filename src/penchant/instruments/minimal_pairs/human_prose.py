@@ -85,9 +85,8 @@ def methods(results: Sequence[Result]) -> list[str]:
     return [
         f"Raters {asked}. Human accuracy is the share of pairs of which most raters prefer the acceptable sentence, a "
         "tied majority counting one half; it is taken from the share of the same pairs in which the model does. A "
-        "model is held against the majority where that is not tied. Its ceiling is "
-        "model is held against the majority where that is not tied. Its ceiling is each rater against the majority of the other raters, over pairs that three or more judged, averaged over "
-        "raters. Δhuman is "
+        "model is held against the majority where that is not tied. Its ceiling is each rater against the majority of "
+        "the other raters, over pairs that three or more judged, averaged over raters. Δhuman is "
         f"{DELTA[kind]}; Δmodel is the difference of the scores. They are correlated within each paradigm, and over "
         "several the mean of those correlations is given. Raters are a sample, as the pairs are: both are drawn, each "
         "independently of the other [@owen2007]. The truth of a correlation is what as many other raters would give. "
