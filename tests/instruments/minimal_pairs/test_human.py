@@ -294,8 +294,8 @@ def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
     assert ordered == pytest.approx([3 * raw[0], max(3 * raw[0], 2 * raw[2]), raw[1]]) and raw[0] < raw[2] < raw[1]
     assert not len(summary.filter(group="p3", measure=MINUS_PEOPLE))  # nobody judged it
     row = of(summary, MINUS_PEOPLE, "all")
-    people, alone = of(summary, HUMAN_ACCURACY, "all"), of(summary, JUDGED_ACCURACY, "all")
-    assert (row["value"], row["n"]) == (pytest.approx(alone["value"] - people["value"]), 69)
+    most, alone = of(summary, HUMAN_ACCURACY, "all"), of(summary, JUDGED_ACCURACY, "all")
+    assert (row["value"], row["n"]) == (pytest.approx(alone["value"] - most["value"]), 69)
     assert row["how"].startswith("cluster-robust t (jackknife) over 3 paradigms") and row["p"] > 0.05
     (same,) = summary.filter(scope="as they are", measure=f"{MINUS_PEOPLE}, paradigms as they are").rows(named=True)
     assert same["value"] == row["value"] and same["p"] < 0.02 and "2 of 71 pairs nobody judged" in same["note"]
