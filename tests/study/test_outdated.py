@@ -76,3 +76,17 @@ def test_a_comparison_and_what_says_nothing_are_left_alone(penchant: Program, st
     Path("out/csv/.penchant-export.json").write_text('{"sha256": {"items.csv": "0"}}')  # as earlier versions wrote it
     assert OLD not in told(penchant("run", study, "-m", "bundled:modern", "-o", "out", "--resume"))
     assert OLD not in told(penchant("report", "out"))
+
+
+def test_columns_that_some_instruments_lack_are_named(
+    penchant: Program, study: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    more = study.read_text().replace("}}]", "}}, {cloze: {data: early-modern-60, resamples: 100}}]")
+    study.write_text(more, "utf-8")
+    told(penchant("run", study, "-o", "out"))
+    said = told(penchant("export", "out", "--to", "latex", "--columns", "A=U,model"))
+    assert "note: cloze has no column 'A=U'" in said and "minimal-pairs has no" not in said
+    assert "has no column" not in told(penchant("export", "out", "--to", "latex", "--columns", "model"))
+    pc.export("out", "latex", columns="A=U")
+    said = " ".join(capfd.readouterr().err.split())
+    assert "cloze has no column 'A=U', and none of its tables is written" in said

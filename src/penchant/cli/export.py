@@ -41,6 +41,7 @@ def export(
     trust_edited: EditedOption = False,
 ) -> None:
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
+    from penchant.report.export import absent
     from penchant.report.export import export as export_document
     from penchant.study.outdated import outdated
     from penchant.study.results import read_outcome
@@ -50,7 +51,7 @@ def export(
         say(f"note: edited after the study wrote it: {file}")
     document = outcome.document()
     paths = export_document(document, to, out or directory / to, scores=scores, columns=columns)
-    for line in outdated(directory, document, paths):
+    for line in (*absent(document, columns), *outdated(directory, document, paths)):
         note(line)
     with to_stdout():
         for path in paths:

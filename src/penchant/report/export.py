@@ -69,6 +69,12 @@ def export(
     return list(files)
 
 
+def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
+    """Which of the columns that an export chooses the tables of some sections lack, a sentence for each section.
+    Raises MethodError for a column that no table has."""
+    return Choice.of(document, None, columns).absent(document)
+
+
 def _encoded(content: str | bytes) -> bytes:
     return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
 

@@ -21,6 +21,7 @@ from penchant.instruments import registry
 from penchant.instruments.result import Result
 from penchant.progress import bars, say
 from penchant.records import Result as AnyResult
+from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
 from penchant.report.sections import Document
@@ -210,6 +211,8 @@ def export(
     place = Path(directory) / to if out is None else out
     document = outcome.document()
     paths = export_document(document, to, place, scores=scores, columns=columns)
+    for line in absent(document, columns):
+        say(f"note: {line}")
     _say_outdated(directory, document, paths)
     return paths
 

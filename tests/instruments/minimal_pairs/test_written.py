@@ -14,10 +14,12 @@ from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.errors import DataError
 from penchant.instruments.minimal_pairs.data import read_pairs, tables_in
+from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.wino.bias_data import read_winobias
 from penchant.instruments.written import error_value
 
 Program = Callable[..., Answer]
+SECTION = MINIMAL_PAIRS.section
 FINE = ("The cat sleeps.", "The cat sleep.")
 MARKS = "mark of acceptability"
 ENDS = "end in punctuation where the other one"
@@ -197,3 +199,48 @@ def test_what_crows_pairs_has_is_told() -> None:
     (ends,) = (told for told in cautions if ENDS in told)
     assert "good 17 (crows_pairs_anonymized.csv, line 16, line 238, line 566, and 14 more)" in ends
     assert "bad 9 (crows_pairs_anonymized.csv, line 24, line 131, line 319, and 6 more)" in ends
+
+
+def test_groups_that_merged_cells_left_blank_are_to_be_filled_down(tmp_path: Path, penchant: Program) -> None:
+    rows = [(f"The cat {n} sleeps.", f"The cat {n} sleep.", "" if n % 4 else f"group {n}") for n in range(8)]
+    code, _, err = penchant("audit", table(tmp_path / "mine.csv", *rows), "-m", "bundled:modern")
+    said = " ".join(err.split())
+    assert code == 2 and "line 3, field 'group': the field is blank — if the cells were merged" in said
+    assert "fill it down" in said
+    with pytest.raises(DataError) as stop:  # none before it: nothing to fill down
+        read_pairs(table(tmp_path / "mine.csv", *rows[1:4]))
+    assert "fill it down" not in str(stop.value)
+    with pytest.raises(DataError) as stop:  # a sentence is not merged with another
+        read_pairs(table(tmp_path / "mine.csv", rows[0], ("", "b", "g"), ("", "b", "g")))
+    assert "fill it down" not in str(stop.value)
+
+
+def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, penchant: Program) -> None:
+    file = table(tmp_path / "mine.csv", *[(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)])
+    study = tmp_path / "study.yaml"
+    for more in ("", ", on_unknown: skip"):
+        study.write_text(f"study: s\nmodels: [bundled:modern]\nprobes: [{{minimal-pairs: {{data: mine.csv{more}}}}}]\n")
+        code, _, err = penchant("run", study, "-o", tmp_path / "out")
+        assert code == 2 and err.count("'*'") == 1
+    with pytest.raises(DataError) as stop:
+        pc.MinimalPairs(data=str(file)).run("bundled:modern")
+    assert len(stop.value.__notes__) == 1 and "the same in 7 more places" in stop.value.__notes__[0]
+    more_rows = [(f"The cats see {n}.", f"The cats sees {n}.") for n in range(1, 3)]
+    table(file, *[(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)], *more_rows)
+    result = pc.MinimalPairs(data=str(file), on_unknown="skip", resamples=100).run("bundled:modern")
+    (caution,) = (told for told in result.cautions if "on_unknown: skip" in told)
+    assert caution.startswith("8 of 10 pairs hold") and caution.count("'*'") == 1 and "8 with '*'" in caution
+
+
+@pytest.mark.parametrize("column", ["", ",phenomenon"])
+def test_phenomena_that_are_the_paradigms_have_no_table_of_their_own(column: str, tmp_path: Path) -> None:
+    names = ("one", "two")
+    for name in names:
+        of = f"good,bad{column}\n" + "".join(
+            f"The {noun} sleeps.,The {noun} sleep.{column and f',other {name}'}\n" for noun in ("cat", "dog", "king")
+        )
+        (tmp_path / f"{name}.csv").write_text(of)
+    files = [str(tmp_path / f"{name}.csv") for name in names]
+    result = pc.MinimalPairs(data=files, resamples=100).run("bundled:modern")
+    shown = {each.name for each in SECTION.tables([result])}
+    assert "by-paradigm" in shown and ("by-phenomenon" in shown) == bool(column)
