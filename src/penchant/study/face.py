@@ -114,9 +114,7 @@ def run(
             progress=bar,
         )
         outcome = run_study(asked_for, probes, out, options)
-    document = outcome.document()
-    write_report(document, Path(out) / "report.html")
-    _say_outdated(out, document)
+    _write_report(outcome, out, Path(out) / "report.html")
     return outcome
 
 
@@ -183,9 +181,7 @@ def report(
     else:
         outcome = side_by_side(directory, other, trust_edited=trust_edited)
         path = Path("comparison.html") if out is None else Path(out)
-    document = outcome.document()
-    write_report(document, path)
-    _say_outdated(directory, document)
+    _write_report(outcome, directory, path)
     return path
 
 
@@ -215,6 +211,12 @@ def export(
         say(f"note: {line}")
     _say_outdated(directory, document, paths)
     return paths
+
+
+def _write_report(outcome: Outcome, directory: str | Path, path: Path) -> None:
+    document = outcome.document()
+    write_report(document, path)
+    _say_outdated(directory, document)
 
 
 def _say_outdated(directory: str | Path, document: Document, written: Sequence[Path] = ()) -> None:

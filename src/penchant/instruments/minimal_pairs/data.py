@@ -141,7 +141,7 @@ class _PairTable:
         return ""
 
     def hint_at_merged_cells(self) -> None:
-        """Say what to do about names of which several are blank and an earlier row has one, as merged cells leave them."""
+        """Say what to do about names of which several are blank and another row has one, as merged cells leave them."""
         blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
         times = Counter(error.field for error in blank)
         for error in blank:
