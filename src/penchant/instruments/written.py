@@ -90,10 +90,15 @@ _CLOSING = "\"'”’»›)]}*#"
 
 
 def _marked(text: str) -> bool:
-    return bool(_MARK.match(text) or _MARK_AFTER.search(text))
+    shown = text.strip()
+    before, after = shown[:1] in "*?#%(", shown[-1:] in "*#?)"
+    return bool((before and _MARK.match(shown)) or (after and _MARK_AFTER.search(shown)))
 
 
 def _marks(first: str, second: str) -> Sides:
+    """Which sentences have a mark; a sign # that begins both is that of a hashtag."""
+    if first.lstrip()[:1] == second.lstrip()[:1] == "#":
+        return False, False
     return _marked(first), _marked(second)
 
 
@@ -164,7 +169,6 @@ _HIDDEN = re.compile(
     "[\u200b\u2060\ufeff\u00ad\u200e\u200f\u2028\u2029\u0085]|(?<![^\x00-\u024f])[\u200c\u200d](?![^\x00-\u024f])"
 )
 """Characters without width, but for joiners, where they are no part of a script."""
-_STRAY = re.compile(r"\A\s|\s\Z|[ \t\r\n]{2,}|[\t\r\n]")
 
 
 def _fixed(first: str, second: str) -> Sides:
@@ -181,7 +185,11 @@ def _has(pattern: re.Pattern[str], text: str) -> bool:
 
 
 def _strays(first: str, second: str) -> Sides:
-    return bool(_STRAY.search(first)), bool(_STRAY.search(second))
+    return _stray(first), _stray(second)
+
+
+def _stray(text: str) -> bool:
+    return text != text.strip() or any(blank in text for blank in ("  ", "\t", "\r", "\n"))
 
 
 # Quotation marks and capitals ---------------------------------------------------------------------------------------

@@ -93,6 +93,7 @@ def test_a_defect_is_counted_by_side_with_its_line(good: str, bad: str, told: st
         ("ক্\u200dষ।", "ক্ষা।"),
         ("who Kim saw sleeps.", "Kim who saw sleeps."),
         ("#1 is here.", "#1 are here."),
+        ("#cats are here.", "#cats is here."),
         ("100% of cats sleep.", "100% of cats sleeps."),
         ("¿Quién duerme?", "¿Quién duermen?"),
     ],
@@ -138,8 +139,8 @@ def test_check_audit_a_study_and_python_say_it(tmp_path: Path, penchant: Program
     file = table(tmp_path / "mine.csv", ("The cat sleeps.", "The cat sleep. "), ("The dog barks.", "the dog bark."))
     study = tmp_path / "study.yaml"
     study.write_text(
-        "study: s\nmodels: [bundled:modern]\nprobes:\n  - minimal-pairs: {data: mine.csv}\n"
-        "  - fair-pairs: {original: mine.csv, fair: mine.csv}\n"
+        "study: s\nmodels: [bundled:modern]\nprobes:\n  - minimal-pairs: {data: mine.csv, resamples: 100}\n"
+        "  - fair-pairs: {original: mine.csv, fair: mine.csv, resamples: 100}\n"
     )
     for command in (
         ("audit", file, "-m", "bundled:modern"),
@@ -183,7 +184,7 @@ def test_the_pairs_of_winobias_too(tmp_path: Path) -> None:
     [
         ("blimp/principle_A_case_2.jsonl", {}),
         ("blimp/npi_present_1.jsonl", {}),
-        ("rublimp", {"good": "source_sentence", "bad": "target_sentence"}),
+        ("rublimp/tense_marker.csv", {"good": "source_sentence", "bad": "target_sentence"}),
         ("sling", {"good": "sentence_good", "bad": "sentence_bad"}),
     ],
 )
@@ -219,7 +220,9 @@ def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, pench
     file = table(tmp_path / "mine.csv", *[(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)])
     study = tmp_path / "study.yaml"
     for more, times in ("", 1), (", on_unknown: skip", 0):
-        study.write_text(f"study: s\nmodels: [bundled:modern]\nprobes: [{{minimal-pairs: {{data: mine.csv{more}}}}}]\n")
+        study.write_text(
+            f"study: s\nmodels: [bundled:modern]\nprobes: [{{minimal-pairs: {{data: mine.csv, resamples: 100{more}}}}}]\n"
+        )
         code, _, err = penchant("run", study, "-o", tmp_path / "out")
         assert code == 2 and err.count("'*'") == times and err.count("\n") <= 3
     with pytest.raises(DataError) as stop:
