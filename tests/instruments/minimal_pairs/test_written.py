@@ -220,9 +220,8 @@ def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, pench
     file = table(tmp_path / "mine.csv", *[(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)])
     study = tmp_path / "study.yaml"
     for more, times in ("", 1), (", on_unknown: skip", 0):
-        study.write_text(
-            f"study: s\nmodels: [bundled:modern]\nprobes: [{{minimal-pairs: {{data: mine.csv, resamples: 100{more}}}}}]\n"
-        )
+        probe = f"minimal-pairs: {{data: mine.csv, resamples: 100{more}}}"
+        study.write_text(f"study: s\nmodels: [bundled:modern]\nprobes: [{{{probe}}}]\n")
         code, _, err = penchant("run", study, "-o", tmp_path / "out")
         assert code == 2 and err.count("'*'") == times and err.count("\n") <= 3
     with pytest.raises(DataError) as stop:
