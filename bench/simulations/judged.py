@@ -16,6 +16,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     CEILING,
     CORRELATIONS,
     HUMAN_ACCURACY,
+    JUDGED_ACCURACY,
     MEAN,
 )
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
@@ -117,7 +118,7 @@ def _against(
     # Shares are about these raters, whose leanings are therefore the same in all data sets.
     votes = (majority(_chosen(rng, paradigms, pairs, raters, noise, lean, own=0)) + 1) / 2
     shares = clustered_mean(votes, labels, noun=noun, proportion=True) if several else accuracy(votes)
-    yield Trial((HUMAN_ACCURACY, AGAINST_MAJORITY), shares, truth[1])
+    yield Trial((HUMAN_ACCURACY, AGAINST_MAJORITY, JUDGED_ACCURACY), shares, truth[1])
 
 
 _EFFECTS = np.array([-0.6, -0.2, 0.2, 0.6])

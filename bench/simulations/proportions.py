@@ -11,10 +11,14 @@ from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 from numpy.typing import NDArray
 from scipy.special import expit
 
-from penchant.instruments.minimal_pairs.compare import _overall, _paired
 from penchant.instruments.minimal_pairs.estimates import mean_credit
 from penchant.instruments.minimal_pairs.fixed import fixed
-from penchant.instruments.minimal_pairs.human_estimates import AGAINST_MAJORITY, HUMAN_ACCURACY
+from penchant.instruments.minimal_pairs.human_estimates import (
+    AGAINST_MAJORITY,
+    HUMAN_ACCURACY,
+    MINUS_PEOPLE,
+)
+from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.stats.fixed_strata import fixed_strata_share
 from penchant.stats.intervals import accuracy, independent_difference
@@ -27,7 +31,7 @@ WITHIN, OVER = "Accuracy within a paradigm", "Accuracy over paradigms"
 MODELS, SETS, LENGTH = "Two models on the same pairs", "Fair and original pairs", "Adjusted for length"
 SHARES = ("accuracy", "accuracy by |A|−|U|", "stereotype score")
 GAP, GAIN = ("gap to A=U",), ("accuracy on fair − original pairs",)
-DIFFERENCE = ("accuracy difference",)
+DIFFERENCE = ("accuracy difference", MINUS_PEOPLE)
 NOUNS = ("paradigms", "bias types")
 FIXED = tuple(
     fixed(measure, noun)
@@ -35,7 +39,7 @@ FIXED = tuple(
     for measure in ("accuracy", "stereotype score", HUMAN_ACCURACY, AGAINST_MAJORITY)
     if measure != "stereotype score" or noun == "bias types"
 )
-FIXED_DIFFERENCE = tuple(fixed("accuracy difference", noun) for noun in NOUNS)
+FIXED_DIFFERENCE = tuple(fixed(measure, noun) for measure in DIFFERENCE for noun in NOUNS)
 ADJUSTED, SLOPE, FIT = ("length-adjusted accuracy",), ("log-odds per token of |A|−|U|",), ("lack of fit of the line",)
 PARADIGMS = (5, 12, 67)
 SETTINGS = MinimalPairs(data="simulated", resamples=RESAMPLES)
@@ -126,7 +130,7 @@ def _both(rng: np.random.Generator, share: Array, gain: Array | float, ties: boo
 
 def _models(n: int, gain: float, ties: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     a, b = _both(rng, np.full(n, 0.7), gain, ties)
-    estimate = _paired(a, b, "p", SETTINGS.model_copy(update={"seed": seed}))
+    estimate = paired(a, b, SETTINGS.model_copy(update={"seed": seed}))
     yield Trial(DIFFERENCE, estimate, gain * (0.9 if ties else 1), null=not gain)
 
 
@@ -136,14 +140,14 @@ def _models_over(paradigms: int, rng: np.random.Generator, seed: int) -> Iterato
     share, gain = rng.uniform(0.5, 0.75, paradigms), np.clip(rng.normal(0, 0.1, paradigms), -0.25, 0.25)
     a = _credit(rng, share[of] + gain[of] / 2)
     b = _credit(rng, share[of] - gain[of] / 2)
-    yield Trial(DIFFERENCE, _overall(a, b, of.astype(str).tolist(), "paradigms", SETTINGS), 0.0, null=True)
+    yield Trial(DIFFERENCE, paired_over(a, b, of.astype(str).tolist(), "paradigms", SETTINGS), 0.0, null=True)
 
 
 def _models_fixed(gains: tuple[float, ...], n: int, ties: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """Two models on the same paradigms in every data set, other pairs."""
     of = np.repeat(np.arange(len(gains)), n)
     a, b = _both(rng, np.full(len(of), 0.6), np.array(gains)[of], ties)
-    estimate = _paired(a, b, "", SETTINGS.model_copy(update={"seed": seed}))
+    estimate = paired(a, b, SETTINGS.model_copy(update={"seed": seed}))
     truth = float(np.mean(gains)) * (0.9 if ties else 1)
     yield Trial(FIXED_DIFFERENCE, estimate, truth, null=abs(truth) < 1e-12)
 

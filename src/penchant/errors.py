@@ -241,13 +241,15 @@ def of_machine(error: OSError | MemoryError) -> PenchantError:
 
 def together(errors: Sequence[DataError]) -> DataError:
     """The first of some errors, with the others in its notes, one line each: 20 in all, then how many more. Where more
-    than `MOST_ALIKE` are the same but for the row, the first of them stands for all, with the rows of the others."""
+    than `MOST_ALIKE` are the same but for the row or the place, the first of them stands for all, with those of the
+    others."""
     first, *others = errors
     first.more = len(others)
     kinds: dict[tuple[object, ...], list[DataError]] = {}
     for error in errors:
         kinds.setdefault((error.message, error.hint, error.file, error.field, type(error.line)), []).append(error)
-    folded = [same for same in kinds.values() if len(same) > MOST_ALIKE and same[0].line is not None]
+    placed = (same for same in kinds.values() if same[0].line is not None or (same[0].file is None and same[0].where))
+    folded = [same for same in placed if len(same) > MOST_ALIKE]
     standing = {id(same[0]): same for same in folded}
     hidden = {id(error) for same in folded for error in same[1:]}
     listed = [error for error in errors if id(error) not in hidden]
@@ -265,9 +267,22 @@ def together(errors: Sequence[DataError]) -> DataError:
 
 def _on_lines(errors: Sequence[DataError]) -> str:
     """On how many rows some errors are, and on which: the first twenty."""
+    if errors[0].line is None:
+        return f"in {len(errors):,} more places: {places([error.where for error in errors])}"
     noun = line_noun(errors[0].line)
     shown = ", ".join(f"{error.line:d}" for error in errors[:MOST_LISTED])
     return f"on {len(errors):,} more {noun}s: {shown}{', …' if len(errors) > MOST_LISTED else ''}"
+
+
+def places(wheres: Sequence[str]) -> str:
+    """The first twenty places, a file named once for its lines that follow one another."""
+    shown: list[str] = []
+    before = ""
+    for where in wheres[:MOST_LISTED]:
+        file, comma, line = where.rpartition(", ")
+        shown.append(line if comma and file == before else where)
+        before = file
+    return ", ".join(shown) + (", …" if len(wheres) > MOST_LISTED else "")
 
 
 def in_words(error: Mapping[str, Any]) -> str:

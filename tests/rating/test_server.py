@@ -101,6 +101,8 @@ def test_taking_back_skipping_and_going_on(served: Place) -> None:
     assert "Go on: 1 of 12 done" in again.enter(served[2]["anna"]).text
     owner = entered(served, "owner")
     assert owner.get("/owner/export/judgements.csv").text == "\ufeff"
+    shown = owner.get("/owner/").text.partition("<h2>Skipped items</h2>")[2].partition("<h2>Comments</h2>")[0]
+    assert "<bdi>anna</bdi> on " in shown and ": I cannot decide</li>" in shown and "None." not in shown
     comments = owner.get("/owner/export/comments.csv").text
     assert "I cannot decide" in comments
     assert "'=1+1" in comments, "no cell starts a formula"

@@ -728,6 +728,10 @@ FOREIGN = set("▁।␤＋－＝＠�")
 """Signs of tokenizers, of texts that are read and of pages, which no table has."""
 
 
+READS = ("latex.py", "written.py")
+"""The modules whose signs are those that texts are looked through for."""
+
+
 def own_signs() -> dict[str, set[str]]:
     """The characters beyond ASCII in what penchant says, but for letters of words, with the modules that have them."""
     places: dict[str, set[str]] = {}
@@ -738,7 +742,7 @@ def own_signs() -> dict[str, set[str]]:
         for char in {char for node in texts if isinstance(node.value, str) for char in node.value}:
             if char > "\x7f" and unicodedata.category(char)[0] not in "CMZ" and char not in FOREIGN:
                 name = unicodedata.name(char)
-                word = name.startswith("LATIN ") or (char > "\uffff") or path.name == "latex.py"
+                word = name.startswith("LATIN ") or (char > "\uffff") or path.name in READS
                 places.setdefault(char, set()).update([] if word else [path.name])
     return {char: modules for char, modules in places.items() if modules}
 

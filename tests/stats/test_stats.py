@@ -106,7 +106,8 @@ class TestClusteredMean:
         # Each cluster's expected part of the squared error: p²/(1 − p).
         parts = [(n / sum(sizes)) ** 2 / (1 - n / sum(sizes)) for n in sizes]
         assert sum(parts) ** 2 / sum(part**2 for part in parts) == pytest.approx(as_many, abs=0.05)
-        assert note.startswith(f"the {len(sizes)} clusters are so unequal that they count as {as_many}: ")
+        start = f"the {len(sizes)} clusters are so unequal in size that their mean is as uncertain as that of "
+        assert note.startswith(f"{start}{as_many} equal ones would be (the effective number, ")
 
     def test_unequal_clusters_against_the_jackknife(self) -> None:
         # Each cluster left out in turn; a linear statistic apart, so the two agree to the square of the moves.

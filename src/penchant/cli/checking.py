@@ -17,6 +17,7 @@ from penchant.cli.options import (
     TrustOption,
     load_language_model,
 )
+from penchant.counting import counted
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.data import PairSet
@@ -60,6 +61,15 @@ def _caution(pair_sets: Sequence[PairSet]) -> None:
         note(caution)
 
 
+def _of_pairs(pair_sets: Sequence[PairSet]) -> dict[str, str]:
+    """The row about the pairs themselves."""
+    told = [caution for pairs in pair_sets for caution in pairs.cautions]
+    if not told:
+        return {"check": "pairs", "verdict": "pass", "detail": "no cautions"}
+    number = counted(len(told), "cautions")
+    return {"check": "pairs", "verdict": "warn", "detail": f"{number} on the pairs themselves, in the notes"}
+
+
 def check(
     model: ModelOption,
     data: Annotated[
@@ -97,6 +107,7 @@ def check(
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
     findings = check_model(lm, texts, on_unknown=on_unknown)
     rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]
+    rows += [_of_pairs(pair_sets)] if pair_sets else []
     print_frame(pl.DataFrame(rows), format)
     _caution(pair_sets)
     failed = [f for f in findings if f.verdict == "fail"]

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from penchant.cli.console import say, to_stdout, write
+from penchant.cli.console import note, say, to_stdout, write
 from penchant.cli.options import EditedOption
 from penchant.errors import one_line
 
@@ -41,13 +41,18 @@ def export(
     trust_edited: EditedOption = False,
 ) -> None:
     """Write a study's tables as LaTeX or CSV, or its figures as SVG and PNG, and print the paths."""
+    from penchant.report.export import absent
     from penchant.report.export import export as export_document
+    from penchant.study.outdated import outdated
     from penchant.study.results import read_outcome
 
     outcome = read_outcome(directory, trust_edited=trust_edited)
     for file in outcome.edited:
         say(f"note: edited after the study wrote it: {file}")
-    paths = export_document(outcome.document(), to, out or directory / to, scores=scores, columns=columns)
+    document = outcome.document()
+    paths = export_document(document, to, out or directory / to, scores=scores, columns=columns)
+    for line in (*absent(document, columns), *outdated(directory, document, paths)):
+        note(line)
     with to_stdout():
         for path in paths:
             write(one_line(str(path)))

@@ -33,6 +33,7 @@ def report(
     """Write the report of a result directory as one offline page, and show what was found. With two directories, report
     their differences."""
     from penchant.report.page import write_report
+    from penchant.study.outdated import outdated
     from penchant.study.results import read_outcome, side_by_side
 
     if other is None:
@@ -46,7 +47,7 @@ def report(
         note(f"edited after the study wrote it: {file}")
     warnings = write_report(document, path)
     show(document, estimates=other is None, full=full)
-    for line in warnings:
+    for line in (*warnings, *outdated(directory, document)):
         note(line)
     say(f"report: {path}")
 

@@ -108,6 +108,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
     """Run a study, print what was found and write its report. `changes` replace what the file says."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
+    from penchant.study.outdated import outdated
     from penchant.study.run import run_study
     from penchant.study.spec import read_study
 
@@ -124,7 +125,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
     show(document, full=full)
     page = out / "report.html"
     warnings = write_report(document, page)
-    for line in warnings:
+    for line in (*warnings, *outdated(out, document)):
         note(line)
     say(f"results: {out}")
     say(f"report: {page}")

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
 from penchant.counting import for_one, of_all
-from penchant.errors import DataError, MethodError, one_of, together
+from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -75,14 +75,25 @@ def known_items(
             where=lost[0][0],
             hint="use a model whose vocabulary covers the text",
         )
-    named = [f"{where} ('{part}')" for where, part in lost[:_MOST_NAMED]]
-    named += [f"and {len(lost) - _MOST_NAMED} more"] if len(lost) > _MOST_NAMED else []
+    named = _by_part(lost)
     caution = (
         f"{of_all(len(lost), len(items), noun, 'hold')} something unknown to the tokenizer of {model.name} "
         f"and {for_one(len(lost), 'are')} left out "
         f"(on_unknown: skip): {'; '.join(named)}"
     )
     return [item for item, part in zip(items, first, strict=True) if not part], (caution,)
+
+
+def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
+    """The places of what is unknown: one by one, or together where more than a few lack the same."""
+    by_part: dict[str, list[str]] = {}
+    for where, part in lost:
+        by_part.setdefault(part, []).append(where)
+    many = {part for part, wheres in by_part.items() if len(wheres) > MOST_ALIKE}
+    named = [f"{len(by_part[part])} with '{part}' ({places(by_part[part])})" for part in by_part if part in many]
+    single = [f"{where} ('{part}')" for where, part in lost if part not in many]
+    more = len(single) - _MOST_NAMED
+    return [*named, *single[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]
 
 
 def _refusal(where: str, part: str) -> DataError:

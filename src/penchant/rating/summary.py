@@ -97,6 +97,8 @@ class Summary:
     disputed: tuple[Disputed, ...]
     more: int
     comments: tuple[tuple[str, Question, str], ...]
+    skipped: tuple[tuple[str, Question, str], ...]
+    """Who skipped which item, and why, the latest first."""
 
     @property
     def drawn(self) -> bool:
@@ -117,6 +119,7 @@ def summarise(path: Path, task: Task) -> Summary:
         tuple(disputed[:MOST]),
         max(0, len(disputed) - MOST),
         tuple((each.rater, task.items[each.item], each.comment) for each in reversed(said) if each.comment),
+        tuple((each.rater, task.items[each.item], each.skipped) for each in reversed(said) if each.skipped),
     )
 
 

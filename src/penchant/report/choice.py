@@ -45,6 +45,19 @@ class Choice:
         tables = [self._columns(self._rows(table)) for table in placed.tables()]
         return [table for table in tables if table is not None]
 
+    def absent(self, document: Document) -> list[str]:
+        """A sentence for each section that lacks some of the columns that were chosen, since others have them."""
+        told = []
+        for placed in document.sections:
+            heads = {
+                name for table in placed.tables() for name in (*names(table.columns), *map(str.strip, table.columns))
+            }
+            lacking = [name for name in self.columns if name not in heads]
+            if lacking:
+                left = "" if self.tables(placed) else ", and none of its tables is written"
+                told.append(f"{placed.place} has no column {', '.join(map(repr, lacking))}{left}")
+        return told
+
     def _rows(self, table: Table) -> Table:
         marked = _scores(table, {*_NAMING, _AMONG})
         rows = tuple(row for row, found in zip(table.rows, marked, strict=True) if found & set(self.scores))

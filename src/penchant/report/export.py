@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,12 @@ def export(
         raise MethodError("scores and columns are chosen for tables, not for figures", hint="use latex or csv")
     choice = Choice.of(document, scores, columns)
     place = Path(folder)
-    hashes = _earlier(place)
+    hashes, made = _earlier(place), exported(place)
+    asked = [
+        word
+        for name, given in (("--scores", choice.scores), ("--columns", choice.columns))
+        for word in _option(name, given)
+    ]
     files = {place / name: _encoded(content) for name, content in FORMS[to](document, choice)}
     for path, content in files.items():
         known = {hashes.get(path.name, ""), _hash(content)}
@@ -57,8 +63,16 @@ def export(
     for path, content in files.items():
         write_bytes(content, path)
         hashes[path.name] = _hash(content)
-    write_json({"sha256": hashes}, place / _HASHES)
+        made[path.name] = Made(document.made_of, ("--to", to, *asked))
+    records = {name: {"of": each.of, "by": list(each.by)} for name, each in made.items()}
+    write_json({"sha256": hashes, "made": records}, place / _HASHES)
     return list(files)
+
+
+def absent(document: Document, columns: str | Sequence[str] | None) -> list[str]:
+    """Which of the columns that an export chooses the tables of some sections lack, a sentence for each section.
+    Raises MethodError for a column that no table has."""
+    return Choice.of(document, None, columns).absent(document)
 
 
 def _encoded(content: str | bytes) -> bytes:
@@ -74,6 +88,28 @@ def _has_hash(known: Container[str], path: Path) -> bool:
 
 
 _HASHES = ".penchant-export.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What an exported file was made of, as `Document.made_of` has it, and the options of the export."""
+
+    of: str
+    by: tuple[str, ...]
+
+
+def exported(folder: Path) -> dict[str, Made]:
+    """The files that exports wrote into a folder and that are there; none where there is no record of them."""
+    try:
+        records = json.loads((folder / _HASHES).read_text("utf-8"))["made"]
+        made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+    return {name: each for name, each in made.items() if (folder / Path(name).name).is_file()}
+
+
+def _option(name: str, given: Sequence[str]) -> list[str]:
+    return [name, ",".join(given)] if given else []
 
 
 def _earlier(folder: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ the page only ever inserts as text.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ LIMIT = 4_900_000
 
 _GENERATOR = b'<meta name="generator" content="penchant '
 """How a report is known, near its beginning."""
+_MADE_OF = re.compile(rb'<meta name="penchant-results" content="([0-9a-f]+)">')
 _BLOCK = "penchantBlock("
 """How a block of items beside a report begins."""
 
@@ -50,6 +52,17 @@ def write_report(document: Document, path: str | Path) -> list[str]:
     write_text(encodable(html), target)
     _remove_old_blocks(target.parent / folder, beside)
     return remarks
+
+
+def report_made_of(path: Path) -> str:
+    """The results that the report in a file was made of, as `Document.made_of` has them; empty for another file, and
+    where it does not say."""
+    try:
+        start = head(path)
+    except OSError:
+        return ""
+    found = _MADE_OF.search(start) if _GENERATOR in start else None
+    return found[1].decode() if found else ""
 
 
 def _remove_old_blocks(folder: Path, kept: Mapping[str, str]) -> None:
@@ -98,6 +111,7 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
         "title": " and ".join(dict.fromkeys(run.title for run in document.runs)),
         "questions": list(filter(None, dict.fromkeys(run.question for run in document.runs))),
         "unfinished": " ".join(filter(None, (run.unfinished for run in document.runs))),
+        "made_of": document.made_of,
         "edited": [file for run in document.runs for file in run.edited],
         "models": _models(document),
         "sections": parts,

@@ -130,8 +130,10 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The content of a report: sections, how their results were made (`runs`, one per result directory), and notes."""
+    """The content of a report: sections, how their results were made (`runs`, one per result directory), and notes.
+    `made_of` tells the results from others; it is empty where they are of several directories."""
 
     sections: Sequence[Placed]
     runs: Sequence[RunFacts] = field(default_factory=tuple)
     notes: Sequence[str] = field(default_factory=tuple)
+    made_of: str = ""

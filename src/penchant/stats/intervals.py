@@ -139,8 +139,9 @@ def _unequal(shares: Array, noun: str) -> str:
     if groups > FEW_UNEQUAL or effective >= UNEQUAL * groups:
         return ""
     return (
-        f"the {groups} {noun} are so unequal that they count as {effective:.1f}: of such 95 % intervals some 93 in 100 "
-        "hold the truth, and 7 of 100 tests reject what is true"
+        f"the {groups} {noun} are so unequal in size that their mean is as uncertain as that of {effective:.1f} equal "
+        "ones would be (the effective number, which need not be whole): of such 95 % intervals some 93 in 100 hold the "
+        "truth, and 7 of 100 tests reject what is true"
     )
 
 

@@ -13,9 +13,9 @@ from typing import Literal
 import numpy as np
 
 from penchant.arguments import asked
-from penchant.counting import for_one, of_all
+from penchant.counting import of_all
 from penchant.engine.scorer import Scorer, language_model
-from penchant.errors import MOST_LISTED, DataError, ModelError
+from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown import known_texts, require_known
 from penchant.models.load import LanguageModel
 from penchant.tables.given import plain
@@ -134,49 +134,47 @@ def _beginning(model: LanguageModel) -> Finding:
 
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:
     """Unknown tokens, characters no token covers, and length, over all texts."""
-    told: dict[str, list[str]] = {problem: [] for problem in ("unknown", "lost", "marks", "long", "empty")}
-    counts = dict.fromkeys(told, 0)
+    told: dict[str, list[DataError]] = {problem: [] for problem in _PROBLEMS}
     total = 0
     stream = iter(dict(texts).items())
     while part := list(islice(stream, 1024)):
         for (text, place), encoding in zip(part, model.tokenizer.encode([t for t, _ in part]), strict=True):
             total += 1
-            problems = {}
             try:
                 model.tokenizer.require_sound(text, encoding, place)
             except DataError as error:
-                problems["unknown" if encoding.at else "empty"] = str(error)
+                told["unknown" if encoding.at else "empty"].append(error)
             lost, marks = _lost(text, encoding.spans, model.tokenizer.decode(encoding.tokens))
             if lost:
-                problems["lost"] = f"{place}: '{lost}' reaches the model in no token"
+                told["lost"].append(DataError(f"'{lost}' reaches the model in no token", where=place))
             if marks:
-                problems["marks"] = f"{place}: {marks}"
+                told["marks"].append(DataError(marks, where=place))
             if len(encoding.ids) > model.max_tokens:
-                problems["long"] = f"{place}: {len(encoding.ids)} tokens, the model takes {model.max_tokens}"
-            for problem, message in problems.items():
-                counts[problem] += 1
-                if len(told[problem]) < MOST_LISTED:
-                    told[problem].append(message)
-    names = {
-        "empty": "empty texts",
-        "unknown": "unknown tokens",
-        "lost": "round trip",
-        "marks": "accents and vowel signs",
-        "long": "length",
-    }
-    if not total:
-        return []
-    return [
-        Finding(
-            names[kind],
-            "warn" if kind == "marks" else "fail",
-            f"{of_all(counts[kind], total, 'texts')}; the first: {told[kind][0]}",
-            (*told[kind][1:], *([f"… and {counts[kind] - MOST_LISTED} more"] if counts[kind] > MOST_LISTED else [])),
-        )
-        if counts[kind]
-        else Finding(names[kind], "pass", f"nothing amiss in {total} {for_one(total, 'texts')}")
-        for kind in names
-    ]
+                long = f"{len(encoding.ids)} tokens, the model takes {model.max_tokens}"
+                told["long"].append(DataError(long, where=place))
+    return [_about(kind, told[kind], total) for kind in _PROBLEMS] if total else []
+
+
+_PROBLEMS = {
+    "empty": "empty texts",
+    "unknown": "unknown tokens",
+    "lost": "round trip",
+    "marks": "accents and vowel signs",
+    "long": "length",
+}
+"""What may be wrong with a text, as the check of it is called."""
+
+
+def _about(kind: str, errors: Sequence[DataError], total: int) -> Finding:
+    """What is told of the texts of which one thing is wrong, which may be none."""
+    told = of_all(len(errors), total, "texts")
+    if not errors:
+        return Finding(_PROBLEMS[kind], "pass", told)
+    first = together(errors)
+    others = tuple(getattr(first, "__notes__", ()))
+    return Finding(
+        _PROBLEMS[kind], "warn" if kind == "marks" else "fail", f"{told}; the first: {first.alone()}", others
+    )
 
 
 def _left_out(texts: Sequence[tuple[str, str]], kept: Sequence[tuple[str, str]]) -> Finding:

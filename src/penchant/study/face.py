@@ -21,8 +21,11 @@ from penchant.instruments import registry
 from penchant.instruments.result import Result
 from penchant.progress import bars, say
 from penchant.records import Result as AnyResult
+from penchant.report.export import absent
 from penchant.report.export import export as export_document
 from penchant.report.page import write_report
+from penchant.report.sections import Document
+from penchant.study.outdated import outdated
 from penchant.study.results import Outcome, read_outcome, side_by_side
 from penchant.study.run import Options, Progress, run_study
 from penchant.study.spec import Study, read_study
@@ -110,7 +113,7 @@ def run(
             progress=bar,
         )
         outcome = run_study(asked_for, probes, out, options)
-    write_report(outcome.document(), Path(out) / "report.html")
+    _write_report(outcome, out, Path(out) / "report.html")
     return outcome
 
 
@@ -177,7 +180,7 @@ def report(
     else:
         outcome = side_by_side(directory, other, trust_edited=trust_edited)
         path = Path("comparison.html") if out is None else Path(out)
-    write_report(outcome.document(), path)
+    _write_report(outcome, directory, path)
     return path
 
 
@@ -201,7 +204,24 @@ def export(
     """
     outcome = read_outcome(directory, trust_edited=trust_edited)
     place = Path(directory) / to if out is None else out
-    return export_document(outcome.document(), to, place, scores=scores, columns=columns)
+    document = outcome.document()
+    paths = export_document(document, to, place, scores=scores, columns=columns)
+    for line in absent(document, columns):
+        say(f"note: {line}")
+    _say_outdated(directory, document, paths)
+    return paths
+
+
+def _write_report(outcome: Outcome, directory: str | Path, path: Path) -> None:
+    document = outcome.document()
+    write_report(document, path)
+    _say_outdated(directory, document)
+
+
+def _say_outdated(directory: str | Path, document: Document, written: Sequence[Path] = ()) -> None:
+    """Say which reports and exports in a result directory are of other results."""
+    for line in outdated(directory, document, written):
+        say(f"note: {line}")
 
 
 @asked

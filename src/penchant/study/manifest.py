@@ -132,6 +132,11 @@ class Manifest(BaseModel):
         probes = dict.fromkeys(skip.probe for skip in self.skipped)
         return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
 
+    def results(self) -> str:
+        """A hash of the results that are shown and of what their models are called."""
+        shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
+        return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
+
     def remarks(self) -> list[str]:
         """The notes, and which models are not shown."""
         return [*self.notes, *self.not_shown()]

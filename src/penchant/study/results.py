@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -85,7 +86,13 @@ class Outcome:
             for section in placed(results, comparisons)
         ]
         runs = [_told(m.facts(self.edited if not n else ()), labels) for n, m in enumerate(self.manifests)]
-        return Document(sections, runs, self.notes)
+        return Document(sections, runs, self.notes, self._made_of())
+
+    def _made_of(self) -> str:
+        """What tells the results of one directory from others, edited ones too; empty for those of two."""
+        if len(self.manifests) != 1:
+            return ""
+        return hashlib.sha256("\n".join([self.manifests[0].results(), *self.edited]).encode()).hexdigest()
 
     @property
     def labels(self) -> dict[str, str]:

@@ -29,7 +29,9 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     CEILING,
     CORRELATIONS,
     HUMAN_ACCURACY,
+    JUDGED_ACCURACY,
     MEAN,
+    MINUS_PEOPLE,
 )
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.registry import placed
@@ -245,14 +247,58 @@ def test_estimates_worked_by_hand(kind: str) -> None:
         row = of(found.summary, CORRELATIONS[ranks])
         assert row["value"] == pytest.approx(other(human, delta)[0]) and row["n"] == 4
         assert lost in row["note"] and "from 3 raters and 4 pairs" in row["note"]
+    # On the same four pairs the model prefers the good sentence in all but pair 1.
+    alone = of(found.summary, JUDGED_ACCURACY)
+    assert (alone["value"], alone["n"], alone["note"]) == (3 / 4, 4, lost)
+    apart = of(found.summary, MINUS_PEOPLE)
+    gains = np.array([1 - 1, 0 - 1, 1 - 0.5, 1 - 0])
+    interval = stats.ttest_1samp(gains, 0).confidence_interval()
+    assert (apart["value"], apart["n"], apart["raters"]) == (1 / 8, 4, "3")
+    assert (apart["low"], apart["high"]) == pytest.approx((max(-1, interval.low), min(1, interval.high)))
+    assert apart["note"].startswith(f"tied majorities: 1, which count one half; {lost}")
     table = np.array([[A, A, A, B], [A, A, B, B], [A, B, np.nan, B]])
     scale = "nominal" if kind == "choices" else "interval"
     alpha = of(found.summary, f"Krippendorff's alpha ({scale})")
     assert alpha["value"] == pytest.approx(krippendorff.alpha(table, level_of_measurement=scale))
     # One paradigm: overall is the same.
-    for measure in (HUMAN_ACCURACY, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
+    for measure in (HUMAN_ACCURACY, JUDGED_ACCURACY, MINUS_PEOPLE, AGAINST_MAJORITY, CEILING, *CORRELATIONS.values()):
         assert of(found.summary, measure, "all")["value"] == of(found.summary, measure)["value"]
     assert "d: 4 of 5 pairs have judgements; the others are left out of what is said of people" in found.cautions
+
+
+def test_a_model_minus_people_is_paired_on_the_judged_pairs() -> None:
+    """By paradigm McNemar's counts: a pair that only people, or only the model, gets right."""
+    right, wrong = (1.0, {0: A}), (-1.0, {0: B})
+    parts = [  # both right, only the model, only people, neither
+        [(right, 10), ((1.0, {0: B}), only_model), ((-1.0, {0: A}), only_people), (wrong, 5)]
+        for only_model, only_people in ((1, 9), (4, 4), (0, 6))
+    ]
+    paradigms = [
+        {str(i): case for i, case in enumerate(case for case, times in part for _ in range(times))} for part in parts
+    ]
+    summary = result(items("choices", *paradigms, {"0": (1.0, {}), "1": (1.0, {})})).summary
+    raw = []
+    for number, (model, people) in enumerate(((1, 9), (4, 4), (0, 6))):
+        row = of(summary, MINUS_PEOPLE, f"p{number}")
+        n = 15 + model + people
+        up, down = (model + 1) / (n + 2), (people + 1) / (n + 2)  # Bonett and Price: one pair more of each
+        half = stats.norm.ppf(0.975) * np.sqrt((up + down - (up - down) ** 2) / (n + 2))
+        assert (row["value"], row["n"]) == (pytest.approx((model - people) / n), n)
+        assert (row["low"], row["high"]) == pytest.approx((up - down - half, up - down + half))
+        few, counts = min(model, people), stats.binom(model + people, 0.5)
+        # Fagerland, Lydersen and Laake (2013): of equal counts 1 less half the probability of what was seen.
+        raw.append(1 - counts.pmf(few) / 2 if model == people else 2 * counts.cdf(few) - counts.pmf(few))
+        assert row["p"] == pytest.approx(raw[-1]) and row["test"] == "McNemar mid-p" and row["tests"] == 3
+        assert of(summary, JUDGED_ACCURACY, f"p{number}")["value"] == (10 + model) / n
+    ordered = [of(summary, MINUS_PEOPLE, f"p{number}")["p_holm"] for number in (0, 2, 1)]
+    assert ordered == pytest.approx([3 * raw[0], max(3 * raw[0], 2 * raw[2]), raw[1]]) and raw[0] < raw[2] < raw[1]
+    assert not len(summary.filter(group="p3", measure=MINUS_PEOPLE))  # nobody judged it
+    row = of(summary, MINUS_PEOPLE, "all")
+    most, alone = of(summary, HUMAN_ACCURACY, "all"), of(summary, JUDGED_ACCURACY, "all")
+    assert (row["value"], row["n"]) == (pytest.approx(alone["value"] - most["value"]), 69)
+    assert row["how"].startswith("cluster-robust t (jackknife) over 3 paradigms") and row["p"] > 0.05
+    (same,) = summary.filter(scope="as they are", measure=f"{MINUS_PEOPLE}, paradigms as they are").rows(named=True)
+    assert same["value"] == row["value"] and same["p"] < 0.02 and "2 of 71 pairs nobody judged" in same["note"]
 
 
 @pytest.mark.usefixtures("any_size")
@@ -423,9 +469,18 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
     assert share.to_series().abs().max() == pytest.approx(0, abs=1e-12)
     (section,) = placed(outcome.results, outcome.comparisons)
     names = [table.name for table in section.tables()]
-    assert {"human", "raters", "human-by-paradigm", "raters-by-paradigm", "differences"} <= set(names)
+    assert {
+        "minus-people",
+        "minus-people-by-paradigm",
+        "human",
+        "raters",
+        "human-by-paradigm",
+        "raters-by-paradigm",
+        "differences",
+    } <= set(names)
     assert "human" in [figure.name for figure in section.figures()]
     assert any("most raters prefer" in sentence for sentence in section.finding())
+    assert any("minus that in which most raters do" in sentence for sentence in section.finding())
     checked = MINIMAL_PAIRS.section.figures(section.results)[-1]
     assert checked.chart.to_dict()["columns"] == 2
     # What the report names was computed, and what was computed it names.
@@ -437,10 +492,15 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
         assert word in methods or word.replace("'", "’") in methods
     code, out, err = penchant("report", "out", "--full")
     assert code == 0 and "Model and human judgements by paradigm" in out + err
+    assert "Model minus people by paradigm" in out
     # Other judgements are another study, and no forward pass.
     code, _, err = penchant("run", study(tmp_path, human=["people.csv"]), "-o", "out", "--resume")
     assert code == 0, err
     assert penchant("export", "out", "--to", "csv", "-o", "csv")[0] == 0
+    exported = pl.read_csv(tmp_path / "csv" / "minimal-pairs-minus-people-by-paradigm.csv")
+    exported = exported.filter(model=a.signature["model"], score="none")
+    found = a.summary.filter(scope="paradigm", measure=MINUS_PEOPLE, normalise="none")
+    assert found["value"].to_list() == pytest.approx((exported["model − people"] / 100).to_list())
     assert penchant("export", "out", "--to", "figures", "-o", "figures")[0] == 0
     assert list((tmp_path / "figures").rglob("*human*.svg"))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -185,10 +186,15 @@ def test_texts_come_back_unaltered(tmp_path_factory: pytest.TempPathFactory, pai
     path.write_text("\n".join(json.dumps({"good": good, "bad": bad}) for good, bad in pairs))
     found = read_pairs(path)
     assert [(item.texts["good"], item.texts["bad"]) for item in found.items] == pairs
-    padded = sum(text != text.strip() for pair in pairs for text in pair)
     same = sum(good == bad for good, bad in pairs)
     again = len(pairs) - len(set(pairs))
-    assert [int(caution.split()[1]) for caution in found.cautions] == [n for n in (padded, same, again) if n]
+    told = [caution for caution in found.cautions if not caution.startswith("pairs: sentences ")]
+    assert [int(caution.split()[1]) for caution in told] == [n for n in (same, again) if n]
+    padded = [sum(text != text.strip() for text in texts) for texts in zip(*pairs, strict=True)]
+    for side, n in zip(("good", "bad"), padded, strict=True):  # doubled blanks count as well
+        (blanks,) = [c for c in found.cautions if "doubled white space" in c] or [""]
+        counted = re.search(rf"\b{side} ([\d,]+) \(", blanks)
+        assert (int(counted[1]) if counted else 0) >= n
 
 
 # --- cautions -----------------------------------------------------------------------------------------------------
@@ -196,11 +202,15 @@ def test_texts_come_back_unaltered(tmp_path_factory: pytest.TempPathFactory, pai
 
 def test_white_space_is_kept_counted_and_said(write: Write) -> None:
     rows = [{"good": " a", "bad": "b "}, {"good": "c\u00a0", "bad": "d"}, {"good": "e f", "bad": "g"}]
-    found = read_pairs(write(*rows))
-    assert found.cautions == ("pairs: 3 sentences carry leading or trailing white space, kept as they are",)
+    found = read_pairs(write(*rows, {"good": "a  b", "bad": "c"}))
+    assert found.cautions == (
+        "pairs: sentences with a no-break space: good 1 (pairs.jsonl, line 2)",
+        "pairs: sentences with leading, trailing or doubled white space, kept as it is: good 3 (pairs.jsonl, line 1, "
+        "line 2, line 4); bad 1 (pairs.jsonl, line 1)",
+    )
     assert found.items[1].texts["good"] == "c\u00a0"
     assert read_pairs(write({"good": "a\n", "bad": "b"})).cautions == (
-        "pairs: 1 sentence carries leading or trailing white space, kept as it is",
+        "pairs: sentences with leading, trailing or doubled white space, kept as it is: good 1 (pairs.jsonl, line 1)",
     )
 
 

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from penchant.instruments.base import Probe, difference_signature, require_comparable
 from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed
+from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
-from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip, with_holm
+from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
-from penchant.stats.intervals import clustered_mean, paired_difference
 
 Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
@@ -111,7 +111,7 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
         for split, chosen in ((ALL, np.ones(len(a), dtype=bool)), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
             yield replace(
-                _overall(a[chosen], b[chosen], groups, noun, settings),
+                paired_over(a[chosen], b[chosen], groups, noun, settings),
                 measure=DIFFERENCE,
                 by={"scope": "overall", "group": ALL, "split": split},
             )
@@ -121,23 +121,7 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
     yield from with_holm(each, lambda estimate: estimate.by["split"])
 
 
-def _overall(a: Credits, b: Credits, strata: list[str], noun: str, settings: Probe) -> Estimate:
-    """The difference over several clusters of pairs, which are a sample."""
-    if len(set(strata)) < 2:
-        return _paired(a, b, "", settings)
-    total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
-    return replace(total, low=max(-1.0, total.low), high=min(1.0, total.high))
-
-
 def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe, split: str = ALL) -> Estimate:
     """The difference within one paradigm."""
-    tied = bool(((a == 0.5) | (b == 0.5)).any())
-    p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
-    estimate = replace(
-        paired_difference(a, b, level=settings.level),
-        measure=DIFFERENCE,
-        p=p,
-        test="sign-flip" if tied else "McNemar mid-p",
-        by={"scope": "paradigm", "group": paradigm, "split": split},
-    )
-    return held_against(estimate, 0)
+    by = {"scope": "paradigm", "group": paradigm, "split": split}
+    return replace(paired(a, b, settings), measure=DIFFERENCE, by=by)

@@ -6,6 +6,7 @@ The kind of a file is recognised by the names of its columns. Sentences are kept
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,7 @@ from penchant.arguments import asked, unknown_name
 from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun, one_of, place, together
 from penchant.files import sha256_file
 from penchant.instruments.minimal_pairs import defects
+from penchant.instruments.written import Pair, Sentence, error_value
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.given import NAME, path_of, plain
@@ -33,6 +35,12 @@ SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
 _OPEN = "~$"
 """How the name begins of what Excel keeps beside a workbook that is open."""
+
+_FILL_DOWN = (
+    "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
+)
+"""What to do about blank names below another."""
+_BLANK = ("the field is null", "the field is blank")
 
 NEEDED: Mapping[Kind, tuple[str, ...]] = {
     "blimp": ("sentence_good", "sentence_bad", "linguistics_term", "UID", "pairID"),
@@ -108,6 +116,8 @@ class _PairTable:
     columns: tuple[str, ...]
     names: _Names
     errors: list[DataError] = field(default_factory=list)
+    filled: set[str] = field(default_factory=set)
+    """The columns of names that have had one."""
 
     def refuse(self, message: str, line: int, column: str, hint: str = "") -> None:
         """Note what is wrong at a line and column of the file."""
@@ -117,6 +127,10 @@ class _PairTable:
         """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
         blank."""
         value = row.values.get(column)
+        if isinstance(value, str) and error_value(value):
+            told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
+            self.refuse(told, row.line, column, "write the text again, in a cell that is formatted as text")
+            return ""
         if isinstance(value, str) and value.strip():
             return value
         if value is None:
@@ -126,10 +140,20 @@ class _PairTable:
         self.refuse(told, row.line, column)
         return ""
 
+    def hint_at_merged_cells(self) -> None:
+        """Say what to do about names of which several are blank and another row has one, as merged cells leave them."""
+        blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
+        times = Counter(error.field for error in blank)
+        for error in blank:
+            error.hint = _FILL_DOWN if times[error.field] > 1 else ""
+
     def code(self, row: Row, column: str) -> str:
         """A name or number that identifies a row or a group."""
         value = row.values.get(column)
-        return str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
+        name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
+        if name:
+            self.filled.add(column)
+        return name
 
     def code_or(self, default: str, row: Row, column: str) -> str:
         """The same, or `default` where the table lacks the column. A column must be filled in every row."""
@@ -172,9 +196,11 @@ def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: 
     read = _READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
     if table.errors:
+        table.hint_at_merged_cells()
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *defects.cautions(stem(file), items))
+    pairs = [_written(item, row, file) for item, row in zip(items, rows, strict=True)]
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *defects.cautions(stem(file), items, pairs))
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
@@ -294,6 +320,14 @@ _READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps"
 
 def _place(table: _PairTable, row: Row) -> str:
     return place(table.path, row.line)
+
+
+def _written(item: Item, row: Row, file: Path) -> Pair:
+    """The two sentences of a pair as they are written, with their place."""
+    name = file.stem if is_kept(file) else file.name
+    line = f"{line_noun(row.line)} {row.line:d}"
+    first, second = (Sentence(item.texts[role], name, line) for role in ("good", "bad"))
+    return Pair(first, second, item.labels["paradigm"])
 
 
 def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTable) -> None:

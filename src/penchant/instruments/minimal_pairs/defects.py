@@ -6,6 +6,8 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from penchant.instruments import written
+from penchant.instruments.written import Pair
 from penchant.records import Item
 
 _NAMED = 3
@@ -13,18 +15,21 @@ _NAMED = 3
 _GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
 
 
-def cautions(name: str, items: Sequence[Item]) -> list[str]:
-    """What to say of the pairs of one file, in a line each: white space around sentences, sentences that are identical
-    to each other, pairs that are there twice, groups whose names differ only in spelling, and groups of one pair."""
-    return [f"{name}: {text}" for text in (*_texts(items), *_twice(items), *_spelled(items), *_alone(items))]
+def cautions(name: str, items: Sequence[Item], pairs: Sequence[Pair]) -> list[str]:
+    """What to say of the pairs of one file, in a line each: how their sentences are written beyond what they contrast,
+    sentences that are identical to each other, pairs that are there twice, groups whose names differ only in spelling,
+    and groups of one pair. `pairs` has the sentences of the items with their places."""
+    told = (
+        *written.cautions(pairs, ("good", "bad")),
+        *_identical(items),
+        *_twice(items),
+        *_spelled(items),
+        *_alone(items),
+    )
+    return [f"{name}: {text}" for text in told]
 
 
-def _texts(items: Sequence[Item]) -> Iterator[str]:
-    padded = sum(text != text.strip() for item in items for text in item.texts.values())
-    if padded:
-        carry = "sentence carries" if padded == 1 else "sentences carry"
-        kept = "it is" if padded == 1 else "they are"
-        yield f"{padded} {carry} leading or trailing white space, kept as {kept}"
+def _identical(items: Sequence[Item]) -> Iterator[str]:
     same = sum(item.texts["good"] == item.texts["bad"] for item in items)
     if same:
         pairs = "pair consists" if same == 1 else "pairs consist"

@@ -15,12 +15,14 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.counting import counted, of_all
-from penchant.instruments.minimal_pairs.estimates import ALL, clusters, deltas, mean_credit
+from penchant.instruments.minimal_pairs.estimates import ALL, HALF, clusters, credits, deltas, mean_credit
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
+from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
+from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.raters import mean_over_raters
 
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 HUMAN_ACCURACY = "human accuracy (majority of raters)"
 AGAINST_MAJORITY = "accuracy against the majority of raters"
+JUDGED_ACCURACY = "accuracy on the judged pairs"
+MINUS_PEOPLE = "accuracy minus human accuracy"
+"""Of a model and the raters on the same pairs; how often each prefers the good sentence."""
 CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
 """The correlations within a paradigm, by whether ranks are correlated."""
@@ -76,21 +81,31 @@ def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = ordered.filter(pl.col("dataset") == name)
         paradigms = items.filter(pl.col("dataset") == name)["paradigm"].unique(maintain_order=True).to_list()
-        for scope, group in (("overall", ALL), *(("paradigm", paradigm) for paradigm in paradigms)):
-            inside = part if scope == "overall" else part.filter(pl.col("paradigm") == group)
-            heard = inside.filter(pl.col("human_n") > 0)
-            if not len(heard):
-                continue
-            lost = len(inside) - len(heard)
-            here = _Judged(
-                heard, kind, probe, f"{of_all(lost, len(inside), 'pairs')} nobody judged: left out" if lost else ""
-            )
-            for estimate in here.estimates():
-                by = {"dataset": name, "scope": scope, "group": group, "split": ALL, **estimate.by}
-                yield replace(estimate, by=by)
-            for estimate in here.as_they_are() if scope == "overall" else ():
-                by = {"dataset": name, "scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by}
-                yield replace(estimate, by=by)
+        groups = (("overall", ALL, part), *(("paradigm", each, part.filter(paradigm=each)) for each in paradigms))
+        found = (
+            estimate for scope, group, inside in groups for estimate in _of_group(inside, scope, group, kind, probe)
+        )
+        for estimate in with_holm(found, _family):
+            yield replace(estimate, by={"dataset": name, **estimate.by})
+
+
+def _family(estimate: Estimate) -> tuple[str, str] | None:
+    """The differences from people in the paradigms of a data set are one family for each score."""
+    adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "paradigm"
+    return (estimate.measure, estimate.by["normalise"]) if adjusted else None
+
+
+def _of_group(inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairProbe) -> Iterator[Estimate]:
+    """The estimates from the pairs of a paradigm or of a data set that somebody judged."""
+    heard = inside.filter(pl.col("human_n") > 0)
+    if not len(heard):
+        return
+    lost = len(inside) - len(heard)
+    here = _Judged(heard, kind, probe, f"{of_all(lost, len(inside), 'pairs')} nobody judged: left out" if lost else "")
+    for estimate in here.estimates():
+        yield replace(estimate, by={"scope": scope, "group": group, "split": ALL, **estimate.by})
+    for estimate in here.as_they_are() if scope == "overall" else ():
+        yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by})
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
@@ -132,7 +147,8 @@ class _Judged:
         for estimate in about_people:
             yield replace(estimate, by={"normalise": "", "raters": raters})
         for how in self.probe.normalisations():
-            for estimate in self._of_model(deltas(self.items, how), judged, votes):
+            of_model = self._of_model(deltas(self.items, how), judged, votes)
+            for estimate in (*self._minus_people(how, votes), *of_model):
                 yield replace(estimate, by={"normalise": how, "raters": raters})
 
     def as_they_are(self) -> Iterator[Estimate]:
@@ -156,6 +172,27 @@ class _Judged:
             for estimate in fixed_share(credit[untied], kept, noun, self.probe.level, AGAINST_MAJORITY):
                 note = joined(self.lost, estimate.note)
                 yield replace(estimate, note=note, by={"normalise": how, "raters": raters})
+            apart = paired(credits(self.items, how), (votes + 1) / 2, self.probe)
+            told = joined(self._ties(votes, how), self.lost)
+            by = {"normalise": how, "raters": raters}
+            yield replace(_noted(apart, fixed(MINUS_PEOPLE, noun), told), by=by)
+
+    def _ties(self, votes: Array, how: str) -> str:
+        """How many pairs have a tied majority or a tie of the model, which both count one half."""
+        tied, ties = int((votes == 0).sum()), int((deltas(self.items, how) == 0).sum())
+        return joined(
+            f"tied majorities: {tied}, which count one half" if tied else "",
+            f"ties of the model: {ties}, which count one half" if ties else "",
+        )
+
+    def _minus_people(self, how: str, votes: Array) -> Iterator[Estimate]:
+        """How often the model prefers the good sentence, and that minus how often most raters do."""
+        credit, everything = credits(self.items, how), np.ones(len(votes), dtype=bool)
+        ties = int((credit == HALF).sum())
+        told = joined(f"ties of the model: {ties}, which count one half" if ties else "", self.lost)
+        yield _noted(self._share(credit, everything), JUDGED_ACCURACY, told)
+        apart = paired_over(credit, (votes + 1) / 2, *self._groups(), self.probe)
+        yield _noted(apart, MINUS_PEOPLE, joined(self._ties(votes, how), self.lost))
 
     def _of_model(self, delta: Array, judged: Array, votes: Array) -> Iterator[Estimate]:
         untied = votes != 0

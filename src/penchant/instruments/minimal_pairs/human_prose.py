@@ -3,18 +3,25 @@ a result. All are empty where nobody judged."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, levels_of, these
-from penchant.instruments.minimal_pairs.human_estimates import AGAINST_MAJORITY, ALPHAS, CEILING, kind_of
+from penchant.instruments.minimal_pairs.human_estimates import (
+    AGAINST_MAJORITY,
+    ALPHAS,
+    CEILING,
+    MINUS_PEOPLE,
+    kind_of,
+)
 from penchant.instruments.minimal_pairs.human_section import DELTA, judged, rows_about
 from penchant.records import Result
 from penchant.report.finding import MOST, Shown, measured, sentences
 from penchant.report.tables import models
 
+_POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
 
 
@@ -32,12 +39,23 @@ def finding(results: Sequence[Result]) -> list[str]:
         fixed = [(model, _first(rows, f"{AGAINST_MAJORITY}, ")) for model, rows in own]
         start = f"{f'{name}: the' if several else 'The'} sentence that most raters prefer is more probable"
         texts += levels_of(start, known, fixed, _SHARE, place=name if several else "")
+        texts += _minus_people(own, f"{name}: the" if several else "The", name if several else "")
         ceiling = _first(own[0][1], f"{CEILING}, ") or own[0][1].get(CEILING)
         if ceiling and measured([ceiling]):
             over = these([ceiling]) if is_fixed(ceiling["measure"]) else ""
             agrees = f"a rater agrees with the majority of the others in {_SHARE.number(ceiling)}"
             texts.append(f"{over}, {agrees}" if over else f"A{agrees[1:]}")
     return sentences(*texts)
+
+
+def _minus_people(own: Sequence[tuple[str, Mapping[str, Any]]], start: str, place: str) -> Iterator[str]:
+    """How much more or less often each model prefers the acceptable sentence than most raters do."""
+    rows = [(model, rows[MINUS_PEOPLE]) for model, rows in own if MINUS_PEOPLE in rows]
+    fixed = [(model, _first(rows, f"{MINUS_PEOPLE}, ")) for model, rows in own]
+    told = (
+        f"{start} share of pairs in which the model prefers the acceptable sentence, minus that in which most raters do"
+    )
+    yield from levels_of(told, rows, fixed, _POINTS, "0", tested=True, place=place)
 
 
 def _overall(result: Result, name: str) -> dict[str, dict[str, Any]]:
@@ -66,9 +84,9 @@ def methods(results: Sequence[Result]) -> list[str]:
     )
     return [
         f"Raters {asked}. Human accuracy is the share of pairs of which most raters prefer the acceptable sentence, a "
-        "tied majority counting one half. A model is held against the majority where that is not tied. Its ceiling is "
-        "each rater against the majority of the other raters, over pairs that three or more judged, averaged over "
-        "raters. Δhuman is "
+        "tied majority counting one half; it is taken from the share of the same pairs in which the model does. A "
+        "model is held against the majority where that is not tied. Its ceiling is each rater against the majority of "
+        "the other raters, over pairs that three or more judged, averaged over raters. Δhuman is "
         f"{DELTA[kind]}; Δmodel is the difference of the scores. They are correlated within each paradigm, and over "
         "several the mean of those correlations is given. Raters are a sample, as the pairs are: both are drawn, each "
         "independently of the other [@owen2007]. The truth of a correlation is what as many other raters would give. "

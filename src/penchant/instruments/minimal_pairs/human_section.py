@@ -3,6 +3,7 @@ All are empty where nobody judged."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     CEILING,
     CORRELATIONS,
     HUMAN_ACCURACY,
+    JUDGED_ACCURACY,
+    MINUS_PEOPLE,
     judgements,
     kind_of,
     mean_judgements,
@@ -23,7 +26,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
-from penchant.report.tables import Number, Row, Table, estimate, models
+from penchant.report.tables import Number, P, Row, Table, estimate, models
 
 _PANELS = 12
 """The most paradigms of a data set that are drawn."""
@@ -51,14 +54,15 @@ def judged(results: Sequence[Result]) -> Sequence[Result]:
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
-    """The models against the raters, then the raters alone; each overall, and by paradigm where there are several."""
+    """The models minus the raters, the models against them, then the raters alone; each overall, and by paradigm where
+    there are several."""
     results = judged(results)
     shown = []
     for scope in ("overall", "paradigm") if results else ():
         if scope == "paradigm" and not any(_several(result.summary) for result in results):
             continue
         rows = [(result, rows_about(result.summary, scope)) for result in results]
-        shown += [_of_models(rows, scope), _of_raters(results[0].summary, scope)]
+        shown += [_minus_people(rows, scope), _of_models(rows, scope), _of_raters(results[0].summary, scope)]
     return [table for table in shown if table.rows]
 
 
@@ -131,6 +135,50 @@ def _of_models(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) -> Ta
     heading = f"Model and human judgements{title}"
     detail = bool(group) and len({key[:2] for key in rows}) > _MANY
     return Table(f"human{suffix}", heading, columns, ordered, note, detail=detail, first=shares)
+
+
+def _minus_people(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) -> Table:
+    """One row per data set, group, score and model: how often the model and most raters prefer the good sentence of
+    the same pairs, and the difference."""
+    suffix, title, group = _named(scope)
+    few = not group and any(_few(result.summary) for result, _ in results)
+    rows: dict[tuple[str, ...], list[Row]] = {}
+    for result, frame in results:
+        fixed = rows_about(result.summary, AS_THEY_ARE)
+        people = dict(frame.filter(normalise="").group_by(["dataset", "group"], maintain_order=True))
+        for row in frame.filter(measure=MINUS_PEOPLE).iter_rows(named=True):
+            data, paradigm, how = row["dataset"], row["group"], row["normalise"]
+            same = pl.col("dataset").eq(data) & pl.col("group").eq(paradigm) & pl.col("normalise").eq(how)
+            these = fixed.filter(dataset=data, normalise=how).filter(pl.col("measure").str.starts_with(MINUS_PEOPLE))
+            also = these.iter_rows(named=True) if few else ()
+            cells = (
+                *((data, paradigm) if group else (data,)),
+                how,
+                result.signature["model"],
+                int(row["n"]),
+                *_cells(frame.filter(same), [JUDGED_ACCURACY], ".1f", 100),
+                *_cells(people[data, paradigm], [HUMAN_ACCURACY], ".1f", 100),
+                estimate(row, "+.1f", scale=100),
+                P(row["p"]),
+                *((P(row["p_holm"]),) if group else ()),
+                *(cell for each in also for cell in (estimate(each, "+.1f", scale=100), P(each["p"]))),
+            )
+            lacking = (Number(), P(math.nan)) if few and not len(these) else ()
+            rows.setdefault((data, paradigm, how), []).append(Row((*cells, *lacking), row["signature"]))
+    apart = "model − people"
+    also_heads = (f"{apart}, {AS_THEY_ARE}", "p of that") if few else ()
+    columns = ("data", *group, "score", "model", "pairs", "model prefers good", "people prefer good", apart, "p")
+    columns = (*columns, *(("p (Holm)",) if group else ()), *also_heads)
+    note = (
+        "Percent of the judged pairs in which the model, and most raters, prefer the acceptable sentence, and the "
+        "difference in percentage points, paired on these pairs; a tie and a tied majority count one half. Intervals "
+        "are for other pairs and these raters. p: two-sided, of no difference"
+        f"{', adjusted over the paradigms of a data set, score and model' if group else ''}.{_SO_FEW if few else ''}"
+    )
+    ordered = tuple(row for several in rows.values() for row in several)
+    detail = bool(group) and len({key[:2] for key in rows}) > _MANY
+    heading = f"Model minus people{title}"
+    return Table(f"minus-people{suffix}", heading, columns, ordered, note, detail=detail, first=(apart,))
 
 
 def _beside(names: tuple[str, str], few: bool) -> tuple[str, ...]:

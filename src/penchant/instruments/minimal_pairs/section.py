@@ -48,12 +48,12 @@ _OF_HALF = " p: of 50% on all pairs, adjusted over the paradigms of a data set, 
 
 def tables(results: Sequence[Result]) -> list[Table]:
     """Stereotype scores where the data are CrowS-Pairs; accuracy overall, token-length bias, and accuracy by
-    phenomenon, paradigm and difference of lengths. In percent."""
+    phenomenon (unless these are the paradigms), paradigm and difference of lengths. In percent."""
     shown = [*_stereotypes(results), _accuracies(results, "overall", "accuracy", "Accuracy in percent, all pairs", ())]
     shown.append(_bias(results))
     for scope in ("phenomenon", "paradigm"):
         groups = max(_groups(result, scope) for result in results)
-        if groups > 1:
+        if groups > 1 and not (scope == "phenomenon" and all(_same_groups(result) for result in results)):
             table = _accuracies(results, scope, f"by-{scope}", f"Accuracy in percent by {scope}", (scope,))
             shown.append(replace(table, detail=scope == "phenomenon" or groups > MANY))
     return [*shown, *human_section.tables(results), *line_fits(results), _by_difference(results)]
@@ -61,6 +61,11 @@ def tables(results: Sequence[Result]) -> list[Table]:
 
 def _groups(result: Result, scope: str) -> int:
     return int(result.summary.filter(pl.col("scope") == scope)["group"].n_unique())
+
+
+def _same_groups(result: Result) -> bool:
+    """Whether every pair has one name for its phenomenon and its paradigm."""
+    return bool((result.items["phenomenon"] == result.items["paradigm"]).all())
 
 
 def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, group: tuple[str, ...]) -> Table:

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from penchant.errors import DataError, place
+from penchant.instruments import written
 from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
+from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, read_text
 from penchant.records import Item
 
@@ -111,18 +113,24 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
     genders = _genders(lists)
     items: list[Item] = []
     refused: list[tuple[PairFiles, dict[int, str]]] = []
+    as_written: list[Pair] = []
     for each in files:
-        good, bad = _pairs(each, genders)
+        good, bad = _pairs(each, genders, as_written)
         items += good
         refused.append((each, bad))
     _distinct(items)
-    cautions = (*_told_refused(refused, len(items)), *_told_lists(items, genders))
+    cautions = (
+        *_told_refused(refused, len(items)),
+        *_told_lists(items, genders),
+        *written.cautions(as_written, (PRO, ANTI)),
+    )
     read = (*(path for each in files for path in (each.pro, each.anti)), *lists.values())
     return WinoBiasPairs(tuple(items), read, cautions, sum(len(lines) for _, lines in refused))
 
 
-def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], dict[int, str]]:
-    """The pairs of two files, and by line why others are refused."""
+def _pairs(files: PairFiles, genders: dict[str, str], as_written: list[Pair]) -> tuple[list[Item], dict[int, str]]:
+    """The pairs of two files, and by line why others are refused; the sentences of the pairs are added to those
+    `as_written`."""
     pro, anti = _lines(files.pro), _lines(files.anti)
     if len(pro) != len(anti):
         raise DataError(
@@ -142,6 +150,8 @@ def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], dict[
         made = _pair(files, first, second, genders)
         if isinstance(made, Item):
             items.append(made)
+            sentences = _sentence(first, files.pro), _sentence(second, files.anti)
+            as_written.append(Pair(*sentences, made.labels["set"]))
         else:
             refused[first.line] = made
     if 2 * len(refused) > len(pro):
@@ -154,6 +164,10 @@ def _pairs(files: PairFiles, genders: dict[str, str]) -> tuple[list[Item], dict[
             hint="check that line k of both files is one pair",
         )
     return items, refused
+
+
+def _sentence(line: Marked, file: Path) -> Sentence:
+    return Sentence(line.text, file.name, f"line {line.line}")
 
 
 def _pair(files: PairFiles, pro: Marked, anti: Marked, genders: dict[str, str]) -> Item | str:

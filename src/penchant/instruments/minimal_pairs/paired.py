@@ -1,0 +1,31 @@
+"""The difference of two credits of the same pairs: of two models, or of a model and the people who judged them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from penchant.instruments.base import Probe
+from penchant.instruments.minimal_pairs.estimates import HALF, Credits
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip
+from penchant.stats.intervals import clustered_mean, paired_difference
+
+
+def paired(a: Credits, b: Credits, settings: Probe) -> Estimate:
+    """Mean credit of `a` minus that of `b` within a group of pairs: Bonett–Price interval and McNemar's mid-p test, or
+    where there are ties a paired t interval and a sign-flip test."""
+    tied = bool(((a == HALF) | (b == HALF)).any())
+    p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
+    estimate = replace(
+        paired_difference(a, b, level=settings.level), p=p, test="sign-flip" if tied else "McNemar mid-p"
+    )
+    return held_against(estimate, 0)
+
+
+def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Probe) -> Estimate:
+    """The same over several clusters of pairs, which are a sample: cluster-robust t interval and test."""
+    if len(set(strata)) < 2:
+        return paired(a, b, settings)
+    total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
+    return replace(total, low=max(-1.0, total.low), high=min(1.0, total.high))

@@ -1,0 +1,254 @@
+"""How the two sentences of pairs are written, apart from what they contrast: marks of acceptability, final punctuation,
+letters read in the wrong encoding, blanks, quotation marks and capitals. A model scores all of it as it stands."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+NAMED = 3
+"""The places that a caution names of each side."""
+
+
+class Sentence(NamedTuple):
+    """One sentence of a pair, the file it is from, and its line there, in words ("line 3")."""
+
+    text: str
+    file: str
+    line: str
+
+
+class Pair(NamedTuple):
+    """Both sentences of a pair, and the group it belongs to."""
+
+    first: Sentence
+    second: Sentence
+    group: str
+
+
+Sides = tuple[bool, bool]
+"""Which of the two sentences something is said of."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    """One way in which sentences may be written; `told` is what is said of them, and `contrast` whether it may be what
+    the pairs of a group are about."""
+
+    told: str
+    sides: Callable[[str, str], Sides]
+    contrast: bool = False
+
+
+def cautions(pairs: Sequence[Pair], names: tuple[str, str]) -> Iterator[str]:
+    """A line for every kind of defect that some pairs have: how many sentences of each side, which `names` call, and
+    the first lines of each; and the groups of two pairs or more of which every pair has it."""
+    sizes = Counter(pair.group for pair in pairs)
+    for kind in _KINDS:
+        hit = [(pair, sides) for pair in pairs if any(sides := kind.sides(pair.first.text, pair.second.text))]
+        found = [pair.first for pair, (first, _) in hit if first], [pair.second for pair, (_, second) in hit if second]
+        told = [_side(sentences, name) for sentences, name in zip(found, names, strict=True) if sentences]
+        if told:
+            counts = Counter(pair.group for pair, _ in hit)
+            whole = [group for group, size in sizes.items() if counts[group] == size > 1] if kind.contrast else []
+            yield f"{kind.told}: {'; '.join(told)}{_every_pair(whole)}"
+
+
+def _side(sentences: Sequence[Sentence], name: str) -> str:
+    return f"{name} {len(sentences):,} ({_places(sentences)})"
+
+
+def _places(sentences: Sequence[Sentence]) -> str:
+    """The first sentences by file and line, and how many more there are."""
+    parts: list[str] = []
+    for number, sentence in enumerate(sentences[:NAMED]):
+        same = number > 0 and sentence.file == sentences[number - 1].file
+        parts.append(sentence.line if same else f"{sentence.file}, {sentence.line}")
+    more = len(sentences) - NAMED
+    return ", ".join([*parts, *([f"and {more:,} more"] if more > 0 else [])])
+
+
+def _every_pair(groups: Sequence[str]) -> str:
+    if not groups:
+        return ""
+    shown = ", ".join(map(repr, groups[:NAMED]))
+    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
+    return f"; every pair of {shown}{more} has it, where it may be the contrast itself"
+
+
+# Marks and punctuation ----------------------------------------------------------------------------------------------
+
+_MARK = re.compile(r"\s*(?:[*?#%]+\s*(?=[^\W\d_]|[\"'“‘«„(\[¿¡])|\((?:[*?#%]+)\))")
+"""A mark before a sentence: *, ?, ??, ?*, #, %, or one in brackets."""
+_MARK_AFTER = re.compile(r"(?:\*+|#+|\?{2,}|\((?:[*?#%]+)\))\s*\Z")
+_END = frozenset(".!?…。！？．؟۔।॥։።፧។။᠃᭞;:")
+_CLOSING = "\"'”’»›)]}*#"
+"""What may stand after the last mark of a sentence."""
+
+
+def _marked(text: str) -> bool:
+    shown = text.strip()
+    before, after = shown[:1] in "*?#%(", shown[-1:] in "*#?)"
+    return bool((before and _MARK.match(shown)) or (after and _MARK_AFTER.search(shown)))
+
+
+def _marks(first: str, second: str) -> Sides:
+    """Which sentences have a mark; a sign # that begins both is that of a hashtag."""
+    if first.lstrip()[:1] == second.lstrip()[:1] == "#":
+        return False, False
+    return _marked(first), _marked(second)
+
+
+def _ends(text: str) -> bool:
+    return text.rstrip().rstrip(_CLOSING).rstrip()[-1:] in _END
+
+
+def _ending(first: str, second: str) -> Sides:
+    """Which of two sentences alone ends in punctuation."""
+    one, other = _ends(first), _ends(second)
+    return one and not other, other and not one
+
+
+# Letters ------------------------------------------------------------------------------------------------------------
+
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_CODED = {"cp1252": "ÃÂâÄÅ", "cp1250": "ĂÂâÄĹ", "cp1251": ""}
+"""Encodings as which UTF-8 is misread, and the letters with which what stands for a single character begins."""
+_CLOSES = "’”“‘…–—›»‹«‚„"
+_DAMAGED = re.compile("\ufffd|â€|(?<![^\\W\\d_])ï»¿")
+
+
+def _misread(text: str) -> bool:
+    """Whether a part of a text is UTF-8 that was read in another encoding, or has lost a character for good."""
+    if text.isascii():
+        return False
+    return bool(_DAMAGED.search(text)) or any(_decodes(run) for run in _FOREIGN.findall(text))
+
+
+def _decodes(run: str) -> bool:
+    """Whether a run of letters outside ASCII is another one when its bytes are read as UTF-8."""
+    if len(run) < 2:
+        return False
+    for name, beginnings in _CODED.items():
+        try:
+            meant = b"".join(_byte(char, name) for char in run).decode("utf-8")
+        except UnicodeError:
+            continue
+        if name == "cp1251":  # legitimate words, such as Её, are UTF-8 of something else by chance
+            if len(meant) > 1 and all("\u0400" <= char <= "\u04ff" for char in meant):
+                return True
+        elif len(meant) > 1 or (run[0] in beginnings and not (run[0] in "ÄÅĹ" and run[-1] in _CLOSES)):
+            return True
+    return False
+
+
+def _byte(char: str, encoding: str) -> bytes:
+    """The byte of a character; one that the encoding leaves free stands for itself, as browsers and Excel have it."""
+    try:
+        return char.encode(encoding)
+    except UnicodeEncodeError:
+        return char.encode("latin-1") if "\x80" <= char <= "\x9f" else _none(char)
+
+
+def _none(char: str) -> bytes:
+    raise UnicodeError(char)
+
+
+def _misreads(first: str, second: str) -> Sides:
+    return _misread(first), _misread(second)
+
+
+# Blanks -------------------------------------------------------------------------------------------------------------
+
+_FIXED = re.compile("(?<!«)[\u00a0\u202f\u2007](?![;:!?»%])")
+"""No-break spaces, but for those that French has before signs and inside guillemets."""
+_HIDDEN = re.compile(
+    "[\u200b\u2060\ufeff\u00ad\u200e\u200f\u2028\u2029\u0085]|(?<![^\x00-\u024f])[\u200c\u200d](?![^\x00-\u024f])"
+)
+"""Characters without width, but for joiners, where they are no part of a script."""
+
+
+def _fixed(first: str, second: str) -> Sides:
+    return _has(_FIXED, first), _has(_FIXED, second)
+
+
+def _hidden(first: str, second: str) -> Sides:
+    return _has(_HIDDEN, first), _has(_HIDDEN, second)
+
+
+def _has(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether a character outside ASCII is found in a text."""
+    return not text.isascii() and pattern.search(text) is not None
+
+
+def _strays(first: str, second: str) -> Sides:
+    return _stray(first), _stray(second)
+
+
+def _stray(text: str) -> bool:
+    return text != text.strip() or any(blank in text for blank in ("  ", "\t", "\r", "\n"))
+
+
+# Quotation marks and capitals ---------------------------------------------------------------------------------------
+
+_CURLY = re.compile("[“”„‟‘’‚]")
+_STRAIGHT = re.compile("[\"']")
+
+
+def _quotes(first: str, second: str) -> Sides:
+    """Which of two sentences has curly quotation marks or apostrophes where the other has straight ones."""
+    curly = [_has(_CURLY, text) for text in (first, second)]
+    if not any(curly):
+        return False, False
+    straight = [bool(_STRAIGHT.search(text)) for text in (first, second)]
+    one = curly[0] and not straight[0] and straight[1] and not curly[1]
+    other = curly[1] and not straight[1] and straight[0] and not curly[0]
+    return one, other
+
+
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def _capitals(first: str, second: str) -> Sides:
+    """Which of two sentences alone begins with a small letter, unless the other begins with a word that has its capital
+    wherever it stands."""
+    one, other = _WORD.search(first), _WORD.search(second)
+    if one is None or other is None or one[0][0] == other[0][0]:
+        return False, False
+    small, capital = ([word[0][0].islower() for word in (one, other)], [word[0][0].isupper() for word in (one, other)])
+    if small == [True, False] and capital[1]:
+        return other[0] not in _WORD.findall(first), False
+    if small == [False, True] and capital[0]:
+        return False, one[0] not in _WORD.findall(second)
+    return False, False
+
+
+_KINDS = (
+    _Kind("sentences with a mark of acceptability (*, ?, #, %), which is scored as a part of them", _marks),
+    _Kind("sentences that end in punctuation where the other one of the pair does not", _ending, contrast=True),
+    _Kind("sentences with characters that were read in a wrong encoding, such as Ã© or \ufffd", _misreads),
+    _Kind("sentences with a no-break space", _fixed),
+    _Kind("sentences with a character that nobody sees, such as a zero-width space", _hidden),
+    _Kind("sentences with leading, trailing or doubled white space, kept as it is", _strays),
+    _Kind(
+        "sentences with curly quotation marks where the other one of the pair has straight ones", _quotes, contrast=True
+    ),
+    _Kind(
+        "sentences that begin with a small letter where the other one of the pair has a capital",
+        _capitals,
+        contrast=True,
+    ),
+)
+
+# What is no sentence ------------------------------------------------------------------------------------------------
+
+_ERROR = re.compile(r"#(?:N/A|NV|N/D|[^\W\d_¡¿ ]?[¡¿]?[\w/]{1,20}[!?])")
+
+
+def error_value(text: str) -> bool:
+    """Whether a cell holds the error of a spreadsheet, such as #NAME? or #REF!, in any language, and no text."""
+    shown = text.strip()
+    return shown == shown.upper() and _ERROR.fullmatch(shown) is not None

@@ -1,0 +1,50 @@
+"""Reports and exports in a result directory that were made of other results than stand there now."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from penchant.counting import counted, for_one
+from penchant.reading import is_directory
+from penchant.report.export import Made, exported
+from penchant.report.page import report_made_of
+from penchant.report.sections import Document
+
+_NAMED = 3
+"""How many files a caution names."""
+
+
+def outdated(directory: str | Path, document: Document, written: Collection[Path] = ()) -> Iterator[str]:
+    """A line for each report and each folder of exports directly inside a result directory that were not made of the
+    results that `document` shows: the old files, and the command that makes them anew. `written` are files that were
+    made just now: others that an export left in the same folder are no longer made.
+
+    A file that does not say of what it was made, as earlier versions wrote them, is not told.
+    """
+    folder = Path(directory)
+    if not document.made_of or not is_directory(folder):
+        return
+    for page in sorted(folder.glob("*.html")):
+        if report_made_of(page) not in ("", document.made_of):
+            out = [] if page.name == "report.html" else ["-o", str(page)]
+            command = shlex.join(["penchant", "report", str(folder), *out])
+            yield f"{page.name} was made of other results than stand there now: {command} makes it anew"
+    just = {path.resolve().parent for path in written}
+    for place in sorted(child for child in folder.iterdir() if child.is_dir()):
+        old = {name: each for name, each in exported(place).items() if each.of not in ("", document.made_of)}
+        if old:
+            yield _told(folder, place, old, again=place.resolve() not in just)
+
+
+def _told(folder: Path, place: Path, old: dict[str, Made], *, again: bool) -> str:
+    shown = ", ".join([*list(old)[:_NAMED], *([f"and {len(old) - _NAMED} more"] if len(old) > _NAMED else [])])
+    were = "was" if len(old) == 1 else "were"
+    start = f"{place.name}: {counted(len(old), 'files')} {were} made of other results than stand there now ({shown})"
+    if not again:
+        return f"{start} and {for_one(len(old), 'are')} not made any more: remove {for_one(len(old), 'them')}"
+    commands = dict.fromkeys(each.by for each in old.values())
+    out = {by: [] if by[1:2] == (place.name,) else ["-o", str(place)] for by in commands}
+    anew = " and ".join(shlex.join(["penchant", "export", str(folder), *by, *out[by]]) for by in commands)
+    return f"{start}: {anew} {'makes' if len(commands) == 1 else 'make'} {for_one(len(old), 'them')} anew"
