@@ -64,14 +64,15 @@ def beside_survey(results: Sequence[Result], variants: Sequence[str], name: str,
         estimates = lookup(result)
         for row in own.iter_rows(named=True):
             people = estimates.get((SURVEY_MEAN, EVERYTHING, row["group"], row["dimension"], ""), MISSING)
-            cells = (row["dimension"], row["variant"], row["group"], result.signature["model"], row["n"], people["n"])
+            cells: tuple[Cell, ...] = (row["dimension"], row["variant"], row["group"], result.signature["model"])
+            cells += (row["n"], people["n"])
             worth = estimates.get((EFFECTIVE, EVERYTHING, row["group"], row["dimension"], ""))
             cells += (Number(worth["value"], form=".0f"),) if weighted and worth else ("",) if weighted else ()
             means = (Number(row["value"] + people["value"]), Number(people["value"]), estimate(row, "+.2f"))
             rows.append(
                 Row((*cells, *means, P(row["p"]), P(row["p_holm"]), _beside_findable(row, people)), row["signature"])
             )
-    columns = ("value", "wording", "group", "model", "statements", "respondents")
+    columns: tuple[str, ...] = ("value", "wording", "group", "model", "statements", "respondents")
     columns += (*(["effective n"] if weighted else []), "mean rating", "survey mean")
     note = (
         "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
@@ -134,9 +135,9 @@ def of_wordings(results: Sequence[Result]) -> Table:
     for result in results:
         for row in result.summary.filter(chosen).iter_rows(named=True):
             corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
-            findable = findable(row, row["high"] - row["low"], HIGH - LOW, row["n"] - 1)
+            size = findable(row, row["high"] - row["low"], HIGH - LOW, row["n"] - 1)
             cells = (row["variant"], row["dimension"], result.signature["model"], row["n"])
-            told = (estimate(row, "+.2f"), P(row["p"]), corrected, findable)
+            told = (estimate(row, "+.2f"), P(row["p"]), corrected, size)
             rows.append(Row((*cells, *told), row["signature"]))
     columns = ("wordings", "value", "model", "statements", *TESTED)
     tests = tested(*(result.summary.filter(chosen) for result in results))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from itertools import combinations
 
 import polars as pl
 
@@ -32,10 +32,10 @@ def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title:
     chosen = _chosen(NEARER, variants)
     detail = name != "nearer"
     for result in results:
-        estimates = lookup(result)
+        estimates, pairs = lookup(result), _pairs(result)
         for row in result.summary.filter(chosen).iter_rows(named=True):
             here = (row["variant"], row["group"], row["dimension"])
-            first, second = (estimates[DISTANCE, *here, group] for group in _pair(row, estimates))
+            first, second = (estimates[DISTANCE, *here, group] for group in pairs[row["item"]])
             corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
             size = findable(row, row["high"] - row["low"], HIGH - LOW, max(1, row["n"] - 1))
             cells = (*((row["variant"],) if detail else ()), row["item"], row["group"], row["dimension"])
@@ -47,8 +47,8 @@ def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title:
     note = (
         "Distance: the mean over statements of |rating − mean answer of the group|, in points of the scale. The "
         "difference is below 0 where the model is nearer to the first group; statements, respondents of both groups "
-        f"and calibration are resampled together. {tests} Holm's correction over values, groups of the templates, pairs "
-        f"of groups of people and wordings here, each model by itself. {FINDABLE}"
+        f"and calibration are resampled together. {tests} Holm's correction over values, groups of the templates, "
+        f"pairs of groups of people and wordings here, each model by itself. {FINDABLE}"
         f"{weighting(results[0])}{synthetic(results[0])}"
     )
     return Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
@@ -85,9 +85,7 @@ def _chosen(measure: str, variants: Sequence[str]) -> pl.Expr:
     return (pl.col("measure") == measure) & pl.col("variant").is_in(list(variants))
 
 
-def _pair(row: dict[str, Any], estimates: dict[tuple[str, ...], dict[str, Any]]) -> tuple[str, str]:
-    """The two groups that a difference is of, whatever their names hold."""
-    here = (row["variant"], row["group"], row["dimension"])
-    names = [key[-1] for key in estimates if key[:-1] == (DISTANCE, *here)]
-    first, second = next((a, b) for a in names for b in names if f"{a} − {b}" == row["item"] and a != b)
-    return first, second
+def _pairs(result: Result) -> dict[str, tuple[str, str]]:
+    """Every two groups of people, by the name of their difference."""
+    names = result.summary.filter(pl.col("measure") == DISTANCE)["item"].unique(maintain_order=True).to_list()
+    return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}

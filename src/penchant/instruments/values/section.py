@@ -25,9 +25,9 @@ from penchant.instruments.values.differences import (
     MISSING,
     beside_survey,
     between,
+    is_weighted,
     lookup,
     of_wordings,
-    is_weighted,
     synthetic,
     weighting,
 )
