@@ -8,6 +8,7 @@ from bench.simulations import (
     proportions,
     stereoset,
     values,
+    values_people,
     vector_bias,
     wino,
 )
@@ -21,6 +22,7 @@ def simulations() -> list[Simulation]:
         *proportions.ALL,
         *associations.ALL,
         *values.ALL,
+        *values_people.ALL,
         *judged.ALL,
         *wino.ALL,
     ]

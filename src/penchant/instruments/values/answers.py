@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -199,10 +199,17 @@ class Reading:
 
     def chosen(self) -> dict[str, str]:
         """The column and the levels of each group of the templates, in words."""
+        return self._in_words_of(self._groups, self._group_column)
+
+    def chosen_people(self) -> dict[str, str]:
+        """The column and the levels of each group under `people`, in words."""
+        return self._in_words_of(self._people, self._people_column)
+
+    def _in_words_of(self, groups: Mapping[str, str], column: str | None) -> dict[str, str]:
         levels: dict[str, list[str]] = {}
-        for code, group in self._groups.items():
-            levels.setdefault(group, []).append(_labelled(code, self._label(str(self._group_column), code)))
-        return {group: f"{self._group_column} {' or '.join(of)}" for group, of in levels.items()}
+        for code, group in groups.items():
+            levels.setdefault(group, []).append(_labelled(code, self._label(str(column), code)))
+        return {group: f"{column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
         """Cautions about a direction of the scale that no label says, and levels that are labelled otherwise."""

@@ -61,10 +61,11 @@ def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_], survey: Survey) -> Iterator[Estimate]:
     """The mean of each group's respondents in every value, and how many they are worth where they have weights."""
     cell = next(iter(cells.cells.values()))
-    weighted = f"weighted by {survey.weighted_by}" if survey.weighted_by else "weights are not used"
     for name, group in groups.items():
         for value, inside in cells.blocks():
-            for estimate in of_people(cell, value, group, inside & asked, weighted) if value != EVERYTHING else ():
+            for estimate in (
+                of_people(cell, value, group, inside & asked, survey.source(name)) if value != EVERYTHING else ()
+            ):
                 if estimate.measure in _OF_GROUP:
                     yield placed(estimate, _OF_GROUP[estimate.measure], EVERYTHING, EVERYTHING, value, name)
 

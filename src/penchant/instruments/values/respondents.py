@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.errors import Case, DataError, SheetRow
 from penchant.tables.row import Row
 
@@ -46,9 +46,8 @@ def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
     """A caution about respondents who are left out because their weight is 0, naming their rows."""
     if rows:
         lines = ", ".join(f"{row.line:d}" for row in rows[:_MOST]) + (", …" if len(rows) > _MOST else "")
-        have = "has" if len(rows) == 1 else "have"
-        who = counted(len(rows), "respondents")
-        yield f"{who} {have} the weight 0 in {column} and count for nothing ({_rows_noun(rows)} {lines})"
+        noun = for_one(len(rows), _rows_noun(rows))
+        yield f"left out for the weight 0 in {column}: {counted(len(rows), 'respondents')} ({noun} {lines})"
 
 
 def _rows_noun(rows: Sequence[Row]) -> str:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from penchant.arguments import asked
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
@@ -125,7 +125,7 @@ class Survey:
     which column it is; `cautions` what could not be verified; `left_out` who is not among the `kept`. `weights` are
     those of the respondents, above 0, from the column `weighted_by`; None where every respondent counts once. `people`
     names, for each of them, one of the groups that a model is held against one by one, "" for none; None where those
-    are the groups of the templates.
+    are the groups of the templates. `people_chosen` says of each which level of which column it is.
     """
 
     name: str
@@ -144,6 +144,7 @@ class Survey:
     weights: tuple[float, ...] | None = None
     weighted_by: str = ""
     people: tuple[str, ...] | None = None
+    people_chosen: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
@@ -154,7 +155,7 @@ class Survey:
 
     def source(self, group: str) -> str:
         """Where the answers of a group come from, and how they count, in words."""
-        chosen = self.chosen.get(group, "all respondents")
+        chosen = self.chosen.get(group, self.people_chosen.get(group, "all respondents"))
         table = f"{file_name(self.files[-1])}, " if self.files else ""
         agreeing = f"; {self.agreeing} is taken for agreeing" if self.agreeing else ""
         weighted = f"weighted by {self.weighted_by}" if self.weighted_by else "weights are not used"
@@ -172,10 +173,11 @@ class Survey:
         return self.answers[_GROUP].is_in([group, ""])
 
     def sides(self) -> dict[str, NDArray[np.bool_]]:
-        """The groups of people that a model is held against one by one, in the order of their names, with the
+        """The groups of people that a model is held against one by one, in the order in which they are named, with the
         respondents of each; none where the survey knows no groups, or where the one it has is that of a template."""
         names = self.answers[_GROUP].to_list() if self.people is None else list(self.people)
-        known = sorted({name for name in names if name})
+        named = self.chosen if self.people is None else self.people_chosen
+        known = [name for name in dict.fromkeys([*named, *sorted(set(names))]) if name and name in names]
         if self.people is None and len(known) < 2:
             return {}
         return {name: np.array([of == name for of in names], dtype=bool) for name in known}
@@ -211,10 +213,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     reading.refuse(present.values(), described=place != table, others=[*errors, *unreadable])
     if not kept:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
-    people = None if description.people is None else tuple(reading.people(row) for row, _ in kept)
-    if description.people is not None and (none := set(description.people.levels) - set(people or ())):
-        told = f"no respondent belongs to group '{min(none)}' of people"
-        raise DataError(told, file=place, field="people", hint=reading.values_of(rows))
+    people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
@@ -236,10 +235,15 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
             *weightless(lost, description.weights or ""),
             *unused(header, labels.columns, {*present.values(), *description.chosen()}, description.weights or ""),
         ),
-        ", ".join(filter(None, [reading.left_out(rows), f"{len(lost)} have the weight 0" if lost else ""])),
+        ", ".join(
+            filter(
+                None, [reading.left_out(rows), f"{len(lost)} {for_one(len(lost), 'have')} the weight 0" if lost else ""]
+            )
+        ),
         weights,
         description.weights or "",
         people,
+        reading.chosen_people(),
     )
 
 
@@ -255,6 +259,18 @@ def _kept(
     pairs = list(zip(kept, weights, strict=True))
     lost = [row for (row, _), weight in pairs if weight == 0]
     return [one for one, weight in pairs if weight], tuple(filter(None, weights)), lost, errors
+
+
+def _people(reading: Reading, description: SurveyFile, rows: Sequence[Row], place: Path) -> tuple[str, ...] | None:
+    """Which of the groups under `people` each row is of. Raises DataError for a group without respondents."""
+    if description.people is None:
+        return None
+    people = tuple(reading.people(row) for row in rows)
+    empty = [name for name in description.people.levels if name not in people]
+    if empty:
+        told = f"no respondent belongs to group '{empty[0]}' of people"
+        raise DataError(told, file=place, field="people", hint=reading.values_of(rows))
+    return people
 
 
 def _columns(
