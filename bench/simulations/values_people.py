@@ -96,19 +96,14 @@ def _nearer(
     means = _group_means(rng, statements, shift)
     drawn = [_answers(rng, n, of, weighted) for n, of in zip(sizes, means.T, strict=True)]
     survey = _survey([answers for answers, _ in drawn], np.concatenate([w for _, w in drawn]) if weighted else None)
-    first, second = _distances(shift)
-    rating = _mean_rating(0.4)
+    (first, second), rating = _distances(shift), _mean_rating(0.4)
     truths = {(NEARER, "a − b"): first - second, (DISTANCE, "a"): first, (DISTANCE, "b"): second}
     truths |= {(FROM_GROUP, "a"): rating - MIDDLE, (FROM_GROUP, "b"): rating - MIDDLE - shift}
     for row in value_estimates(items, _settings(seed), survey):
         truth = truths.get((row.measure, row.by["item"]))
         if truth is not None:
-            yield Trial(
-                (row.measure,),
-                row,
-                0.0 if not shift and row.measure == NEARER else truth,
-                null=not shift and row.measure == NEARER,
-            )
+            equal = row.measure == NEARER and not shift
+            yield Trial((row.measure,), row, 0.0 if equal else truth, null=equal)
         elif row.measure == GROUP_MEAN and row.by["item"] == "a":
             # Of these statements: the interval is over respondents alone.
             yield Trial((row.measure,), row, float(means[:, 0].mean()))
@@ -149,17 +144,16 @@ def _representative(gap: float, statements: int) -> float:
 def _all() -> Iterable[Simulation]:
     for statements in (9, 30):
         for shifts, what in (((0.0, 0.0), "wordings alike"), ((0.4, 0.1), "wordings differ")):
-            yield Simulation(WORDED, what, f"{statements} statements", partial(_wordings, statements, shifts))
+            yield Simulation(WORDED, what, f"{statements} statements", partial(_wordings, statements, shifts), 500)
     for statements, sizes in ((6, (60, 60)), (9, (200, 50)), (30, (200, 200))):
         size = f"{statements} statements, {sizes[0]} and {sizes[1]} people"
         for shift, what in ((0.0, "equally near"), (0.6, "nearer to one")):
-            yield Simulation(NEAR, what, size, partial(_nearer, statements, sizes, shift, False))
-        yield Simulation(NEAR, "equally near, with weights", size, partial(_nearer, statements, sizes, 0.0, True))
-    for people, statements in ((60, 6), (200, 9), (1_000, 9)):
-        size = f"{people} people, {statements} statements"
-        yield Simulation(
-            WEIGHTED, "those who lean upwards answer less often", size, partial(_weighted, people, statements)
-        )
+            yield Simulation(NEAR, what, size, partial(_nearer, statements, sizes, shift, False), 500)
+    size = "9 statements, 200 and 50 people"
+    yield Simulation(NEAR, "equally near, with weights", size, partial(_nearer, 9, (200, 50), 0.0, True), 500)
+    for people, statements in ((60, 6), (200, 9), (500, 9)):
+        what, size = "those who lean upwards answer less often", f"{people} people, {statements} statements"
+        yield Simulation(WEIGHTED, what, size, partial(_weighted, people, statements), 500)
 
 
 ALL = tuple(_all())

@@ -119,7 +119,13 @@ def test_a_difference_from_weighted_people_by_hand() -> None:
     assert own.p == pytest.approx(2 * stats.t.sf(abs(own.value) / error, 5))
     assert "40 weighted respondents" in own.how
     few = crossed_difference(
-        ratings, answers, shared=0.02, calibrated=100, level=0.95, scale=(-90.0, 90.0), weights=50.0 ** np.arange(40)
+        ratings,
+        answers,
+        shared=0.02,
+        calibrated=100,
+        level=0.95,
+        scale=(-90.0, 90.0),
+        weights=np.power(50.0, np.arange(40)),
     )
     assert "(1 df)" in few.how  # one respondent all but counts alone
 
