@@ -22,7 +22,6 @@ def simulations() -> list[Simulation]:
         *proportions.ALL,
         *associations.ALL,
         *values.ALL,
-        *values_people.ALL,
         *judged.ALL,
         *wino.ALL,
     ]
@@ -30,4 +29,4 @@ def simulations() -> list[Simulation]:
 
 def uncounted() -> list[Simulation]:
     """Those of instruments whose counts are not on the page yet; `coverage.py --only NAME` runs them."""
-    return [*vector_bias.ALL, *stereoset.SIMULATIONS, *amplification.ALL]
+    return [*vector_bias.ALL, *stereoset.SIMULATIONS, *amplification.ALL, *values_people.ALL]
