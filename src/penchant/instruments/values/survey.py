@@ -199,10 +199,9 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     statements, place = texts(statements, "statements"), file_of_survey(path)
     if not statements:
         raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
-    if place.suffix.lower() in (".yaml", ".yml"):
-        description = read_document(place, SurveyFile, hint="see penchant schema values")
-    else:
-        description = SurveyFile(file=place.name)
+    described = place.suffix.lower() in (".yaml", ".yml")
+    hint = "see penchant schema values"
+    description = read_document(place, SurveyFile, hint=hint) if described else SurveyFile(file=place.name)
     table = place.parent / description.file
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -215,6 +214,14 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
     people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
+    used = {*present.values(), *description.chosen()}
+    cautions = [
+        *_otherwise_written(statements, present, header),
+        *reading.cautions(present.values()),
+        *repeated(rows),
+        *weightless(lost, description.weights or ""),
+        *unused(header, labels.columns, used, description.weights or ""),
+    ]
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
@@ -228,18 +235,8 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.agreeing(present.values()),
         reading.values_of(rows),
         reading.chosen(),
-        (
-            *_otherwise_written(statements, present, header),
-            *reading.cautions(present.values()),
-            *repeated(rows),
-            *weightless(lost, description.weights or ""),
-            *unused(header, labels.columns, {*present.values(), *description.chosen()}, description.weights or ""),
-        ),
-        ", ".join(
-            filter(
-                None, [reading.left_out(rows), f"{len(lost)} {for_one(len(lost), 'have')} the weight 0" if lost else ""]
-            )
-        ),
+        tuple(cautions),
+        _left_out(reading, rows, len(lost)),
         weights,
         description.weights or "",
         people,
