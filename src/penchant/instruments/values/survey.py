@@ -258,6 +258,12 @@ def _kept(
     return [one for one, weight in pairs if weight], tuple(filter(None, weights)), lost, errors
 
 
+def _left_out(reading: Reading, rows: Sequence[Row], weightless: int) -> str:
+    """Who is left out, in words."""
+    zero = f"{weightless} {for_one(weightless, 'have')} the weight 0" if weightless else ""
+    return ", ".join(filter(None, [reading.left_out(rows), zero]))
+
+
 def _people(reading: Reading, description: SurveyFile, rows: Sequence[Row], place: Path) -> tuple[str, ...] | None:
     """Which of the groups under `people` each row is of. Raises DataError for a group without respondents."""
     if description.people is None:
