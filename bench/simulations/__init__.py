@@ -8,6 +8,7 @@ from bench.simulations import (
     proportions,
     stereoset,
     values,
+    values_people,
     vector_bias,
     wino,
 )
@@ -28,4 +29,4 @@ def simulations() -> list[Simulation]:
 
 def uncounted() -> list[Simulation]:
     """Those of instruments whose counts are not on the page yet; `coverage.py --only NAME` runs them."""
-    return [*vector_bias.ALL, *stereoset.SIMULATIONS, *amplification.ALL]
+    return [*vector_bias.ALL, *stereoset.SIMULATIONS, *amplification.ALL, *values_people.ALL]

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from penchant.counting import for_one
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, joined
+from penchant.stats.weighted import effective_n, weighted_sd
 
 ALPHA = "internal consistency (Cronbach's α)"
 INTERACTION = "statement × template"
@@ -20,29 +21,32 @@ How many it takes depends on how alike the items are, too; in simulations α of 
 the items had a large first eigenvalue (Yurdugül 2008, Hacettepe J. Educ. 35:397–405)."""
 
 
-def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95) -> Estimate:
+def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | None = None) -> Estimate:
     """Internal consistency of items (columns) over respondents (rows).
 
     α = k/(k−1) · (1 − Σ item variances / variance of the sums), with Feldt's interval (1965, Psychometrika 30:357–370).
     Rows with a NaN are left out and counted in `note`. Of a few respondents who answer nearly alike, α can be far below
-    0 and means nothing: with fewer than `RESPONDENTS` it is NaN.
+    0 and means nothing: with fewer than `RESPONDENTS` it is NaN. With `weights` of the rows the variances are weighted,
+    and the interval is that of Kish's effective number of rows.
     """
     name = ALPHA
     table = np.asarray(scores, dtype=np.float64)
-    whole = table[~np.isnan(table).any(axis=1)]
+    known = ~np.isnan(table).any(axis=1)
+    whole, counting = table[known], np.ones(int(known.sum())) if weights is None else weights[known]
     n, k = len(whole), table.shape[1]
     lost = len(table) - n
     note = f"{lost} {for_one(lost, 'respondents')} with a missing answer left out" if lost else ""
-    total = whole.sum(axis=1).var(ddof=1) if n > 1 else 0.0
+    total = weighted_sd(whole.sum(axis=1), counting) ** 2 if n > 1 else 0.0
     if k < 2 or n < RESPONDENTS or not total > 0:
         few = f"fewer than {RESPONDENTS} respondents are too few for an α"
         why = "fewer than two items" if k < 2 else few if n < RESPONDENTS else "the sums do not vary"
         return Estimate(name, np.nan, n, level=level, note=joined(why, note))
-    alpha = k / (k - 1) * (1 - whole.var(axis=0, ddof=1).sum() / total)
-    df = n - 1, (n - 1) * (k - 1)
+    alpha = k / (k - 1) * (1 - sum(weighted_sd(item, counting) ** 2 for item in whole.T) / total)
+    worth = n if weights is None else effective_n(counting)
+    df = worth - 1, (worth - 1) * (k - 1)
     low = 1 - (1 - alpha) * scipy.stats.f.ppf((1 + level) / 2, *df)
     high = 1 - (1 - alpha) * scipy.stats.f.ppf((1 - level) / 2, *df)
-    how = f"Feldt, {k} items, {n} respondents"
+    how = f"Feldt, {k} items, {n} respondents" + ("" if weights is None else f" worth {worth:.1f}")
     return Estimate(name, float(alpha), n, float(low), float(high), level, how=how, note=note)
 
 

@@ -14,12 +14,20 @@ import scipy
 
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, check_level
+from penchant.stats.weighted import effective_n, mean_variance
 
 ENDS = "the interval ends where the end of the scale lies from the interval of the survey's mean"
 
 
 def crossed_difference(
-    ratings: Array, answers: Array, *, shared: float, calibrated: int, level: float, scale: tuple[float, float]
+    ratings: Array,
+    answers: Array,
+    *,
+    shared: float,
+    calibrated: int,
+    level: float,
+    scale: tuple[float, float],
+    weights: Array | None = None,
 ) -> Estimate:
     """Mean rating minus people's mean with a t interval and its test of 0.
 
@@ -27,38 +35,50 @@ def crossed_difference(
     rating that comes from a calibration on `calibrated` units; `scale`: the ends of the scale of ratings and answers.
     No mean rating lies beyond them, so that the interval ends where they lie from people's mean; from its own interval,
     that is (t, over items and people), because people's mean is an estimate too: cut at the ends' distance from the
-    estimate itself, intervals of ratings near an end hold the truth in 52 to 97 of 100 cases for 95.
+    estimate itself, intervals of ratings near an end hold the truth in 52 to 97 of 100 cases for 95. `weights` of
+    people, (people,), None where everybody counts once; they then count as Kish's effective number of people.
     """
     check_level(level)
     people, n = answers.shape
-    gaps = ratings - answers.mean(axis=0)
+    counting = np.ones(people) if weights is None else weights
+    means = _item_means(answers, weights)
+    gaps = ratings - means
     estimate = Estimate("", float(np.sort(gaps).mean()), n, level=level)
     if n < 2 or people < 2:
         lone = "statement" if n < 2 else "respondent"
         return Estimate("", estimate.value, n, level=level, note=f"one {lone}: no interval over {lone}s, and no test")
-    parts = np.array([gaps.var(ddof=1) / n, answers.mean(axis=1).var(ddof=1) / people, shared])
+    parts = np.array([gaps.var(ddof=1) / n, mean_variance(answers.mean(axis=1), counting), shared])
     error = float(np.sqrt(parts.sum()))
     if not error > 1e-12 * (scale[1] - scale[0]):
         return Estimate("", estimate.value, n, level=level, note="nothing varies: no interval and no test")
-    df = min(n, people) - 1
+    df = min(n, people) - 1 if weights is None else max(1, min(n, int(effective_n(weights))) - 1)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, df)) * error
-    least, most = _possible(answers, scale, df, level)
+    least, most = _possible(answers, counting, means, scale, df, level)
     low, high = max(least, estimate.value - reach), min(most, estimate.value + reach)
     ends = low == least or high == most
     p = float(2 * scipy.stats.t.sf(abs(estimate.value) / error, df))
     how = (
-        f"t interval ({df} df) of the errors of {n} statements, {people} respondents and the calibration on "
-        f"{calibrated} neutral statements"
+        f"t interval ({df} df) of the errors of {n} statements, {people} "
+        f"{'respondents' if weights is None else 'weighted respondents'} and the calibration on {calibrated} neutral "
+        "statements"
     )
     test = "t test of the same errors, two-sided"
     return Estimate("", estimate.value, n, low, high, level, how=how, p=p, test=test, note=ENDS if ends else "")
 
 
-def _possible(answers: Array, scale: tuple[float, float], df: int, level: float) -> tuple[float, float]:
+def _item_means(answers: Array, weights: Array | None) -> Array:
+    """People's mean answer to each item."""
+    means: Array = answers.mean(axis=0) if weights is None else weights @ answers / weights.sum()
+    return means
+
+
+def _possible(
+    answers: Array, weights: Array, means: Array, scale: tuple[float, float], df: int, level: float
+) -> tuple[float, float]:
     """The least and the largest difference of a mean on the scale from people's mean, wherever that lies in its
     interval."""
-    error = np.sqrt(sum(answers.mean(axis=axis).var(ddof=1) / answers.shape[1 - axis] for axis in (0, 1)))
+    error = np.sqrt(mean_variance(answers.mean(axis=1), weights) + means.var(ddof=1) / len(means))
     half = float(scipy.stats.t.ppf((1 + level) / 2, df) * error)
-    mean = float(np.sort(answers.mean(axis=0)).mean())
+    mean = float(np.sort(means).mean())
     low, high = max(scale[0], mean - half), min(scale[1], mean + half)
     return scale[0] - high, scale[1] - low

@@ -26,6 +26,8 @@ import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.values.cells import rated
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, NEARER
+from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.probe import Rated
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import tables
@@ -243,6 +245,7 @@ def mean(numbers: Sequence[float]) -> float:
 
 
 BLOCKS = {v: [s for s in VALUE_OF if v in ("all", VALUE_OF[s])] for v in ("order", "change", "all")}
+WORDED = ("main", "short")
 Towards = dict[tuple[str, str], dict[str, float]]
 
 
@@ -304,6 +307,10 @@ def of_all_cells(towards: Towards) -> dict[Key, float]:
         gaps = [towards[v, "feminine"][s] - towards[v, "masculine"][s] for s in BLOCKS[value]]
         key = v, "feminine − masculine", value, "", "difference of ratings"
         found[key] = mean(gaps)
+    for value, ids in BLOCKS.items():
+        by_wording = {v: [mean([towards[v, g][s] for g in ("feminine", "masculine")]) for s in ids] for v in WORDED}
+        gaps = [a - b for a, b in zip(by_wording["main"], by_wording["short"], strict=True)]
+        found["main − short", "all", value, "", WORDINGS] = mean(gaps)
     for value in ("order", "change"):
         table = np.array([[own[s] for s in BLOCKS[value]] for own in towards.values()])
         found["all", "all", value, "", "internal consistency (Cronbach's α)"] = alpha(table)
@@ -316,6 +323,25 @@ def of_all_cells(towards: Towards) -> dict[Key, float]:
     names = ("template", "group", "statement", "statement × template", "rest")
     for name, part in zip(names, (*between, total - sum(between)), strict=True):
         found["all", "all", "all", "", f"share of variance: {name}"] = float(part / total)
+    return found
+
+
+def of_groups_of_people(of_cells: dict[Key, float], towards: Towards, people: People) -> dict[Key, float]:
+    """How far each cell's ratings are from either group's answers."""
+    found = {}
+    for (v, g), value in itertools.product(towards, BLOCKS):
+        here = [s for s in BLOCKS[value] if s != "s7"]
+        own = [of_cells[v, g, VALUE_OF[s], s, "rating"] for s in here]
+        for name, answers in people.items():
+            liked = [mean([r[s] for r in answers if s in r]) for s in here]
+            found[v, g, value, name, DISTANCE] = mean([abs(r - m) for r, m in zip(own, liked, strict=True)])
+            if value != "all":
+                full = [r for r in answers if {*here} <= {*r}]
+                scores = [mean([6 - r[s] if s in TURNED else r[s] for s in here]) for r in full]
+                found["all", "all", value, name, GROUP_MEAN] = mean(scores)
+                found[v, g, value, name, FROM_GROUP] = mean([towards[v, g][s] for s in here]) - mean(scores)
+        first, second = (found[v, g, value, name, DISTANCE] for name in people)
+        found[v, g, value, "feminine − masculine", NEARER] = first - second
     return found
 
 
@@ -347,9 +373,11 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
         of_a_cell(cell, people[cell["group"][0]], found.signature["calibration"])
         for cell in found.items.partition_by("variant", "group")
     ]
-    expected = of_all_cells({key: own for _, towards in cells for key, own in towards.items()})
+    both = {key: own for _, towards in cells for key, own in towards.items()}
+    expected = of_all_cells(both)
     for numbers, _ in cells:
         expected |= numbers
+    expected |= of_groups_of_people(expected, both, people)
     own = {(r["variant"], r["group"], r["dimension"], r["item"], r["measure"]): r for r in found.summary.to_dicts()}
     assert len(own) == len(found.summary)
     assert {key for key in own if not key[-1].startswith(ELSEWHERE)} == set(expected)

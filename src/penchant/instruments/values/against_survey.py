@@ -6,23 +6,37 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import scipy
 from numpy.typing import NDArray
 
 from penchant.counting import of_all
 from penchant.instruments.values.cells import Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.represented import beside_people, fewer, placed, turned
+from penchant.instruments.values.people import People, turned, worth
+from penchant.instruments.values.represented import beside_people, fewer, placed
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
 from penchant.stats.inputs import joined
 from penchant.stats.spread import FEW, HOW, spread_interval
+from penchant.stats.weighted import (
+    SPREAD,
+    effective_n,
+    mean_variance,
+    sd_interval,
+    weighted_mean,
+    weighted_quantile,
+    weighted_sd,
+)
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of the respondents' means that are reported."""
 SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey quantile"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
+EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
+KISH = "(Σw)²/Σw²"
+WEIGHTED_QUANTILE = "weighted quantile of the respondents' means, no interval"
 RANKS = "rank correlation with the survey's means"
 
 
@@ -30,77 +44,97 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
     """The survey's own statistics by group and value, and the position of every wording's and group's ratings in
     them."""
     asked = np.array([id_ not in survey.absent for id_ in cells.ids])
-    done: set[str] = set()
+    groups: dict[str, People] = {}
     for cell in cells.cells.values():
-        answers = survey.of(cell.group)
-        table = np.column_stack(
-            [
-                answers[id_].to_numpy() if present else np.full(len(answers), np.nan)
-                for id_, present in zip(cells.ids, asked, strict=True)
-            ]
-        )
+        first = cell.group not in groups
+        if first:
+            groups[cell.group] = people_of(cells, survey, survey.of(cell.group), survey.weights_of(cell.group), 4)
+        group = groups[cell.group]
         for name, inside in cells.blocks():
             chosen = inside & asked
-            if cell.group not in done and name != EVERYTHING:
-                scores = _scores(table, chosen, cell.reversed)
-                for estimate in _people(cell, name, scores, survey.source(cell.group)):
-                    yield replace(estimate, note=joined(estimate.note, fewer(chosen, inside)))
-                alpha = cronbach_alpha(turned(table, chosen, cell.reversed), level=cell.settings.level)
+            if first and name != EVERYTHING:
+                for estimate in of_people(cell, name, group, chosen, survey.source(cell.group)):
+                    by = {"variant": EVERYTHING, "group": cell.group, "dimension": name, "item": "", **estimate.by}
+                    yield replace(estimate, by=by, note=joined(estimate.note, fewer(chosen, inside)))
+                table = turned(group.table, chosen, cell.reversed)
+                alpha = cronbach_alpha(table, level=cell.settings.level, weights=group.weights)
                 yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
-            yield from beside_people(cells, cell, name, table, inside, asked)
-        done.add(cell.group)
-        yield _ranks(cell, table, asked)
+            yield from beside_people(cells, cell, name, group, inside, asked)
+        yield _ranks(cell, group, asked)
 
 
-def _scores(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
-    """The mean of every respondent over the statements of a value, reversed ones mirrored; NaN where any is missing."""
-    if not chosen.any():
-        return np.full(len(table), np.nan)
-    scores: Array = turned(table, chosen, is_reversed).mean(axis=1)
-    return scores
+def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Array | None, *seed: int) -> People:
+    """Some respondents of a survey, with their answers to every statement; `seed` tells their draws from others'."""
+    nobody = np.full(len(answers), np.nan)
+    table = np.column_stack([nobody if id_ in survey.absent else answers[id_].to_numpy() for id_ in cells.ids])
+    return People(table, weights, (cells.settings.seed, *seed), cells.settings.resamples)
 
 
-def _people(cell: Cell, value: str, scores: Array, source: str) -> Iterator[Estimate]:
-    """Mean, spread and quantiles of the respondents' scores; the mean says where they come from."""
-    whole = scores[~np.isnan(scores)]
-    n, level, lost = len(whole), cell.settings.level, len(scores) - len(whole)
+def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], source: str) -> Iterator[Estimate]:
+    """Mean, spread and quantiles of the respondents' scores, and how many they are worth where they have weights; the
+    mean says where they come from."""
+    scores, weights = _scores(group, chosen, cell.reversed)
+    n, level, lost = len(scores), cell.settings.level, len(group.table) - len(scores)
     note = (
-        f"{of_all(lost, len(scores), 'respondents')} ({lost / len(scores):.0%}) with a missing answer left out"
+        f"{of_all(lost, len(group.table), 'respondents')} ({lost / len(group.table):.0%}) with a missing answer left "
+        "out"
         if lost
         else ""
     )
     if n < 2:
-        yield placed(
-            Estimate("", np.nan, n, level=level, note="no respondents; " + note),
-            SURVEY_MEAN,
-            EVERYTHING,
-            cell.group,
-            value,
-        )
+        yield Estimate(SURVEY_MEAN, np.nan, n, level=level, note="no respondents; " + note)
         return
-    mean, sd = float(whole.mean()), float(whole.std(ddof=1))
-    half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * sd / n**0.5
-    how = f"t interval over {n} respondents; {source}"
-    low, high = max(LOW, mean - half), min(HIGH, mean + half)
-    estimate = Estimate("", mean, n, low, high, level, how=how, note=note)
-    yield placed(estimate, SURVEY_MEAN, EVERYTHING, cell.group, value)
-    low, high = spread_interval(whole, level)
-    how = "" if np.isnan(low) else f"{HOW} over {n} respondents"
-    few = f"no interval: fewer than {FEW} respondents, or none who differ" if np.isnan(low) else ""
-    estimate = Estimate("", sd, n, low, high, level, how=how, note=joined(few, note))
-    yield placed(estimate, SURVEY_SD, EVERYTHING, cell.group, value)
+    yield replace(_mean(scores, weights, level, source), note=note)
+    yield _sd(scores, weights, level, note)
     for share in QUANTILES:
-        how = "quantile of the respondents' means, no interval"
-        estimate = Estimate("", float(np.quantile(whole, share)), n, level=level, how=how, note=note)
-        yield placed(estimate, SURVEY_QUANTILE, EVERYTHING, cell.group, value, f"{share:.0%}")
+        if weights is None:
+            how, quantile = "quantile of the respondents' means, no interval", float(np.quantile(scores, share))
+        else:
+            how, quantile = WEIGHTED_QUANTILE, weighted_quantile(scores, weights, share)
+        yield Estimate(SURVEY_QUANTILE, quantile, n, level=level, how=how, note=note, by={"item": f"{share:.0%}"})
+    if weights is not None:
+        effective = effective_n(weights)
+        yield Estimate(EFFECTIVE, effective, n, level=level, how=f"{KISH}, no interval", note=note)
+        yield Estimate(DESIGN, n / effective, n, level=level, how="n/effective n, no interval", note=note)
 
 
-def _ranks(cell: Cell, table: Array, asked: NDArray[np.bool_]) -> Estimate:
+def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
+    """The means, over the statements of a value, of those who answered all of them, reversed ones mirrored, and their
+    weights."""
+    if not chosen.any():
+        return np.empty(0), None
+    answers, weights = group.complete(chosen, is_reversed)
+    return answers.mean(axis=1), weights
+
+
+def _mean(scores: Array, weights: Array | None, level: float, source: str) -> Estimate:
+    """The mean of the scores, with a t interval that ends where the scale does."""
+    n = len(scores)
+    counting = np.ones(n) if weights is None else weights
+    mean, error, df = weighted_mean(scores, counting), mean_variance(scores, counting) ** 0.5, worth(n, weights) - 1
+    half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * error
+    over = f"{n} respondents" if weights is None else f"{n} respondents worth {df + 1:.1f}"
+    how = f"t interval over {over}; {source}"
+    return Estimate(SURVEY_MEAN, mean, n, max(LOW, mean - half), min(HIGH, mean + half), level, how=how)
+
+
+def _sd(scores: Array, weights: Array | None, level: float, note: str) -> Estimate:
+    """The standard deviation of the scores."""
+    n = len(scores)
+    if weights is None:
+        sd, (low, high), over = float(scores.std(ddof=1)), spread_interval(scores, level), f"{HOW} over {n} respondents"
+    else:
+        sd, (low, high) = weighted_sd(scores, weights), sd_interval(scores, weights, level)
+        over = f"{SPREAD} over {n} respondents worth {effective_n(weights):.1f}"
+    how = "" if np.isnan(low) else over
+    few = f"no interval: fewer than {FEW} respondents, or none who differ" if np.isnan(low) else ""
+    return Estimate(SURVEY_SD, sd, n, low, high, level, how=how, note=joined(few, note))
+
+
+def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
     """The rank correlation of ratings with mean answers: do statements with more agreement get higher ratings?"""
     level = cell.settings.level
-    with np.errstate(invalid="ignore"):
-        people = np.array([np.nanmean(c) if (~np.isnan(c)).any() else np.nan for c in table[:, asked].T])
-    ratings = cell.ratings[asked]
+    people, ratings = group.means[asked], cell.ratings[asked]
     known = ~np.isnan(people) & ~np.isnan(ratings)
     n = int(known.sum())
     if n < 4 or np.ptp(people[known]) == 0 or np.ptp(ratings[known]) == 0:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from penchant.tables.rows import Row
 from penchant.tables.survey_files import Labels
 
 if TYPE_CHECKING:
-    from penchant.instruments.values.survey import SurveyFile
+    from penchant.instruments.values.survey import Groups, SurveyFile
 
 _SHOWN = 8
 """The values of a column that a message lists."""
@@ -49,10 +49,16 @@ class Reading:
             for column, allowed in description.filter.items()
         }
         self._group_column = description.groups.column if description.groups else None
-        self._groups = {
+        self._groups = self._levels(description.groups)
+        self._people_column = description.people.column if description.people else None
+        self._people = self._levels(description.people)
+
+    def _levels(self, groups: Groups | None) -> dict[str, str]:
+        """The group of each code in the column of some groups."""
+        return {
             code: group
-            for group, level in (description.groups.levels.items() if description.groups else ())
-            for code in self._codes(str(self._group_column), [level])
+            for group, level in (groups.levels.items() if groups else ())
+            for code in self._codes(str(groups.column if groups else ""), [level])
         }
 
     def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
@@ -71,6 +77,10 @@ class Reading:
     def group(self, row: Row) -> str | None:
         """The group of a respondent, "" where there are no groups; None if no group has that level."""
         return "" if self._group_column is None else self._groups.get(_cell(row, self._group_column))
+
+    def people(self, row: Row) -> str:
+        """Which of the groups under `people` a respondent belongs to; "" for none."""
+        return "" if self._people_column is None else self._people.get(_cell(row, self._people_column), "")
 
     def answer(self, row: Row, column: str) -> float | None:
         """An answer on the scale from 1 to 5, None for none."""
@@ -119,7 +129,7 @@ class Reading:
 
     def values_of(self, rows: Sequence[Row]) -> str:
         """The values of the columns that respondents are chosen by, with their labels, in words."""
-        chosen = dict.fromkeys([*self._filter, *([self._group_column] if self._group_column else [])])
+        chosen = dict.fromkeys(filter(None, [*self._filter, self._group_column, self._people_column]))
         told = []
         for column in chosen:
             values = sorted({_cell(row, column) for row in rows}, key=_in_order)
@@ -188,11 +198,18 @@ class Reading:
         )
 
     def chosen(self) -> dict[str, str]:
-        """The column and the levels of each group, in words."""
+        """The column and the levels of each group of the templates, in words."""
+        return self._in_words_of(self._groups, self._group_column)
+
+    def chosen_people(self) -> dict[str, str]:
+        """The column and the levels of each group under `people`, in words."""
+        return self._in_words_of(self._people, self._people_column)
+
+    def _in_words_of(self, groups: Mapping[str, str], column: str | None) -> dict[str, str]:
         levels: dict[str, list[str]] = {}
-        for code, group in self._groups.items():
-            levels.setdefault(group, []).append(_labelled(code, self._label(str(self._group_column), code)))
-        return {group: f"{self._group_column} {' or '.join(of)}" for group, of in levels.items()}
+        for code, group in groups.items():
+            levels.setdefault(group, []).append(_labelled(code, self._label(str(column), code)))
+        return {group: f"{column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
         """Cautions about a direction of the scale that no label says, and levels that are labelled otherwise."""

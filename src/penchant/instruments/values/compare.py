@@ -6,7 +6,8 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.values.cells import Cells
-from penchant.instruments.values.estimates import adjusted, compared_values, reasoned
+from penchant.instruments.values.estimates import adjusted, reasoned
+from penchant.instruments.values.paired import compared_values
 from penchant.instruments.values.probe import Values
 from penchant.records import Estimate, Result, summary_table
 

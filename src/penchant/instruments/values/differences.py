@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 import scipy
 
-from penchant.instruments.values.against_survey import SURVEY_MEAN
+from penchant.instruments.values.against_survey import EFFECTIVE, SURVEY_MEAN
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
-from penchant.instruments.values.estimates import DIFFERENCE
+from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.records import Result
 from penchant.report.finding import ALPHA
@@ -20,8 +20,8 @@ from penchant.report.no_difference import NEVER
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate
 from penchant.stats.equivalence import detectable
 
-_TESTED = ("difference", "p", "p (Holm)", "would be found")
-_FINDABLE = (
+TESTED = ("difference", "p", "p (Holm)", "would be found")
+FINDABLE = (
     "Where none was found, a difference as large as under 'would be found' is found four times of five, at the first "
     "step of Holm's correction (over m tests: at 5%/m; over all values, at 5%). 'none possible': no difference on the "
     "scale is as large."
@@ -42,29 +42,46 @@ def synthetic(result: Result) -> str:
     return " The survey is SYNTHETIC: made-up answers." if result.signature["survey"].startswith("synthetic ") else ""
 
 
+def is_weighted(result: Result) -> bool:
+    """Whether respondents count with weights."""
+    return bool((result.summary["measure"] == EFFECTIVE).any())
+
+
+def weighting(result: Result) -> str:
+    """What a note says of weights of respondents; empty where there are none."""
+    if not is_weighted(result):
+        return ""
+    return " Respondents are weighted; the effective n is Kish's, (Σw)²/Σw², and the design effect n divided by it."
+
+
 def beside_survey(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
     """The mean rating over the survey's statements, the respondents' mean over them, and the difference."""
     rows = []
     chosen = (pl.col("measure") == FROM_SURVEY) & pl.col("variant").is_in(list(variants))
     differences = [result.summary.filter(chosen) for result in results]
+    weighted = is_weighted(results[0])
     for result, own in zip(results, differences, strict=True):
         estimates = lookup(result)
         for row in own.iter_rows(named=True):
             people = estimates.get((SURVEY_MEAN, EVERYTHING, row["group"], row["dimension"], ""), MISSING)
-            cells = (row["dimension"], row["variant"], row["group"], result.signature["model"], row["n"], people["n"])
+            cells: tuple[Cell, ...] = (row["dimension"], row["variant"], row["group"], result.signature["model"])
+            cells += (row["n"], people["n"])
+            worth = estimates.get((EFFECTIVE, EVERYTHING, row["group"], row["dimension"], ""))
+            cells += (Number(worth["value"], form=".0f"),) if weighted and worth else ("",) if weighted else ()
             means = (Number(row["value"] + people["value"]), Number(people["value"]), estimate(row, "+.2f"))
             rows.append(
                 Row((*cells, *means, P(row["p"]), P(row["p_holm"]), _beside_findable(row, people)), row["signature"])
             )
-    columns = ("value", "wording", "group", "model", "statements", "respondents", "mean rating", "survey mean")
+    columns: tuple[str, ...] = ("value", "wording", "group", "model", "statements", "respondents")
+    columns += (*(["effective n"] if weighted else []), "mean rating", "survey mean")
     note = (
         "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
         f"statements, calibration and respondents. {tested(*differences)} Holm's correction over values, groups and "
-        f"wordings here, each model by itself. {_FINDABLE}{synthetic(results[0])}"
+        f"wordings here, each model by itself. {FINDABLE}{weighting(results[0])}{synthetic(results[0])}"
     )
     first = ("difference", "p (Holm)", "mean rating", "survey mean")
     detail = name != "beside-survey"
-    return Table(name, title, (*columns, *_TESTED), tuple(rows), note, detail=detail, first=first)
+    return Table(name, title, (*columns, *TESTED), tuple(rows), note, detail=detail, first=first)
 
 
 def _beside_findable(row: Mapping[str, Any], people: Mapping[str, Any]) -> Number | str:
@@ -74,10 +91,10 @@ def _beside_findable(row: Mapping[str, Any], people: Mapping[str, Any]) -> Numbe
     if row["p"] < 1 and row["value"]:  # ends that were cut say nothing of the error, which is value/t
         half = float(scipy.stats.t.ppf((1 + row["level"]) / 2, df))
         width = 2 * half * abs(row["value"]) / float(scipy.stats.t.isf(row["p"] / 2, df))
-    return _findable(row, width, max(people["value"] - LOW, HIGH - people["value"]), df)
+    return findable(row, width, max(people["value"] - LOW, HIGH - people["value"]), df)
 
 
-def _findable(row: Mapping[str, Any], width: float, largest: float, df: int) -> Number | str:
+def findable(row: Mapping[str, Any], width: float, largest: float, df: int) -> Number | str:
     """The smallest difference that would have been found, where none was: with an interval so wide and its degrees of
     freedom, if it is not larger than the largest that can be."""
     p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
@@ -101,11 +118,32 @@ def between(results: Sequence[Result], variants: Sequence[str], name: str, title
                 estimate(row, "+.2f"),
                 P(row["p"]),
                 corrected,
-                _findable(row, row["high"] - row["low"], HIGH - LOW, row["n"] - 1),
+                findable(row, row["high"] - row["low"], HIGH - LOW, row["n"] - 1),
             )
             rows.append(Row((*cells, *told), row["signature"]))
-    columns = (*(["wording"] if detail else []), "groups", "value", "model", "statements", *_TESTED)
+    columns = (*(["wording"] if detail else []), "groups", "value", "model", "statements", *TESTED)
     tests = tested(*(result.summary.filter(chosen) for result in results))
     over = "values, pairs of groups and wordings here" if detail else "values and pairs of groups"
-    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself. {_FINDABLE}"
+    note = f"Statement by statement. {tests} Holm's correction over {over}, each model by itself. {FINDABLE}"
     return Table(name, title, columns, tuple(rows), note, detail=detail)
+
+
+def of_wordings(results: Sequence[Result]) -> Table:
+    """The differences of ratings between every two wordings, statement by statement. No rows where there is one."""
+    rows = []
+    chosen = pl.col("measure") == WORDINGS
+    for result in results:
+        for row in result.summary.filter(chosen).iter_rows(named=True):
+            corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
+            size = findable(row, row["high"] - row["low"], HIGH - LOW, row["n"] - 1)
+            cells = (row["variant"], row["dimension"], result.signature["model"], row["n"])
+            told = (estimate(row, "+.2f"), P(row["p"]), corrected, size)
+            rows.append(Row((*cells, *told), row["signature"]))
+    columns = ("wordings", "value", "model", "statements", *TESTED)
+    tests = tested(*(result.summary.filter(chosen) for result in results))
+    note = (
+        "Statement by statement, each rating averaged over the groups; reversed statements are turned round. "
+        f"{tests} Holm's correction over values and pairs of wordings, each model by itself. That the means of two "
+        f"wordings are alike does not show that they treat each statement alike: see statement × template. {FINDABLE}"
+    )
+    return Table("wordings", "Differences of ratings between wordings", columns, tuple(rows), note)

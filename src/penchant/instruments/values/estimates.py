@@ -6,7 +6,7 @@ interval of a rating includes the uncertainty of the calibration, by resampling 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -20,10 +20,12 @@ from penchant.counting import for_one, of_all
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.nearer import FROM_GROUP, NEARER, held_against_groups
+from penchant.instruments.values.paired import DIFFERENCE, WORDINGS, groups_compared, wordings_compared
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_p, expanded_percentile, percentile
+from penchant.stats.bootstrap import expanded_percentile, percentile
 from penchant.stats.calibration import FEW, calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import with_holm
@@ -45,7 +47,7 @@ ONE_WAY = 5
 WIDEST = 2.0
 """No sd of ratings from 1 to 5 is larger."""
 MEAN, SPREAD, CHANCE = "mean rating", "spread of ratings", "spread expected by chance"
-RATING, DIFFERENCE = "rating", "difference of ratings"
+RATING = "rating"
 SLOPE, OFFSET, SIGMA = "calibration slope a", "calibration offset b", "residual sd σ"
 FREE_SLOPE, FREE_INTERCEPT = "slope of a fit with intercept", "intercept of a fit with intercept"
 CORRELATION, NORMALITY = "correlation of agree and disagree", "normality of the residuals (W)"
@@ -54,6 +56,8 @@ MIRROR_DISTANCE = "distance from the mirrored negation"
 MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
 """Measures that are tested once in every group and wording."""
+BY_VALUE = (SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
+"""Measures that are tested once for every value; the test over all values is in no family."""
 NEUTRAL = 100
 """From as many neutral statements on, intervals of single ratings hold the truth in 93 % or more."""
 STATEMENTS = 30
@@ -74,21 +78,25 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
     rows += _consistency(cells)
     for variant in cells.variants:
         for first, second in combinations(cells.groups, 2):
-            rows += _groups_compared(cells, variant, first, second)
+            rows += groups_compared(cells, variant, first, second)
+    for one, other in combinations(cells.variants, 2):
+        rows += wordings_compared(cells, one, other)
     if len(cells.variants) > 1:
         rows += _robustness(cells)
     if survey is not None:
         rows += against_survey(cells, survey)
+        rows += held_against_groups(cells, survey)
     return [reasoned(row) for row in adjusted(rows, cells.variants[0])]
 
 
 def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
     """The estimates with Holm's adjustment over the tests that one table shows: those of a measure over all values and
-    groups of the main wording, and those over all values, groups and other wordings."""
+    groups of the main wording, and those over all values, groups and other wordings; of differences between wordings,
+    those over all values and pairs of wordings. Tests of groups of people run over these too."""
 
     def family(estimate: Estimate) -> tuple[str, bool] | None:
         by = estimate.by
-        one_value = estimate.measure in (SPREAD, DIFFERENCE, FROM_SURVEY) and by["dimension"] != EVERYTHING
+        one_value = estimate.measure in BY_VALUE and by["dimension"] != EVERYTHING
         return (estimate.measure, by["variant"] == main) if one_value or estimate.measure in OVER_GROUPS else None
 
     return with_holm(rows, family)
@@ -189,29 +197,6 @@ def _consistency(cells: Cells) -> Iterator[Estimate]:
             note = "; ".join(filter(None, (alpha.note, "groups and wordings stand for respondents")))
             by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": name, "item": ""}
             yield replace(alpha, note=note, by=by)
-
-
-def _groups_compared(cells: Cells, variant: str, first: str, second: str) -> list[Estimate]:
-    """Ratings of one group minus those of another, paired by statement."""
-    a, b = cells.cells[variant, first], cells.cells[variant, second]
-    by = {"variant": variant, "group": f"{first} − {second}", "item": ""}
-    return compared_values(cells, a, b, by)
-
-
-def compared_values(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> list[Estimate]:
-    """Ratings of one cell minus those of another by value, paired by statement."""
-    return list(_paired(cells, a, b, by))
-
-
-def _paired(cells: Cells, a: Cell, b: Cell, by: Mapping[str, str]) -> Iterator[Estimate]:
-    for name, inside in cells.blocks():
-        gaps = a.towards[inside] - b.towards[inside]
-        draws = a.drawn_towards(inside) - b.drawn_towards(inside)
-        difference = cells.mean(gaps, draws, inside)
-        # Flipping the signs of statements would take the two calibrations for known: it rejects what is true in 10 %.
-        p = np.nan if np.isnan(gaps).any() else expanded_p(cells.means(draws, inside), len(gaps))
-        test = "" if np.isnan(p) else "expanded percentile bootstrap over statements and neutral ones, two-sided"
-        yield replace(difference, measure=DIFFERENCE, p=p, test=test, by={**by, "dimension": name})
 
 
 def _robustness(cells: Cells) -> Iterator[Estimate]:

@@ -9,7 +9,9 @@ import polars as pl
 
 from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
-from penchant.instruments.values.estimates import DIFFERENCE, MEAN, MIRROR_CORRELATION, UNCHECKED, WEAK
+from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION, UNCHECKED, WEAK
+from penchant.instruments.values.nearer import NEARER
+from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
@@ -26,7 +28,8 @@ _CELLS = 4
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
     """Where negated statements are not rated as the mirror image; the mean rating of each value by each model and group
-    in the main wording, and where it differs from people's; then where models differ, and where groups do."""
+    in the main wording, and where it differs from people's; then where models differ, where groups do, where wordings
+    do, and to which of several groups of people a model is nearer."""
     main = first_variant(results[0])
     noun = "values and groups" if results[0].items["group"].n_unique() > 1 else "values"
     texts = [_unmirrored(results, main), *_means(results, main), _beside_survey(results, main)]
@@ -38,6 +41,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         texts += [
             across(_placed(part), _GAP, "values", f"{model}, ratings of {pair[0]}") for pair, part in _by(rows, "group")
         ]
+        texts += [_of_wordings(model, result), _nearer(model, result, main)]
     return sentences(*texts)
 
 
@@ -95,6 +99,28 @@ def _placed(part: pl.DataFrame) -> Iterator[tuple[str, dict[str, Any]]]:
     groups = part["group"].n_unique() > 1
     for row in (several if len(several) else part).iter_rows(named=True):
         yield f"{row['dimension']} ({row['group']})" if groups else row["dimension"], row
+
+
+def _of_wordings(model: str, result: Result) -> str:
+    """In which values one wording gives other ratings than another. Empty where there is one wording."""
+    rows = list(result.summary.filter(pl.col("measure") == WORDINGS).iter_rows(named=True))
+    several = [row for row in rows if row["dimension"] != EVERYTHING] or rows
+    places = [(f"{row['dimension']}, {row['variant']}", row) for row in several]
+    return across(places, _GAP, "values and pairs of wordings", f"{model}, ratings of one wording minus another")
+
+
+def _nearer(model: str, result: Result, main: str) -> str:
+    """To which of two groups of people the model is nearer. Empty where there are none."""
+    chosen = (pl.col("measure") == NEARER) & (pl.col("variant") == main)
+    rows = list(result.summary.filter(chosen).iter_rows(named=True))
+    several = [row for row in rows if row["dimension"] != EVERYTHING] or rows
+    templates = len({row["group"] for row in rows}) > 1
+    places = []
+    for row in several:
+        as_whom = f" as {row['group']}" if templates else ""
+        places.append((f"{row['dimension']}{as_whom}, {row['item']}", row))
+    noun = f"values{', groups of the templates' if templates else ''} and pairs of groups of people"
+    return across(places, _GAP, noun, f"{model}, distance from one group of people minus that from another")
 
 
 def _beside_survey(results: Sequence[Result], main: str) -> str:

@@ -28,7 +28,8 @@ from penchant.instruments.settings import CITED, Table
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.data import Statement, Template, ValuesSet, file_of_set, read_values
-from penchant.instruments.values.estimates import DIFFERENCE, value_cautions, value_estimates
+from penchant.instruments.values.estimates import value_cautions, value_estimates
+from penchant.instruments.values.paired import DIFFERENCE
 from penchant.instruments.values.survey import Survey, file_of_survey, read_survey
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from penchant.instruments.values.against_survey import EFFECTIVE
+from penchant.instruments.values.nearer import DISTANCE
+from penchant.instruments.values.paired import WORDINGS
 from penchant.records import Result
 from penchant.report.tables import literal
 
@@ -36,6 +39,25 @@ def methods(results: Sequence[Result]) -> list[str]:
             "value resamples statements (for R and x alike), neutral clauses and respondents; that of one statement, "
             "neutral clauses and respondents. A value's mean rating minus the respondents' mean over the same "
             "statements has an interval of the same three parts."
+        )
+    measures = set(results[0].summary["measure"])
+    if WORDINGS in measures:
+        paragraphs.append(
+            "Wordings are held against each other statement by statement: the rating of a statement in a wording is "
+            "its mean over the groups, and statements and neutral clauses are resampled, the same in every wording."
+        )
+    if DISTANCE in measures:
+        paragraphs.append(
+            "The distance of a model from a group of people is the mean over statements of |R − x̄|, where x̄ is the "
+            "group's mean answer. Distances from two groups are of the same ratings of the same statements; "
+            "statements, neutral clauses and the respondents of each group are resampled together."
+        )
+    if EFFECTIVE in measures:
+        paragraphs.append(
+            "Respondents are weighted: means are Σwx/Σw, their variance n/(n − 1)·Σw²(x − x̄)²/(Σw)², shares are those "
+            "of the weight, and a respondent who is resampled brings the weight along. n respondents are worth "
+            "(Σw)²/Σw² [@kish1965], which t intervals take for their degrees of freedom. Clusters and strata of the "
+            "survey's design are not counted."
         )
     return paragraphs
 

@@ -1,6 +1,7 @@
 """Where ratings lie among people's answers: the difference from people's mean, and representativeness.
 
-Both are over the statements that the survey has, and the respondents who answered all of them.
+Both are over the statements that the survey has, and the respondents who answered all of them, with their weights where
+there are any.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from numpy.typing import NDArray
 from penchant.counting import for_one
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.people import People
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
 from penchant.stats.calibration import representativeness
 from penchant.stats.crossed_difference import crossed_difference
 from penchant.stats.inputs import joined
+from penchant.stats.weighted import drawn_weights, weighted_shares
 
 REPRESENTATIVE = "representativeness"
 FROM_SURVEY = "mean rating − survey mean"
@@ -31,13 +34,6 @@ def placed(estimate: Estimate, measure: str, variant: str, group: str, value: st
     return replace(estimate, measure=measure, by=by)
 
 
-def turned(table: Array, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> Array:
-    """The answers to some statements, reversed ones mirrored: (respondents, statements)."""
-    answers = table[:, chosen]
-    turned_answers: Array = np.where(is_reversed[chosen], LOW + HIGH - answers, answers)
-    return turned_answers
-
-
 def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_]) -> str:
     """That the survey has only some of the statements of a value; empty where it has all, or none."""
     n, whole = int(chosen.sum()), int(inside.sum())
@@ -45,48 +41,55 @@ def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_]) -> str:
 
 
 def beside_people(
-    cells: Cells, cell: Cell, value: str, table: Array, inside: NDArray[np.bool_], asked: NDArray[np.bool_]
+    cells: Cells, cell: Cell, value: str, group: People, inside: NDArray[np.bool_], asked: NDArray[np.bool_]
 ) -> Iterator[Estimate]:
     """Representativeness of every statement's rating, and of a value's mean rating with its difference from people's
     mean; over all values, the mean representativeness of statements."""
     chosen, settings = inside & asked, cell.settings
-    if not chosen.any() or not len(table):
-        why = "no statement of it is in the survey" if len(table) else "no respondents of this group"
+    if not chosen.any() or not len(group.table):
+        why = "no statement of it is in the survey" if len(group.table) else "no respondents of this group"
         estimate = Estimate("", np.nan, 0, level=settings.level, note=why)
         yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
         return
     ids = [cells.ids[i] for i in np.flatnonzero(chosen).tolist()]
     if value == EVERYTHING:
-        each = representative_each(cell, table, chosen)
+        each = representative_each(cell, group, chosen)
         how = "mean over statements, no interval: theirs hold neither other statements nor who answers several of them"
         lost = _why(cell) if np.isnan(each).any() else ""
         estimate = Estimate("", float(each.mean()), len(each), level=settings.level, how=how, note=lost)
         yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
         return
-    for estimate in _of_statements(cell, table, chosen, ids):
+    for estimate in _of_statements(cell, group, chosen, ids):
         yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value, estimate.by["item"])
-    people = turned(table, chosen, cell.reversed)
-    people = people[~np.isnan(people).any(axis=1)]
+    people, weights = group.complete(chosen, cell.reversed)
     for measure, found in (
-        (REPRESENTATIVE, _of_mean(cells, cell, people, chosen)),
-        (FROM_SURVEY, _from_survey(cell, people, chosen)),
+        (REPRESENTATIVE, _of_mean(cells, cell, people, weights, chosen)),
+        (FROM_SURVEY, from_people(cell, people, weights, chosen)),
     ):
         found = replace(found, note=joined(found.note, fewer(chosen, inside)))
         yield placed(found, measure, cell.variant, cell.group, value)
 
 
-def representative_each(cell: Cell, table: Array, chosen: NDArray[np.bool_]) -> Array:
+def representative_each(cell: Cell, group: People, chosen: NDArray[np.bool_]) -> Array:
     """The representativeness of every chosen statement's rating among the answers to it."""
-    pairs = zip(cell.ratings[chosen], table[:, chosen].T, strict=True)
-    return np.array([float(representativeness(rating, answers)) for rating, answers in pairs])
+    pairs = zip(cell.ratings[chosen], group.table[:, chosen].T, strict=True)
+    return np.array([_representative(float(rating), answers, group.weights) for rating, answers in pairs])
 
 
-def _of_statements(cell: Cell, table: Array, chosen: NDArray[np.bool_], ids: Sequence[str]) -> Iterator[Estimate]:
+def _representative(rating: float, answers: Array, weights: Array | None) -> float:
+    """Twice the smaller of the shares of respondents, or of their weight, below and above a rating."""
+    if weights is None:
+        return float(representativeness(rating, answers))
+    return 2 * float(min(weighted_shares(answers, weights, rating)))
+
+
+def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Sequence[str]) -> Iterator[Estimate]:
     """Representativeness of each statement's rating, with the calibration and the respondents resampled."""
     settings, drawn = cell.settings, cell.drawn_ratings(chosen)
     rng = np.random.default_rng([settings.seed, 3])
-    for i, value in enumerate(representative_each(cell, table, chosen).tolist()):
-        answers = np.sort(table[:, chosen][:, i])
+    places = np.flatnonzero(chosen).tolist()
+    for i, value in enumerate(representative_each(cell, group, chosen).tolist()):
+        answers = np.sort(group.table[:, places[i]])
         answers = answers[~np.isnan(answers)]
         n = len(answers)
         by = {"item": ids[i]}
@@ -94,25 +97,44 @@ def _of_statements(cell: Cell, table: Array, chosen: NDArray[np.bool_], ids: Seq
             note = _why(cell) if np.isnan(value) else "one respondent: no interval"
             yield Estimate("", value, n, level=settings.level, note=note, by=by)
             continue
-        below = np.searchsorted(answers, drawn[:, i], side="left")
-        above = n - np.searchsorted(answers, drawn[:, i], side="right")
-        low, high = percentile(_resampled(below, above, n, rng), settings.level)
-        low, high = _mapped(low, high, float(np.mean(answers == cell.ratings[chosen][i])))
+        if group.weights is None:
+            below = np.searchsorted(answers, drawn[:, i], side="left")
+            above = n - np.searchsorted(answers, drawn[:, i], side="right")
+            shares, equal = _resampled(below, above, n, rng), float(np.mean(answers == cell.ratings[places[i]]))
+        else:
+            shares = _reweighted(*group.drawn[places[i]], drawn[:, i])
+            equal = 1 - sum(weighted_shares(group.table[:, places[i]], group.weights, float(cell.ratings[places[i]])))
+        low, high = _mapped(*percentile(shares, settings.level), equal)
         how = (
             f"percentile bootstrap of the share below less that above, over {n} "
-            f"{for_one(n, 'respondents')} and the calibration, "
+            f"{_respondents(n, group.weights)} and the calibration, "
             f"{settings.resamples} resamples, seed {settings.seed}"
         )
         yield Estimate("", value, n, low, high, settings.level, how=how, by=by)
 
 
-def _of_mean(cells: Cells, cell: Cell, people: Array, chosen: NDArray[np.bool_]) -> Estimate:
+def _respondents(n: int, weights: Array | None) -> str:
+    return for_one(n, "respondents") if weights is None else f"weighted {for_one(n, 'respondents')}"
+
+
+def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
+    """The share of the weight below less that above a rating, in every resample: `totals`, (resamples, answers), are
+    the weights of the distinct answers, in order, and `drawn` the rating in each."""
+    upto = np.concatenate([np.zeros((len(totals), 1)), np.cumsum(totals, axis=1)], axis=1)
+    rows = np.arange(len(totals))
+    below = upto[rows, np.searchsorted(values, drawn, side="left")]
+    above = upto[:, -1] - upto[rows, np.searchsorted(values, drawn, side="right")]
+    shares: Array = np.divide(below - above, upto[:, -1], out=np.zeros(len(totals)), where=upto[:, -1] > 0)
+    return shares
+
+
+def _of_mean(cells: Cells, cell: Cell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
     """Representativeness of the mean rating among respondents' means: statements, taken by both sides alike, the
     calibration and the respondents are resampled."""
     settings, n, k = cell.settings, len(people), int(chosen.sum())
     mean = float(cell.towards[chosen].mean())
     scores = people.mean(axis=1)
-    value = float(representativeness(mean, scores))
+    value = _representative(mean, scores, weights)
     estimate = Estimate("", value, n, level=settings.level, note="among respondents with every answer")
     if np.isnan(value):
         return replace(estimate, note=_why(cell))
@@ -123,21 +145,37 @@ def _of_mean(cells: Cells, cell: Cell, people: Array, chosen: NDArray[np.bool_])
     drawn = np.take_along_axis(cell.drawn_towards(chosen), picks, 1).sum(axis=1)
     counts = np.zeros((len(picks), k))
     np.add.at(counts, (np.arange(len(picks))[:, None], picks), 1)
-    below, above = np.zeros(len(picks), dtype=np.int64), np.zeros(len(picks), dtype=np.int64)
+    shares = _shares_of_sums(people, weights, counts, drawn, np.random.default_rng([settings.seed, 3]))
+    equal = float(np.mean(scores == mean)) if weights is None else 1 - sum(weighted_shares(scores, weights, mean))
+    low, high = _mapped(*expanded_percentile(shares, k, settings.level), equal)
+    how = (
+        f"expanded percentile bootstrap of the share below less that above, over {k} "
+        f"{for_one(k, 'statements')}, {n} {_respondents(n, weights)} and "
+        f"the calibration, {settings.resamples} resamples, seed {settings.seed}"
+    )
+    return replace(estimate, low=low, high=high, how=how)
+
+
+def _shares_of_sums(
+    people: Array, weights: Array | None, counts: Array, drawn: Array, rng: np.random.Generator
+) -> Array:
+    """The share of respondents, or of their weight, whose sum over the statements that a resample takes lies below the
+    ratings' sum, less that above it. `counts`: how often it takes each, (resamples, statements)."""
+    n, resamples = len(people), len(counts)
+    if weights is not None:
+        shares = np.zeros(resamples)
+        for block, weight in drawn_weights(weights, resamples=resamples, rng=rng):
+            sides = np.sign(drawn[block, None] - counts[block] @ people.T)
+            shares[block] = (weight * sides).sum(axis=1) / weight.sum(axis=1)
+        return shares
+    below, above = np.zeros(resamples, dtype=np.int64), np.zeros(resamples, dtype=np.int64)
     step = max(1, CHUNK // n)
-    for start in range(0, len(picks), step):
+    for start in range(0, resamples, step):
         block = slice(start, start + step)
         sums = counts[block] @ people.T
         below[block] = (sums < drawn[block, None]).sum(axis=1)
         above[block] = (sums > drawn[block, None]).sum(axis=1)
-    shares = _resampled(below, above, n, np.random.default_rng([settings.seed, 3]))
-    low, high = _mapped(*expanded_percentile(shares, k, settings.level), float(np.mean(scores == mean)))
-    how = (
-        f"expanded percentile bootstrap of the share below less that above, over {k} "
-        f"{for_one(k, 'statements')}, {n} {for_one(n, 'respondents')} and "
-        f"the calibration, {settings.resamples} resamples, seed {settings.seed}"
-    )
-    return replace(estimate, low=low, high=high, how=how)
+    return _resampled(below, above, n, rng)
 
 
 def _resampled(below: NDArray[np.integer], above: NDArray[np.integer], n: int, rng: np.random.Generator) -> Array:
@@ -156,14 +194,16 @@ def _mapped(low: float, high: float, equal: float) -> tuple[float, float]:
     return max(0.0, top - max(abs(low), abs(high))), max(0.0, top - nearest)
 
 
-def _from_survey(cell: Cell, people: Array, chosen: NDArray[np.bool_]) -> Estimate:
-    """The mean rating minus the respondents' mean over the same statements."""
+def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArray[np.bool_]) -> Estimate:
+    """The mean rating minus the respondents' mean over the same statements. `people`: the answers of those who have all
+    of them, (respondents, statements), reversed ones mirrored, with their weights or None."""
     settings, ratings = cell.settings, cell.towards[chosen]
     if np.isnan(ratings).any() or not len(people):
         return Estimate("", np.nan, len(ratings), level=settings.level, note=_why(cell))
     drawn = cell.drawn_towards(chosen).mean(axis=1)
     if np.isnan(drawn).any():
-        return Estimate("", float((ratings - people.mean(axis=0)).mean()), len(ratings), level=settings.level)
+        means = np.average(people, axis=0, weights=weights)
+        return Estimate("", float((ratings - means).mean()), len(ratings), level=settings.level)
     return crossed_difference(
         ratings,
         people,
@@ -171,6 +211,7 @@ def _from_survey(cell: Cell, people: Array, chosen: NDArray[np.bool_]) -> Estima
         calibrated=len(cell.neutral[0]),
         level=settings.level,
         scale=(LOW, HIGH),
+        weights=weights,
     )
 
 

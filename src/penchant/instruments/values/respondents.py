@@ -1,15 +1,15 @@
-"""What the rows of a survey say about respondents: who is left out, who may count twice, and weights that are not used.
-
-Only cautions follow: no row is dropped or weighted here.
-"""
+"""What the rows of a survey say about respondents: their weights, who may count twice, and weights not used."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
 
-from penchant.errors import Case, SheetRow
+from penchant.counting import counted, for_one
+from penchant.errors import Case, DataError, SheetRow
 from penchant.tables.row import Row
 
 _MOST = 5
@@ -24,8 +24,39 @@ _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height
 """A weight that a scale in a bathroom shows."""
 
 
-def weights(header: Sequence[str], labels: Mapping[str, str], used: Collection[str]) -> Iterator[str]:
-    """A caution about columns that are not `used` and whose name or label is that of a survey weight."""
+def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float], list[DataError]]:
+    """The weight of each respondent, and an error for every one that is missing, no number, or below 0; NaN there."""
+    found, errors = [], []
+    for row in rows:
+        text = str(row.number("" if row.values.get(column) is None else row.values[column])).strip()
+        try:
+            weight = float(text)
+        except ValueError:
+            weight = math.nan
+        if not 0 <= weight < math.inf:
+            told = f"a weight is a number above 0, got '{text}'" if text else "a respondent has no weight"
+            hint = "leave respondents without a weight out with filter, or weights out"
+            errors.append(DataError(told, file=table, line=row.line, field=column, hint=hint))
+            weight = math.nan
+        found.append(weight)
+    return found, errors
+
+
+def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
+    """A caution about respondents who are left out because their weight is 0, naming their rows."""
+    if rows:
+        lines = ", ".join(f"{row.line:d}" for row in rows[:_MOST]) + (", …" if len(rows) > _MOST else "")
+        noun = for_one(len(rows), _rows_noun(rows))
+        yield f"left out for the weight 0 in {column}: {counted(len(rows), 'respondents')} ({noun} {lines})"
+
+
+def _rows_noun(rows: Sequence[Row]) -> str:
+    return {SheetRow: "rows", Case: "cases"}.get(type(rows[0].line), "lines")
+
+
+def unused(header: Sequence[str], labels: Mapping[str, str], used: Collection[str], weights: str) -> Iterator[str]:
+    """A caution about columns that are not `used` and whose name or label is that of a survey weight. `weights`: the
+    column that is used as one; empty for none."""
     found = [
         f"{name} ({labels[name]})" if labels.get(name) else name
         for name in header
@@ -34,10 +65,11 @@ def weights(header: Sequence[str], labels: Mapping[str, str], used: Collection[s
     ]
     if found:
         noun = "column {} looks" if len(found) == 1 else "columns {} look"
-        yield (
-            f"weights are not used: {noun.format(', '.join(found[:_MOST]))} like survey weights, and every respondent "
-            "counts once"
-        )
+        looks = f"{noun.format(', '.join(found[:_MOST]))} like survey weights"
+        if weights:
+            yield f"respondents are weighted by {weights} alone: {looks} too"
+        else:
+            yield f"weights are not used: {looks}, and every respondent counts once"
 
 
 def repeated(rows: Sequence[Row]) -> Iterator[str]:
@@ -51,11 +83,10 @@ def repeated(rows: Sequence[Row]) -> Iterator[str]:
     more = sum(len(same) - 1 for same in alike)
     if not more or _by_chance(lines, len(rows)) >= 1:
         return
-    noun = {SheetRow: "rows", Case: "cases"}.get(type(rows[0].line), "lines")
     shown = [" and ".join(f"{line:d}" for line in same[:2]) for same in alike[:_MOST]]
     rest = ", …" if len(alike) > _MOST else ""
     yield (
-        f"{more} of {len(rows)} respondents are the same as an earlier one in every column ({noun} "
+        f"{more} of {len(rows)} respondents are the same as an earlier one in every column ({_rows_noun(rows)} "
         f"{', '.join(shown)}{rest}): look whether somebody counts twice; none was left out for that"
     )
 

@@ -10,6 +10,8 @@ import numpy as np
 import polars as pl
 
 from penchant.instruments.values.against_survey import (
+    DESIGN,
+    EFFECTIVE,
     RANKS,
     SURVEY_CONSISTENCY,
     SURVEY_MEAN,
@@ -23,8 +25,11 @@ from penchant.instruments.values.differences import (
     MISSING,
     beside_survey,
     between,
+    is_weighted,
     lookup,
+    of_wordings,
     synthetic,
+    weighting,
 )
 from penchant.instruments.values.estimates import (
     CHANCE,
@@ -42,6 +47,7 @@ from penchant.instruments.values.estimates import (
     SLOPE,
     SPREAD,
 )
+from penchant.instruments.values.groups_of_people import FROM_GROUPS, NEARER_TO, from_groups, nearer
 from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
@@ -86,6 +92,9 @@ def tables(results: Sequence[Result]) -> list[Table]:
         _ratings(results, [main], "ratings", title),
         beside_survey(results, [main], "beside-survey", BESIDE),
         between(results, [main], "groups", GROUPS),
+        of_wordings(results),
+        nearer(results, [main], "nearer", NEARER_TO),
+        from_groups(results, [main], "from-groups", FROM_GROUPS),
         _calibrated(results, [main]),
         _robust(results, [main, EVERYTHING]),
     ]
@@ -95,6 +104,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
         shown.append(_ratings(results, others, "ratings-by-wording", title, detail=True))
         shown.append(beside_survey(results, others, "beside-survey-by-wording", f"{BESIDE}, other wordings"))
         shown.append(between(results, others, "groups-by-wording", f"{GROUPS}, other wordings"))
+        shown.append(nearer(results, others, "nearer-by-wording", f"{NEARER_TO}, other wordings"))
+        shown.append(from_groups(results, others, "from-groups-by-wording", f"{FROM_GROUPS}, other wordings"))
         detailed = (_calibrated(results, variants), "every wording"), (_robust(results, others), "other wordings")
         for table, of in detailed:
             by_wording = f"{table.title}, {of}"
@@ -246,7 +257,7 @@ def _statements(results: Sequence[Result], main: str) -> Table:
 
 def _survey(result: Result) -> Table:
     rows = []
-    estimates = lookup(result)
+    estimates, weighted = lookup(result), is_weighted(result)
     for dimension in _dimensions(result):
         for group in _groups(result):
             mean = estimates.get((SURVEY_MEAN, EVERYTHING, group, dimension, ""))
@@ -254,18 +265,16 @@ def _survey(result: Result) -> Table:
                 spread = estimates.get((SURVEY_SD, EVERYTHING, group, dimension, ""), MISSING)
                 alpha = estimates.get((SURVEY_CONSISTENCY, EVERYTHING, group, dimension, ""), MISSING)
                 median = estimates.get((SURVEY_QUANTILE, EVERYTHING, group, dimension, "50%"), MISSING)
-                cells = (
-                    dimension,
-                    group,
-                    mean["n"],
-                    estimate(mean),
-                    Number(median["value"]),
-                    estimate(spread),
-                    estimate(alpha),
-                )
+                here = (EVERYTHING, group, dimension, "")
+                numbers = (estimates.get((name, *here), MISSING)["value"] for name in (EFFECTIVE, DESIGN))
+                worth = [Number(number, form=form) for number, form in zip(numbers, (".0f", ".2f"), strict=True)]
+                shown = (estimate(mean), Number(median["value"]), estimate(spread), estimate(alpha))
+                cells = (dimension, group, mean["n"], *(worth if weighted else ()), *shown)
                 rows.append(Row(cells, mean["signature"]))
-    columns = ("value", "group", "respondents", "mean", "median", "sd", "Cronbach's α")
-    note = "Respondents' means over the statements of a value, reversed ones turned round." + synthetic(result)
+    counted = ("respondents", *(("effective n", "design effect") if weighted else ()))
+    columns = ("value", "group", *counted, "mean", "median", "sd", "Cronbach's α")
+    note = "Respondents' means over the statements of a value, reversed ones turned round."
+    note += weighting(result) + synthetic(result)
     return Table("survey", f"The survey: {result.signature['survey']}", columns, tuple(rows), note, detail=True)
 
 

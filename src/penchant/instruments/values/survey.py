@@ -14,19 +14,20 @@ from typing import Annotated, Any
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from penchant.arguments import asked
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.instruments.values.respondents import repeated, weights
+from penchant.instruments.values.respondents import repeated, unused, weighed, weightless
 from penchant.tables.documents import read_document
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
-from penchant.tables.rows import read_labelled
+from penchant.tables.rows import Row, read_labelled
 
 _GROUP = ""
 """The column of answers that has the group of a respondent."""
@@ -47,8 +48,8 @@ class Groups(BaseModel):
     column: str
     """The name of the column."""
     levels: Annotated[dict[str, str | int], Field(min_length=1)]
-    """The level in the column for each group of the templates, as group: level; a code, or its label in SPSS or
-    Stata."""
+    """The level in the column for each group (under `groups`, of the templates), as group: level; a code, or its label
+    in SPSS or Stata."""
 
     @field_validator("levels")
     @classmethod
@@ -73,6 +74,11 @@ class SurveyFile(BaseModel):
     """The column of each statement, as id: column. Default: the column named like the id."""
     groups: Groups | None = None
     """How respondents are divided into groups. Default: all respondents are compared with every group."""
+    people: Groups | None = None
+    """Groups of respondents that a model is held against one by one, as to which it is nearer to, such as countries;
+    `levels` gives each its name. Default: those under `groups`."""
+    weights: str | None = None
+    """The column with the weight of each respondent, above 0. Default: every respondent counts once."""
     filter: dict[str, str | int | float | list[str | int | float]] = {}
     """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept. A value
     is a code, or its label in SPSS or Stata."""
@@ -102,6 +108,11 @@ class SurveyFile(BaseModel):
         """The ends of the scale of each column that has its own, and of all others under `DEFAULT`."""
         return {DEFAULT: (LOW, HIGH), **(self.scale if isinstance(self.scale, dict) else {DEFAULT: self.scale})}
 
+    def chosen(self) -> list[str]:
+        """The columns that respondents are chosen by, grouped by or weighted by."""
+        groups = [groups.column for groups in (self.groups, self.people) if groups]
+        return [*self.filter, *groups, *([self.weights] if self.weights is not None else [])]
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Survey:
@@ -111,7 +122,10 @@ class Survey:
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
     rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
     `levels` lists the values of the columns that respondents are chosen by; `chosen` says of each group which level of
-    which column it is; `cautions` what could not be verified; `left_out` who is not among the `kept`.
+    which column it is; `cautions` what could not be verified; `left_out` who is not among the `kept`. `weights` are
+    those of the respondents, above 0, from the column `weighted_by`; None where every respondent counts once. `people`
+    names, for each of them, one of the groups that a model is held against one by one, "" for none; None where those
+    are the groups of the templates. `people_chosen` says of each which level of which column it is.
     """
 
     name: str
@@ -127,6 +141,10 @@ class Survey:
     chosen: Mapping[str, str] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
     left_out: str = ""
+    weights: tuple[float, ...] | None = None
+    weighted_by: str = ""
+    people: tuple[str, ...] | None = None
+    people_chosen: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
@@ -137,15 +155,32 @@ class Survey:
 
     def source(self, group: str) -> str:
         """Where the answers of a group come from, and how they count, in words."""
-        chosen = self.chosen.get(group, "all respondents")
+        chosen = self.chosen.get(group, self.people_chosen.get(group, "all respondents"))
         table = f"{file_name(self.files[-1])}, " if self.files else ""
         agreeing = f"; {self.agreeing} is taken for agreeing" if self.agreeing else ""
-        return f"{table}{chosen}; weights are not used{agreeing}"
+        weighted = f"weighted by {self.weighted_by}" if self.weighted_by else "weights are not used"
+        return f"{table}{chosen}; {weighted}{agreeing}"
 
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
-        answers = self.answers.filter(self.answers[_GROUP].is_in([group, ""]))
-        return answers.drop(_GROUP)
+        return self.answers.filter(self._in(group)).drop(_GROUP)
+
+    def weights_of(self, group: str) -> NDArray[np.float64] | None:
+        """The weights of a group's respondents, in the order of `of`; None where there are none."""
+        return None if self.weights is None else np.array(self.weights)[self._in(group).to_numpy()]
+
+    def _in(self, group: str) -> pl.Series:
+        return self.answers[_GROUP].is_in([group, ""])
+
+    def sides(self) -> dict[str, NDArray[np.bool_]]:
+        """The groups of people that a model is held against one by one, in the order in which they are named, with the
+        respondents of each; none where the survey knows no groups, or where the one it has is that of a template."""
+        names = self.answers[_GROUP].to_list() if self.people is None else list(self.people)
+        named = self.chosen if self.people is None else self.people_chosen
+        known = [name for name in dict.fromkeys([*named, *sorted(set(names))]) if name and name in names]
+        if self.people is None and len(known) < 2:
+            return {}
+        return {name: np.array([of == name for of in names], dtype=bool) for name in known}
 
 
 def file_of_survey(given: Any) -> Path:
@@ -164,22 +199,29 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     statements, place = texts(statements, "statements"), file_of_survey(path)
     if not statements:
         raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
-    if place.suffix.lower() in (".yaml", ".yml"):
-        description = read_document(place, SurveyFile, hint="see penchant schema values")
-    else:
-        description = SurveyFile(file=place.name)
+    described = place.suffix.lower() in (".yaml", ".yml")
+    hint = "see penchant schema values"
+    description = read_document(place, SurveyFile, hint=hint) if described else SurveyFile(file=place.name)
     table = place.parent / description.file
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
     present, errors = _columns(description, place, statements, header)
     reading = Reading(description, table, labels)
-    kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
+    kept, weights, lost, unreadable = _kept(rows, reading, description.weights, table)
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
-    reading.refuse(present.values(), described=place != table, others=errors)
+    reading.refuse(present.values(), described=place != table, others=[*errors, *unreadable])
     if not kept:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
+    people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
-    used = {*present.values(), *description.filter, *([description.groups.column] if description.groups else [])}
+    used = {*present.values(), *description.chosen()}
+    cautions = [
+        *_otherwise_written(statements, present, header),
+        *reading.cautions(present.values()),
+        *repeated(rows),
+        *weightless(lost, description.weights or ""),
+        *unused(header, labels.columns, used, description.weights or ""),
+    ]
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
         description.name or place.stem,
@@ -193,14 +235,45 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.agreeing(present.values()),
         reading.values_of(rows),
         reading.chosen(),
-        (
-            *_otherwise_written(statements, present, header),
-            *reading.cautions(present.values()),
-            *repeated(rows),
-            *weights(header, labels.columns, used),
-        ),
-        reading.left_out(rows),
+        tuple(cautions),
+        _left_out(reading, rows, len(lost)),
+        weights,
+        description.weights or "",
+        people,
+        reading.chosen_people(),
     )
+
+
+def _kept(
+    rows: Sequence[Row], reading: Reading, column: str | None, table: Path
+) -> tuple[list[tuple[Row, str]], tuple[float, ...] | None, list[Row], list[DataError]]:
+    """The rows that pass the filter and have a group, with it; their weights, where a column has some; the rows of the
+    weight 0, which are left out; and an error for every weight that cannot be read."""
+    kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
+    if column is None:
+        return kept, None, [], []
+    weights, errors = weighed([row for row, _ in kept], column, table)
+    pairs = list(zip(kept, weights, strict=True))
+    lost = [row for (row, _), weight in pairs if weight == 0]
+    return [one for one, weight in pairs if weight], tuple(filter(None, weights)), lost, errors
+
+
+def _left_out(reading: Reading, rows: Sequence[Row], weightless: int) -> str:
+    """Who is left out, in words."""
+    zero = f"{weightless} {for_one(weightless, 'have')} the weight 0" if weightless else ""
+    return ", ".join(filter(None, [reading.left_out(rows), zero]))
+
+
+def _people(reading: Reading, description: SurveyFile, rows: Sequence[Row], place: Path) -> tuple[str, ...] | None:
+    """Which of the groups under `people` each row is of. Raises DataError for a group without respondents."""
+    if description.people is None:
+        return None
+    people = tuple(reading.people(row) for row in rows)
+    empty = [name for name in description.people.levels if name not in people]
+    if empty:
+        told = f"no respondent belongs to group '{empty[0]}' of people"
+        raise DataError(told, file=place, field="people", hint=reading.values_of(rows))
+    return people
 
 
 def _columns(
@@ -213,7 +286,7 @@ def _columns(
         raise DataError(f"there is no statement '{unknown[0]}'", where=f"{place}, columns", hint="map statement ids")
     table = place.parent / description.file
     left_out = "; a statement that was not asked may be left out of columns"
-    chosen = [*description.filter, *([description.groups.column] if description.groups else [])]
+    chosen = description.chosen()
     chosen += [name for name in description.scales() if name != DEFAULT]
     hints = dict.fromkeys(chosen, "") | dict.fromkeys(description.columns.values(), left_out)
     errors = [
@@ -234,6 +307,8 @@ def _columns(
         hint = "; ".join([*_otherwise_written(statements, present, header), hint])
         raise DataError("no column is named like a statement", file=table, hint=hint)
     _once(present, place)
+    if description.weights in present.values():
+        raise DataError(f"the column '{description.weights}' is that of a statement", where=f"{place}, weights")
     return present, errors
 
 

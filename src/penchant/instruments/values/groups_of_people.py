@@ -1,0 +1,91 @@
+"""The tables of groups of people: how far a model is from each, and which of two it is nearer to. Rendering only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import polars as pl
+
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.differences import (
+    FINDABLE,
+    MISSING,
+    TESTED,
+    findable,
+    lookup,
+    synthetic,
+    weighting,
+)
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
+from penchant.records import Result
+from penchant.report.made import tested
+from penchant.report.tables import Cell, Number, P, Row, Table, estimate
+
+NEARER_TO = "Which group of people a model is nearer to"
+FROM_GROUPS = "Mean ratings minus the means of groups of people"
+
+
+def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
+    """The distances of a model from two groups of people, and their difference."""
+    rows = []
+    chosen = _chosen(NEARER, variants)
+    detail = name != "nearer"
+    for result in results:
+        estimates, pairs = lookup(result), _pairs(result)
+        for row in result.summary.filter(chosen).iter_rows(named=True):
+            here = (row["variant"], row["group"], row["dimension"])
+            first, second = (estimates[DISTANCE, *here, group] for group in pairs[row["item"]])
+            corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
+            size = findable(row, row["high"] - row["low"], HIGH - LOW, max(1, row["n"] - 1))
+            cells = (*((row["variant"],) if detail else ()), row["item"], row["group"], row["dimension"])
+            cells += (result.signature["model"], row["n"], estimate(first), estimate(second))
+            rows.append(Row((*cells, estimate(row, "+.2f"), P(row["p"]), corrected, size), row["signature"]))
+    columns = (*(["wording"] if detail else []), "people", "group", "value", "model", "statements")
+    columns += ("distance, first", "distance, second", *TESTED)
+    tests = tested(*(result.summary.filter(chosen) for result in results))
+    note = (
+        "Distance: the mean over statements of |rating − mean answer of the group|, in points of the scale. The "
+        "difference is below 0 where the model is nearer to the first group; statements, respondents of both groups "
+        f"and calibration are resampled together. {tests} Holm's correction over values, groups of the templates, "
+        f"pairs of groups of people and wordings here, each model by itself. {FINDABLE}"
+        f"{weighting(results[0])}{synthetic(results[0])}"
+    )
+    return Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
+
+
+def from_groups(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
+    """The mean rating of a value minus the mean of every group of people over the same statements."""
+    rows = []
+    chosen = _chosen(FROM_GROUP, variants)
+    detail = name != "from-groups"
+    weighted = bool(weighting(results[0]))
+    for result in results:
+        estimates = lookup(result)
+        for row in result.summary.filter(chosen).iter_rows(named=True):
+            here = (EVERYTHING, EVERYTHING, row["dimension"], row["item"])
+            people, worth = (estimates.get((measure, *here), MISSING) for measure in (GROUP_MEAN, GROUP_WORTH))
+            cells = (*((row["variant"],) if detail else ()), row["item"], row["group"], row["dimension"])
+            cells += (result.signature["model"], row["n"], people["n"])
+            cells += (Number(worth["value"], form=".0f"),) if weighted else ()
+            means = (Number(row["value"] + people["value"]), estimate(people), estimate(row, "+.2f"))
+            rows.append(Row((*cells, *means, P(row["p"]), P(row["p_holm"])), row["signature"]))
+    columns = (*(["wording"] if detail else []), "people", "group", "value", "model", "statements", "respondents")
+    columns += (*(["effective n"] if weighted else []), "mean rating", "their mean", "difference", "p", "p (Holm)")
+    tests = tested(*(result.summary.filter(chosen) for result in results))
+    note = (
+        "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
+        f"statements, respondents and calibration. {tests} Holm's correction over values, groups of the templates, "
+        f"groups of people and wordings here, each model by itself.{weighting(results[0])}{synthetic(results[0])}"
+    )
+    return Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
+
+
+def _chosen(measure: str, variants: Sequence[str]) -> pl.Expr:
+    return (pl.col("measure") == measure) & pl.col("variant").is_in(list(variants))
+
+
+def _pairs(result: Result) -> dict[str, tuple[str, str]]:
+    """Every two groups of people, by the name of their difference."""
+    names = result.summary.filter(pl.col("measure") == DISTANCE)["item"].unique(maintain_order=True).to_list()
+    return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}

@@ -1,0 +1,130 @@
+"""Which of several groups of people a model is nearer to: its distance from each, and their differences.
+
+The distance of a model from a group is the mean, over statements, of |rating − mean answer|: in points of the scale,
+and 0 only where the two agree on every statement. Two groups are held against the same ratings of the same statements,
+so that their difference is paired; statements (for ratings and both groups alike), respondents of either group and the
+neutral statements are resampled together, and weights of respondents go with them. Distances from few respondents are
+too large where a model agrees with them, by about the error of their means; so is a difference of distances where one
+group is much smaller than the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.counting import for_one
+from penchant.instruments.values.against_survey import EFFECTIVE, SURVEY_MEAN, of_people, people_of
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
+from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.people import People, worth
+from penchant.instruments.values.represented import fewer, from_people, placed
+from penchant.instruments.values.survey import Survey
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_p, expanded_percentile
+from penchant.stats.inputs import joined
+
+DISTANCE = "distance from a group of people"
+NEARER = "difference of distances from groups of people"
+"""Below 0 where the model is nearer to the first group."""
+FROM_GROUP = "mean rating − mean of a group of people"
+GROUP_MEAN = "mean of a group of people"
+GROUP_WORTH = "effective number of respondents of a group (Kish)"
+_OF_GROUP = {SURVEY_MEAN: GROUP_MEAN, EFFECTIVE: GROUP_WORTH}
+_ALONE = "one statement: no interval over statements"
+
+
+def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
+    """The groups of people, every rating of values held against each, and which of two each wording and group of the
+    templates is nearer to. Nothing where the survey has no groups."""
+    groups: dict[str, People] = {}
+    for i, (name, inside) in enumerate(survey.sides().items()):
+        weights = None if survey.weights is None else np.array(survey.weights)[inside]
+        groups[name] = people_of(cells, survey, survey.answers.filter(inside), weights, 5, i)
+    if not groups:
+        return
+    asked = np.array([id_ not in survey.absent for id_ in cells.ids])
+    yield from _groups(cells, groups, asked, survey)
+    for cell in cells.cells.values():
+        for value, inside in cells.blocks():
+            for estimate in _of_cell(cells, cell, groups, inside & asked, value):
+                yield replace(
+                    placed(estimate, estimate.measure, cell.variant, cell.group, value, estimate.by["item"]),
+                    note=joined(estimate.note, fewer(inside & asked, inside)),
+                )
+
+
+def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_], survey: Survey) -> Iterator[Estimate]:
+    """The mean of each group's respondents in every value, and how many they are worth where they have weights."""
+    cell = next(iter(cells.cells.values()))
+    for name, group in groups.items():
+        for value, inside in cells.blocks():
+            for estimate in (
+                of_people(cell, value, group, inside & asked, survey.source(name)) if value != EVERYTHING else ()
+            ):
+                if estimate.measure in _OF_GROUP:
+                    yield placed(estimate, _OF_GROUP[estimate.measure], EVERYTHING, EVERYTHING, value, name)
+
+
+def _of_cell(
+    cells: Cells, cell: Cell, groups: Mapping[str, People], chosen: NDArray[np.bool_], value: str
+) -> Iterator[Estimate]:
+    """The differences of a value's mean rating from every group's mean, the distances from the groups, and those of two
+    groups from each other."""
+    for name, group in groups.items():
+        people, weights = group.complete(chosen, cell.reversed)
+        if value != EVERYTHING and chosen.any():
+            yield replace(from_people(cell, people, weights, chosen), measure=FROM_GROUP, by={"item": name})
+        yield replace(_distance(cells, cell, [group], chosen), measure=DISTANCE, by={"item": name})
+    for (first, a), (second, b) in combinations(groups.items(), 2):
+        yield replace(_distance(cells, cell, [a, b], chosen), measure=NEARER, by={"item": f"{first} − {second}"})
+
+
+def _distance(cells: Cells, cell: Cell, groups: list[People], chosen: NDArray[np.bool_]) -> Estimate:
+    """The distance from a group, or that from the first of two less that from the second, over the statements that
+    each of them answered."""
+    settings = cell.settings
+    both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
+    k = int(both.sum())
+    if not k or np.isnan(cell.ratings[both]).any():
+        why = NO_SPREAD if k else "no statement of it was answered"
+        return Estimate("", np.nan, k, level=settings.level, note=why)
+    ratings, drawn = cell.ratings[both], cell.drawn_ratings(both)
+    gaps = _less([np.abs(ratings - group.means[both]) for group in groups])
+    some = fewer(both, chosen).replace("the survey has", "each group answered")
+    estimate = Estimate("", float(np.sort(gaps).mean()), k, level=settings.level, note=some)
+    if k < 2 or min(len(group.table) for group in groups) < 2:
+        return replace(estimate, note=joined(_ALONE if k < 2 else "one respondent: no interval", some))
+    draws = cells.means(_less([np.abs(drawn - group.drawn_means[:, both]) for group in groups]), both)
+    units = max(2, min(k, *(int(worth(len(group.table), group.weights) + 1e-9) for group in groups)))
+    low, high = expanded_percentile(draws, units, settings.level)
+    if np.isnan(low):
+        none = "no interval: some resamples have no answer to a statement, or no calibration"
+        return replace(estimate, note=joined(none, some))
+    estimate = replace(estimate, low=low, high=high, how=_how(cells, groups, k))
+    if len(groups) < 2:
+        return estimate
+    test = "expanded percentile bootstrap over statements, respondents of both groups and neutral ones, two-sided"
+    return replace(estimate, p=expanded_p(draws, units), test=test)
+
+
+def _less(parts: list[Array]) -> Array:
+    """The first of some arrays less the others."""
+    gaps: Array = parts[0] - sum(parts[1:], np.zeros_like(parts[0]))
+    return gaps
+
+
+def _how(cells: Cells, groups: list[People], k: int) -> str:
+    """The name of the interval of a distance or a difference of two."""
+    sizes = " and ".join(str(len(group.table)) for group in groups)
+    weighted = "" if groups[0].weights is None else "weighted "
+    neutral = len(next(iter(cells.cells.values())).neutral[0])
+    settings = cells.settings
+    return (
+        f"expanded percentile bootstrap over {k} {for_one(k, 'statements')}, {sizes} {weighted}respondents and "
+        f"{neutral} neutral {for_one(neutral, 'ones')}, {settings.resamples} resamples, seed {settings.seed}"
+    )

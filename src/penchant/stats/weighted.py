@@ -1,0 +1,111 @@
+"""Respondents who count with survey weights: means, spreads, shares and quantiles, and how many respondents the weights
+are worth.
+
+Weights are those of a sample: proportional to how many people a respondent stands for. Variances are those of a sample
+drawn with replacement and linearised (Kish 1965, Survey Sampling; Särndal, Swensson & Wretman 1992, Model Assisted
+Survey Sampling, §5.7); clusters and strata of a design are not known here. With equal weights every mean, variance and
+error is that without weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from penchant.stats.bootstrap import CHUNK, resample_counts
+from penchant.stats.inputs import Array
+
+SPREAD = "linearised interval of a weighted log sd"
+
+
+def effective_n(weights: Array) -> float:
+    """Kish's effective sample size, (Σw)²/Σw²: n where weights are equal. NaN without weights."""
+    return float(weights.sum() ** 2 / (weights**2).sum()) if len(weights) else np.nan
+
+
+def weighted_mean(values: Array, weights: Array) -> float:
+    """Σwx/Σw. NaN without values."""
+    return float((weights * values).sum() / weights.sum()) if len(values) else np.nan
+
+
+def mean_variance(values: Array, weights: Array) -> float:
+    """The variance of the weighted mean x̄, n/(n − 1) · Σw²(x − x̄)²/(Σw)². NaN of fewer than two values."""
+    n = len(values)
+    if n < 2:
+        return np.nan
+    squares = (weights * (values - weighted_mean(values, weights))) ** 2
+    return float(n / (n - 1) * squares.sum() / weights.sum() ** 2)
+
+
+def weighted_sd(values: Array, weights: Array) -> float:
+    """√(Σw(x − x̄)²/(Σw − Σw²/Σw)): unbiased for σ² where weights say nothing of the values. NaN of fewer than two."""
+    if len(values) < 2:
+        return np.nan
+    squares = float((weights * (values - weighted_mean(values, weights)) ** 2).sum())
+    return float((squares / (weights.sum() - (weights**2).sum() / weights.sum())) ** 0.5)
+
+
+def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, float]:
+    """The interval of a weighted standard deviation: t (`effective_n` − 1 df) of log s², whose error is that of the
+    weighted mean of (x − x̄)². NaN of fewer than five effective values, or of values that do not vary."""
+    n, effective = len(values), effective_n(weights)
+    sd = weighted_sd(values, weights)
+    if n < 5 or effective < 5 or not sd > 1e-12 * float(np.abs(values).max()):
+        return np.nan, np.nan
+    squares = (values - weighted_mean(values, weights)) ** 2
+    error = mean_variance(squares, weights) ** 0.5 / weighted_mean(squares, weights)
+    reach = float(scipy.stats.t.ppf((1 + level) / 2, effective - 1)) * error / 2
+    return float(sd * np.exp(-reach)), float(sd * np.exp(reach))
+
+
+def weighted_quantile(values: Array, weights: Array, share: float) -> float:
+    """The least value that values of at least that share of the weight do not exceed. NaN without values."""
+    if not len(values):
+        return np.nan
+    order = np.argsort(values, kind="stable")
+    below = np.cumsum(weights[order]) / weights.sum()
+    return float(values[order][min(int(np.searchsorted(below, share - 1e-12)), len(values) - 1)])
+
+
+def weighted_shares(answers: Array, weights: Array, at: float) -> tuple[float, float]:
+    """The shares of the weight of answers below and above a number; answers of NaN are ignored."""
+    known = ~np.isnan(answers)
+    total = weights[known].sum()
+    if not total > 0 or np.isnan(at):
+        return np.nan, np.nan
+    sides = (answers < at, answers > at)
+    below, above = (float(weights[known & side].sum() / total) for side in sides)
+    return below, above
+
+
+def drawn_weights(
+    weights: Array, *, resamples: int, rng: np.random.Generator, width: int = 1
+) -> Iterator[tuple[slice, Array]]:
+    """Respondents drawn with replacement, each with its weight: the weight of each in every resample, (b, n), in blocks
+    with their places among the resamples. `width`: how many numbers a caller holds for every one of these."""
+    n = len(weights)
+    step = max(1, CHUNK // max(1, n * width))
+    for start in range(0, resamples, step):
+        block = slice(start, min(start + step, resamples))
+        counts = resample_counts(np.ones(n, dtype=np.int64), block.stop - start, rng)
+        yield block, counts * weights
+
+
+def drawn_totals(
+    table: Array, weights: Array, *, resamples: int, rng: np.random.Generator
+) -> list[tuple[Array, Array]]:
+    """For each item (column of `table`, NaN where there is no answer) the distinct answers, (v,), and the weight of the
+    respondents who gave each in every resample, (resamples, v). Respondents are drawn whole: all their answers
+    together, with their weights."""
+    items = [np.unique(column[~np.isnan(column)]) for column in table.T]
+    hits: list[NDArray[np.float64]] = [
+        (column[:, None] == values).astype(np.float64) for column, values in zip(table.T, items, strict=True)
+    ]
+    totals = [np.zeros((resamples, len(values))) for values in items]
+    for block, drawn in drawn_weights(weights, resamples=resamples, rng=rng):
+        for total, hit in zip(totals, hits, strict=True):
+            total[block] = drawn @ hit
+    return list(zip(items, totals, strict=True))

@@ -1,0 +1,440 @@
+"""Wordings against each other, groups of people against one model, and weights: against plain resampling."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from numpy.typing import NDArray
+from scipy import special, stats
+from statsmodels.stats.weightstats import DescrStatsW
+
+import penchant as pc
+from penchant.errors import DataError
+from penchant.instruments.values import finding, prose
+from penchant.instruments.values.cells import rated
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
+from penchant.instruments.values.paired import WORDINGS
+from penchant.instruments.values.probe import Rated, Values
+from penchant.instruments.values.section import tables
+from penchant.instruments.values.survey import Survey, read_survey
+from penchant.records import Result, Signature
+from penchant.report.tables import Number
+
+Array = NDArray[np.float64]
+K, NEUTRAL = 7, 40
+IDS = [f"s{i}" for i in range(K)]
+TURNED = np.array([i == 1 for i in range(K)])
+LEVEL = 0.9
+
+
+def cell(group: str, variant: str, lean: Array, seed: int) -> pl.DataFrame:
+    """Neutral statements, and statements with these residuals, the second turned round."""
+    rng = np.random.default_rng(seed)
+    x = rng.normal(-8, 2, NEUTRAL + K)
+    residuals = np.concatenate([rng.permutation(stats.norm.ppf((np.arange(NEUTRAL) + 0.5) / NEUTRAL)), lean])
+    own: dict[str, Any] = {
+        "id": [*(f"n{i}" for i in range(NEUTRAL)), *IDS],
+        "kind": ["calibration"] * NEUTRAL + ["statement"] * K,
+        "reversed": [*[False] * NEUTRAL, *TURNED.tolist()],
+        "disagree": x,
+        "agree": 0.9 * x + 0.6 * residuals,
+    }
+    constant = {"variant": variant, "group": group, "value": "v", "tokens_agree": 2, "tokens_disagree": 2}
+    table = pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items())
+    return table.with_columns(text=pl.col("id"))
+
+
+def leaning(seed: int) -> Array:
+    return np.random.default_rng(seed).normal(0.3, 0.8, K)
+
+
+def ratings(neutral: tuple[Array, Array], clauses: tuple[Array, Array]) -> Array:
+    x, y = neutral
+    a = (x * y).sum() / (x * x).sum()
+    sigma = math.sqrt(((y - a * x) ** 2).sum() / (len(x) - 1))
+    return np.asarray(1 + 4 * special.ndtr((clauses[1] - a * clauses[0]) / sigma))
+
+
+def sides(items: pl.DataFrame, kind: str) -> tuple[Array, Array]:
+    own = items.filter(kind=kind)
+    return own["disagree"].to_numpy(), own["agree"].to_numpy()
+
+
+def result(items: pl.DataFrame, survey: Survey | None = None, resamples: int = 3000, model: str = "m") -> Result:
+    cited = "none" if survey is None else f"{survey.name}#0abc12"
+    numbers = {"level": LEVEL, "resamples": resamples, "seed": 0}
+    fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
+    signature = Signature.of("values", model=model, **fields, **numbers)
+    return Values(data="d").result(Rated(rated(items, "origin"), survey=survey), signature)
+
+
+def asked(weights: bool = False, gap: float = 0.6, sizes: tuple[int, int] = (70, 40), **more: Any) -> Survey:
+    """Answers of women and of men, some missing; all are compared with the one group of the templates."""
+    rng = np.random.default_rng(11)
+    n = sum(sizes)
+    shift = np.repeat([gap / 2, -gap / 2], sizes)[:, None]
+    answers = np.clip(np.rint(3 + shift + rng.normal(0, 0.7, (n, 1)) + rng.normal(0, 0.9, (n, K))), 1, 5)
+    answers[rng.random((n, K)) < 0.03] = np.nan
+    frame = pl.DataFrame(
+        {"": [""] * n, **{id_: pl.Series(c).fill_nan(None) for id_, c in zip(IDS, answers.T, strict=True)}}
+    )
+    people = ("women",) * sizes[0] + ("men",) * sizes[1]
+    weighted = {"weights": tuple(rng.lognormal(0, 0.6, n).tolist()), "weighted_by": "w"} if weights else {}
+    chosen = {"women": "sex f", "men": "sex m"}
+    fields: dict[str, Any] = {"people": people, "people_chosen": chosen, "sha256": "0" * 64, "files": ()}
+    return Survey("people", frame, (), n, n, False, **{**fields, **weighted, **more})
+
+
+def expanded(draws: Array, n: int) -> tuple[float, float]:
+    tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf((1 + LEVEL) / 2, n - 1))
+    low, high = np.quantile(draws, [tail, 1 - tail])
+    return float(low), float(high)
+
+
+def weighted_means(answers: Array, weights: Array) -> Array:
+    known = ~np.isnan(answers)
+    means: Array = np.array([np.average(answers[k, i], weights=weights[k]) for i, k in enumerate(known.T)])
+    return means
+
+
+# Wordings -----------------------------------------------------------------------------------------------------
+
+
+def worded(names: tuple[str, ...] = ("said", "thinks", "holds")) -> pl.DataFrame:
+    parts = [
+        cell(g, v, leaning(i) + 0.5 * (v == "holds"), 10 * i + j)
+        for i, v in enumerate(names)
+        for j, g in enumerate("fm")
+    ]
+    return pl.concat(parts)
+
+
+@pytest.mark.whole
+def test_wordings_against_a_plain_paired_bootstrap() -> None:
+    items, rng = worded(), np.random.default_rng(1)
+    found = result(items).summary.filter(measure=WORDINGS)
+    assert found["variant"].to_list() == ["said − thinks", "said − holds", "thinks − holds"]
+    kinds = ("calibration", "statement")
+    own = {key: [sides(part, kind) for kind in kinds] for key, part in items.group_by("variant", "group")}
+    draws: dict[str, list[float]] = {name: [] for name in found["variant"]}
+    for i in range(3001):  # the first is of everything as it is
+        some, pick = (rng.integers(0, NEUTRAL, NEUTRAL), rng.integers(0, K, K)) if i else (slice(None), slice(None))
+        means = {}
+        for v in ("said", "thinks", "holds"):
+            each = []
+            for g in "fm":
+                (x, y), statements = own[v, g]
+                stars = ratings((x[some], y[some]), statements)
+                each.append(np.where(TURNED, 6 - stars, stars)[pick].mean())
+            means[v] = np.mean(each)
+        for name in draws:
+            first, second = name.split(" − ")
+            draws[name].append(float(means[first] - means[second]))
+    for row in found.iter_rows(named=True):
+        value, *others = draws[row["variant"]]
+        low, high = expanded(np.array(others), K)
+        assert (row["n"], row["value"]) == (K, pytest.approx(value))
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low))
+        assert (row["p"] < 1 - LEVEL) == (not row["low"] <= 0 <= row["high"])
+    raw = found["p"].to_list()
+    holm = [min(1, max(q * sum(r >= q for r in raw) for q in raw if q <= p)) for p in raw]
+    assert found["p_holm"].to_list() == pytest.approx(holm) and set(found["tests"]) == {3}
+
+
+def test_one_wording_is_held_against_none() -> None:
+    one = result(worded(("said",)))
+    assert not (one.summary["measure"] == WORDINGS).any()
+    assert "wordings" not in {table.name for table in tables([one])}
+    assert not any("wording" in text for text in [*finding.finding([one], None), *prose.methods([one])])
+    several = result(worded())
+    (table,) = (table for table in tables([several]) if table.name == "wordings")
+    shown = {row.cells[0]: row.cells[4] for row in table.rows}
+    held = several.summary.filter(measure=WORDINGS)
+    assert {k: v.value for k, v in shown.items() if isinstance(v, Number)} == dict(
+        zip(held["variant"], held["value"], strict=True)
+    )
+    assert any("one wording minus another" in text for text in finding.finding([several], None))
+
+
+def test_equal_wordings_differ_by_nothing() -> None:
+    """Whatever the calibration is: it is resampled alike."""
+    one = worded(("said",))
+    twice = pl.concat([one, one.with_columns(variant=pl.lit("thinks"))])
+    found = result(twice, resamples=300).summary.filter(measure=WORDINGS)
+    assert found.select("value", "low", "high", "p").rows() == [(0, 0, 0, 1)]
+
+
+# Groups of people ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("weighted", [False, True])
+def test_distances_from_groups_against_a_plain_bootstrap(weighted: bool) -> None:
+    """Statements, respondents of either group with their weights, and neutral ones, one resample after another."""
+    items, survey, rng = cell("p", "main", leaning(4), 4), asked(weighted), np.random.default_rng(2)
+    table = survey.answers.select(IDS).to_numpy()
+    weights = np.ones(len(table)) if survey.weights is None else np.array(survey.weights)
+    groups = {name: np.array([p == name for p in survey.people or ()]) for name in ("women", "men")}
+    draws: dict[str, list[float]] = {name: [] for name in ("women", "men", "women − men")}
+    (x, y), statements = sides(items, "calibration"), sides(items, "statement")
+    for i in range(3001):
+        some, pick = (rng.integers(0, NEUTRAL, NEUTRAL), rng.integers(0, K, K)) if i else (slice(None), slice(None))
+        stars = ratings((x[some], y[some]), statements)
+        far = {}
+        for name, inside in groups.items():
+            rows = np.flatnonzero(inside)
+            rows = rng.choice(rows, len(rows)) if i else rows
+            far[name] = np.abs(stars - weighted_means(table[rows], weights[rows]))[pick].mean()
+            draws[name].append(float(far[name]))
+        draws["women − men"].append(float(far["women"] - far["men"]))
+    found = result(items, survey).summary
+    for name, (value, *others) in draws.items():
+        (row,) = found.filter(measure=NEARER if "−" in name else DISTANCE, item=name).to_dicts()
+        low, high = expanded(np.array(others), K)
+        assert row["value"] == pytest.approx(value)
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low)), name
+        assert ("weighted respondents" in row["how"]) == weighted
+    (row,) = found.filter(measure=NEARER).to_dicts()
+    beyond = min(np.mean(np.array(draws["women − men"]) > 0), np.mean(np.array(draws["women − men"]) < 0))
+    t = math.sqrt((K - 1) / K) * stats.norm.ppf(max(float(beyond), 1 / 3000))
+    assert row["p"] == pytest.approx(2 * stats.t.cdf(t, K - 1), abs=0.05)
+    assert (row["n"], row["tests"], row["p_holm"]) == (K, 1, row["p"])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_mean_of_a_group_and_the_difference_from_it(weighted: bool) -> None:
+    items, survey = cell("p", "main", leaning(4), 4), asked(weighted)
+    found = result(items, survey, resamples=300).summary
+    table = survey.answers.select(IDS).to_numpy()
+    table = np.where(TURNED, 6 - table, table)
+    stars = ratings(sides(items, "calibration"), sides(items, "statement"))
+    rating = np.where(TURNED, 6 - stars, stars).mean()
+    for name in ("women", "men"):
+        inside = np.array([p == name for p in survey.people or ()]) & ~np.isnan(table).any(axis=1)
+        weights = np.array(survey.weights)[inside] if survey.weights else np.ones(int(inside.sum()))
+        mean = DescrStatsW(table[inside].mean(axis=1), weights).mean
+        (own,) = found.filter(measure=GROUP_MEAN, item=name).to_dicts()
+        (gap,) = found.filter(measure=FROM_GROUP, item=name).to_dicts()
+        assert (own["value"], own["n"]) == (pytest.approx(mean), inside.sum())
+        assert f"sex {name[0] if name == 'men' else 'f'}" in own["how"]
+        assert gap["value"] == pytest.approx(rating - mean) and gap["low"] < gap["value"] < gap["high"]
+        worth = found.filter(measure=GROUP_WORTH, item=name)["value"].to_list()
+        assert worth == ([pytest.approx(weights.sum() ** 2 / (weights**2).sum())] if weighted else [])
+
+
+def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
+    survey = asked(gap=0.0, sizes=(60, 60))
+    twice = survey.answers.head(60)
+    same = asked(gap=0.0, sizes=(60, 60))
+    alike = Survey(**{**{f: getattr(same, f) for f in Survey.__slots__}, "answers": pl.concat([twice, twice])})
+    items = cell("p", "main", leaning(4), 4)
+    (row,) = result(items, alike, resamples=500).summary.filter(measure=NEARER).to_dicts()
+    assert row["value"] == 0 and row["low"] < 0 < row["high"] and row["p"] > 0.5  # respondents are drawn apart
+    high = cell("p", "main", np.where(TURNED, 1.5, 1.5) + leaning(4) / 8, 4)
+    (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
+    assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
+    texts = finding.finding([result(high, asked(gap=2.0), resamples=500)], None)
+    assert any("distance from one group of people minus that from another, v, women − men: −" in t for t in texts)
+
+
+def test_groups_of_the_templates_stand_for_groups_of_people() -> None:
+    """Unless others are named; and one group is held against no other."""
+    frame = asked().answers
+    fields = {"sha256": "0" * 64, "files": (), "read": len(frame), "kept": len(frame), "synthetic": False, "absent": ()}
+    named = frame.with_columns(pl.Series("", ["f"] * 70 + ["m"] * 40))
+    items = pl.concat([cell("f", "main", leaning(1), 1), cell("m", "main", leaning(2), 2)])
+    found = result(items, Survey("s", named, **fields), resamples=300).summary.filter(measure=NEARER)  # type: ignore[arg-type]
+    assert found.select("group", "item").rows() == [("f", "f − m"), ("m", "f − m")]
+    assert set(found["tests"]) == {2}
+    one = Survey("s", frame, **fields)  # type: ignore[arg-type]
+    assert not result(items, one, resamples=300).summary["measure"].is_in([NEARER, DISTANCE, GROUP_MEAN]).any()
+
+
+def test_statements_that_a_group_was_not_asked_are_left_out_and_told() -> None:
+    survey = asked()
+    men = pl.Series([p == "men" for p in survey.people or ()])
+    answers = survey.answers.with_columns(s3=pl.when(men).then(None).otherwise(pl.col("s3")))
+    fields = {name: getattr(survey, name) for name in Survey.__slots__}
+    found = result(cell("p", "main", leaning(4), 4), Survey(**{**fields, "answers": answers}), resamples=300).summary
+    (row,) = found.filter(measure=NEARER).to_dicts()
+    assert row["n"] == K - 1 and "over the 6 of 7 statements that each group answered" in row["note"]
+    sizes = found.filter(measure=DISTANCE)["n"].to_list()
+    assert sizes == [K, K - 1]
+
+
+# Weights ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.whole
+def test_weighted_representativeness_against_a_plain_bootstrap() -> None:
+    items, survey, rng = cell("p", "main", leaning(4), 4), asked(weights=True, sizes=(60, 30)), np.random.default_rng(3)
+    table, weights = survey.answers.select(IDS).to_numpy(), np.array(survey.weights)
+    x, y = sides(items, "calibration")
+    n = len(table)
+    single: list[list[float]] = [[] for _ in IDS]
+    mean: list[float] = []
+    whole = np.where(TURNED, 6 - table, table)
+    complete = ~np.isnan(whole).any(axis=1)
+
+    def side(at: float, answers: Array, w: Array) -> float:
+        known = ~np.isnan(answers)
+        return float((w * (answers < at))[known].sum() - (w * (answers > at))[known].sum()) / float(w[known].sum())
+
+    for _ in range(3000):
+        some, pick = rng.integers(0, NEUTRAL, NEUTRAL), rng.integers(0, K, K)
+        stars = ratings((x[some], y[some]), sides(items, "statement"))
+        rows = rng.integers(0, n, n)
+        for i, numbers in enumerate(single):
+            numbers.append(side(stars[i], table[rows, i], weights[rows]))
+        rows = rng.choice(np.flatnonzero(complete), int(complete.sum()))
+        towards = np.where(TURNED, 6 - stars, stars)
+        mean.append(side(towards[pick].mean(), whole[rows][:, pick].mean(axis=1), weights[rows]))
+    found = result(items, survey).summary.filter(measure="representativeness", dimension="v")
+    stars = ratings((x, y), sides(items, "statement"))
+    for row in found.iter_rows(named=True):
+        at = IDS.index(row["item"]) if row["item"] else None
+        low, high = expanded(np.array(mean), K) if at is None else np.quantile(single[at], [0.05, 0.95])
+        near = 0 if low <= 0 <= high else min(abs(low), abs(high))
+        low, high = max(0, 1 - max(abs(low), abs(high))), 1 - near
+        assert (row["low"], row["high"]) == pytest.approx((low, high), abs=0.12 * (high - low) + 0.01), row["item"]
+        if at is not None:
+            known = ~np.isnan(table[:, at])
+            shares = [
+                np.average(s[known], weights=weights[known])
+                for s in (table[:, at] < stars[at], table[:, at] > stars[at])
+            ]
+            assert row["value"] == pytest.approx(2 * min(shares))
+
+
+def test_the_surveys_own_numbers_are_weighted() -> None:
+    survey = asked(weights=True)
+    found = result(cell("p", "main", leaning(4), 4), survey, resamples=300)
+    table = survey.answers.select(IDS).to_numpy()
+    scores = np.where(TURNED, 6 - table, table).mean(axis=1)
+    whole = ~np.isnan(scores)
+    weights = np.array(survey.weights)[whole]
+    worth = weights.sum() ** 2 / (weights**2).sum()
+    other = DescrStatsW(scores[whole], weights, ddof=float((weights**2).sum() / weights.sum()))
+    numbers = {row["measure"]: row for row in found.summary.filter(group="p", dimension="v", item="").to_dicts()}
+    assert numbers["survey mean"]["value"] == pytest.approx(other.mean)
+    assert numbers["survey sd"]["value"] == pytest.approx(other.std)
+    half = numbers["survey mean"]["high"] - numbers["survey mean"]["value"]
+    n = whole.sum()
+    error = math.sqrt(n / (n - 1) * (weights**2 * (scores[whole] - other.mean) ** 2).sum()) / weights.sum()
+    assert half == pytest.approx(stats.t.ppf((1 + LEVEL) / 2, worth - 1) * error)
+    assert numbers["effective number of respondents (Kish)"]["value"] == pytest.approx(worth)
+    assert numbers["design effect of the weights (Kish)"]["value"] == pytest.approx(n / worth)
+    assert "weighted by w" in numbers["survey mean"]["how"]
+    quantiles = found.summary.filter(measure="survey quantile")
+    shares = [float(item.rstrip("%")) / 100 for item in quantiles["item"]]
+    assert quantiles["value"].to_list() == pytest.approx(other.quantile(shares, return_pandas=False).tolist())
+    names = {table.name: table for table in tables([found])}
+    shown = names["survey"]
+    at = [shown.columns.index(name) for name in ("respondents", "effective n", "design effect")]
+    cells = [shown.rows[0].cells[i] for i in at]
+    assert cells[0] == n and [c.value for c in cells[1:] if isinstance(c, Number)] == pytest.approx([worth, n / worth])
+    assert "effective n" in names["beside-survey"].columns and "effective n" in names["from-groups"].columns
+    assert any("kish1965" in text for text in prose.methods([found]))
+    plain = tables([result(cell("p", "main", leaning(4), 4), asked(), resamples=300)])
+    assert not any("effective n" in table.columns for table in plain)
+
+
+def test_the_ranks_are_those_of_weighted_means() -> None:
+    survey, items = asked(weights=True), cell("p", "main", leaning(4), 4)
+    people = weighted_means(survey.answers.select(IDS).to_numpy(), np.array(survey.weights))
+    stars = ratings(sides(items, "calibration"), sides(items, "statement"))
+    found = result(items, survey, resamples=300).summary.filter(measure="rank correlation with the survey's means")
+    assert found["value"].item() == pytest.approx(stats.spearmanr(stars, people).statistic)
+
+
+# Files --------------------------------------------------------------------------------------------------------
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Write:
+    def survey(rows: str, **about: object) -> Path:
+        (tmp_path / "a.csv").write_text(rows, "utf-8")
+        (tmp_path / "s.yaml").write_text(json.dumps({"file": "a.csv", **about}), "utf-8")
+        return tmp_path / "s.yaml"
+
+    return survey
+
+
+ROWS = "b1,b2,wgt,sex,country\n1,2,0.5,f,DE\n5,4,2,m,FR\n3,3,1.5,f,FR\n2,2,0,m,DE\n4,1,1,x,DE\n"
+
+
+def test_weights_and_groups_of_people_are_read(write: Write) -> None:
+    people = {"column": "country", "levels": {"French": "FR", "Germans": "DE"}}
+    groups = {"column": "sex", "levels": {"feminine": "f", "masculine": "m"}}
+    found = read_survey(write(ROWS, weights="wgt", people=people, groups=groups), ["b1", "b2"])
+    assert (found.weights, found.weighted_by, found.kept) == ((0.5, 2.0, 1.5), "wgt", 3)
+    assert found.people == ("Germans", "French", "French")
+    assert {name: inside.tolist() for name, inside in found.sides().items()} == {
+        "French": [False, True, True],
+        "Germans": [True, False, False],
+    }
+    weights = found.weights_of("feminine")
+    assert weights is not None and weights.tolist() == [0.5, 1.5]
+    told = "left out for the weight 0 in wgt: 1 respondent (line 5)"
+    assert told in found.cautions and found.left_out == "1 have sex x, 1 has the weight 0"
+    assert "sex f; weighted by wgt" in found.source("feminine") and "country FR" in found.source("French")
+    assert not any("weights are not used" in caution for caution in found.cautions)
+    again = read_survey(write(ROWS, groups=groups), ["b1", "b2"])
+    assert again.weights is None and list(again.sides()) == ["feminine", "masculine"]
+    assert any("weights are not used: column wgt looks" in caution for caution in again.cautions)
+
+
+@pytest.mark.parametrize(
+    ("cell_text", "said"),
+    [
+        ("", "a respondent has no weight"),
+        ("-1", "got '-1'"),
+        ("NA", "got 'NA'"),
+        ("inf", "got 'inf'"),
+        ("nan", "got 'nan'"),
+    ],
+)
+def test_weights_that_are_none_are_refused_with_their_rows(write: Write, cell_text: str, said: str) -> None:
+    rows = ROWS.replace("5,4,2,m", f"5,4,{cell_text},m").replace("4,1,1,x", "4,1,-3,x")
+    with pytest.raises(DataError, match=rf"a\.csv, line 3, field 'wgt': .*{said}") as error:
+        read_survey(write(rows, weights="wgt"), ["b1", "b2"])
+    assert any("line 6" in note for note in error.value.__notes__)
+    # Whom the filter leaves out needs no weight.
+    kept = read_survey(write(rows, weights="wgt", filter={"sex": "f"}), ["b1", "b2"])
+    assert kept.weights == (0.5, 1.5)
+
+
+def test_what_else_is_refused(write: Write) -> None:
+    cases: list[tuple[dict[str, object], str]] = [
+        ({"weights": "wgth"}, "there is no column 'wgth'.*wgt"),
+        ({"weights": "b1"}, "the column 'b1' is that of a statement"),
+        ({"people": {"column": "land", "levels": {"a": 1}}}, "there is no column 'land'"),
+        (
+            {"people": {"column": "sex", "levels": {"women": "f", "other": "d"}}},
+            "no respondent belongs to group 'other'",
+        ),
+    ]
+    for about, said in cases:
+        with pytest.raises(DataError, match=said):
+            read_survey(write(ROWS, **about), ["b1", "b2"])
+
+
+def test_another_column_of_weights_is_told(write: Write) -> None:
+    rows = ROWS.replace("country", "dweight").replace("DE", "1").replace("FR", "2")
+    found = read_survey(write(rows, weights="wgt"), ["b1", "b2"])
+    assert "respondents are weighted by wgt alone: column dweight looks like survey weights too" in found.cautions
+
+
+def test_weights_from_python() -> None:
+    frame = pl.DataFrame({"b1": [1, 5, 3], "b2": [2, 4, 3], "w": [1.0, 2.0, 0.5]})
+    assert read_survey({"file": frame, "weights": "w"}, ["b1", "b2"]).weights == (1.0, 2.0, 0.5)
+    assert pc.read_survey({"file": frame}, ["b1", "b2"]).weights is None
