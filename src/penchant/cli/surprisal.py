@@ -35,6 +35,7 @@ from penchant.reading import exists, require_file
 if TYPE_CHECKING:
     import polars as pl
 
+    from penchant.engine.scorer import Scorer
     from penchant.engine.words import WordScore
 
 Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
@@ -42,35 +43,42 @@ Named: TypeAlias = tuple[object, str, list[tuple[int, int]], str]
 PARTS = ("lines", "paragraphs", "file")
 
 
+TextArgument = Annotated[
+    str, typer.Argument(metavar="[TEXT|FILE|-]", help="A text, or a file of texts; - is standard input.")
+]
+TextsOption = Annotated[
+    str,
+    typer.Option(
+        "--texts",
+        help="What a text is in FILE: each of its lines, its paragraphs (between blank lines; the lines of one are "
+        "sentences in context), or the whole file.",
+    ),
+]
+WordsOption = Annotated[
+    str | None,
+    typer.Option("--words", metavar="NAME", help="With --column: a column of the words, parted by spaces."),
+]
+IdOption = Annotated[
+    str | None, typer.Option("--id", metavar="NAME", help="With --column: a column that names the texts.")
+]
+MethodOption = Annotated[
+    str | None, typer.Option("--method", help="lp (causal models); pll or pll-word-l2r (masked models).")
+]
+StrideOption = Annotated[
+    int | None, typer.Option("--stride", min=1, help="Tokens between windows on texts longer than the model takes.")
+]
+
+
 def surprisal(
     model: ModelOption,
-    text: Annotated[
-        str,
-        typer.Argument(metavar="[TEXT|FILE|-]", help="A text, or a file of texts; - is standard input."),
-    ] = "-",
-    texts: Annotated[
-        str,
-        typer.Option(
-            "--texts",
-            help="What a text is in FILE: each of its lines, its paragraphs (between blank lines; the lines of one are "
-            "sentences in context), or the whole file.",
-        ),
-    ] = "lines",
+    text: TextArgument = "-",
+    texts: TextsOption = "lines",
     column: ColumnOption = None,
-    words: Annotated[
-        str | None,
-        typer.Option("--words", metavar="NAME", help="With --column: a column of the words, parted by spaces."),
-    ] = None,
-    id: Annotated[
-        str | None, typer.Option("--id", metavar="NAME", help="With --column: a column that names the texts.")
-    ] = None,
-    method: Annotated[
-        str | None, typer.Option("--method", help="lp (causal models); pll or pll-word-l2r (masked models).")
-    ] = None,
+    words: WordsOption = None,
+    id: IdOption = None,
+    method: MethodOption = None,
     bits: Annotated[bool, typer.Option("--bits", help="In bits rather than nats.")] = False,
-    stride: Annotated[
-        int | None, typer.Option("--stride", min=1, help="Tokens between windows on texts longer than the model takes.")
-    ] = None,
+    stride: StrideOption = None,
     format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
@@ -91,21 +99,35 @@ def surprisal(
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     from penchant.engine.scorer import Scorer
 
-    total = Scorer(lm).checked((text, spans, place) for _, text, spans, place in source()) if text != "-" else 0
-    unread = Unread()
+    total = Scorer(lm).checked(_asked(source())) if text != "-" else 0
     with bars() as bar:
         advance = bar(lm.name)
-        scorer = Scorer(
-            lm, cache=cache_path(cache), batch_tokens=batch_tokens, progress=lambda done: advance(done, total)
-        )
-        asked, kept = tee(source())
-        scores = scorer.surprisals(((text, spans, place) for _, text, spans, place in asked), method, stride)
-        named = ((name, text) for name, text, _, _ in kept)
-        with to_stdout():
-            WRITERS[format](named, unread.counted(scores), bits)
+        progress = lambda done: advance(done, total)  # noqa: E731
+        scorer = Scorer(lm, cache=cache_path(cache), batch_tokens=batch_tokens, progress=progress)
+        _write(scorer, source, method, stride, format, bits)
+    scorer.close()
+
+
+def _write(
+    scorer: Scorer,
+    source: Callable[[], Iterator[Named]],
+    method: str | None,
+    stride: int | None,
+    format: str,
+    bits: bool,
+) -> None:
+    """Write the words of all texts, then say how they were read."""
+    unread = Unread()
+    asked, kept = tee(source())
+    scores = scorer.surprisals(_asked(asked), method, stride)
+    with to_stdout():
+        WRITERS[format](((name, text) for name, text, _, _ in kept), unread.counted(scores), bits)
     for note in (*scorer.notes(), *unread.told(), _how(scorer, bits)):
         say(f"note: {note}")
-    scorer.close()
+
+
+def _asked(texts: Iterable[Named]) -> Iterator[tuple[str, list[tuple[int, int]], str]]:
+    return ((text, spans, place) for _, text, spans, place in texts)
 
 
 class Unread:
@@ -130,10 +152,7 @@ class Unread:
             )
 
 
-def _how(scorer: object, bits: bool) -> str:
-    from penchant.engine.scorer import Scorer
-
-    assert isinstance(scorer, Scorer)
+def _how(scorer: Scorer, bits: bool) -> str:
     unit = "bits" if bits else "nats"
     if scorer.corrected:
         return f"surprisal in {unit}, corrected where words begin (Pimentel & Meister 2024)"
