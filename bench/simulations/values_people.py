@@ -69,7 +69,8 @@ def _wordings(statements: int, shifts: tuple[float, float], rng: np.random.Gener
 def _group_means(rng: np.random.Generator, statements: int, shift: float) -> Array:
     """People's mean answers to statements in two groups, which correlate by .6, the second higher by a shift."""
     shared = rng.normal(0, 0.5, (statements, 1))
-    return MIDDLE + 0.6**0.5 * shared + 0.4**0.5 * rng.normal(0, 0.5, (statements, 2)) + np.array([0, shift])
+    means: Array = MIDDLE + 0.6**0.5 * shared + 0.4**0.5 * rng.normal(0, 0.5, (statements, 2)) + np.array([0, shift])
+    return means
 
 
 @cache
