@@ -194,22 +194,17 @@ def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterato
         (AGAINST_0, found.slope, drawn.slope, left.slope, 0.0),
         (EXACT, found.exact, drawn.exact, left.exact, 1.0),
         (RELIABILITY, found.reliability, drawn.reliability, left.reliability, None),
+        (CORRELATION, found.correlation, drawn.correlation, left.correlation, 0.0),
     )
     for measure, value, draws, without, against in parts:
         bare = Estimate(measure, float(value[0]), n, level=settings.level, by=by)
-        yield with_draws(bare, draws, jackknife_error(without), n, how, against)
-    yield _correlation(words, by, settings)
+        drawn_from = with_draws(bare, draws, jackknife_error(without), n, how, against)
+        yield _within_one(drawn_from) if measure == CORRELATION else drawn_from
 
 
-def _correlation(words: Points, by: dict[str, str], settings: Amplification) -> Estimate:
-    """Pearson's r of m and c, its interval and its test of 0."""
-    if not (np.ptp(words.x) and np.ptp(words.y)):
-        return Estimate(CORRELATION, math.nan, len(words), level=settings.level, note="m or c does not vary", by=by)
-    r = scipy.stats.pearsonr(words.x, words.y)
-    low, high = map(float, r.confidence_interval(settings.level))
-    p, test = float(r.pvalue), "Pearson's r, two-sided"
-    value, n = float(r.statistic), len(words)
-    return Estimate(CORRELATION, value, n, low, high, settings.level, "Fisher z", p=p, test=test, by=by)
+def _within_one(estimate: Estimate) -> Estimate:
+    """A correlation whose interval ends at −1 and 1."""
+    return replace(estimate, low=max(estimate.low, -1.0), high=min(estimate.high, 1.0))
 
 
 def with_draws(estimate: Estimate, draws: Array, error: float, n: int, how: str, against: float | None) -> Estimate:
