@@ -23,6 +23,7 @@ from .instruments.base import Instrument as Instrument
 from .instruments.base import Measured as Measured
 from .instruments.base import Probe as Probe
 from .instruments.base import Run as Run
+from .instruments.bec_pro.probe import BecPro as BecPro
 from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze
 from .instruments.minimal_pairs.audit import audit as audit
