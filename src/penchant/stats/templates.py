@@ -12,7 +12,7 @@ from penchant.stats.inputs import Array
 from penchant.stats.spread import FEW, HOW, spread_interval
 
 SD = "sd over templates"
-SHARE = "share of variance: template"
+SHARE = "share of variance between templates"
 """Of the sum of squares of templates by what else they are crossed with, as for value statements."""
 
 

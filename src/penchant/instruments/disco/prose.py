@@ -42,8 +42,8 @@ def methods(results: Sequence[Result]) -> list[str]:
         f"Data: {literal(signature['data'])}: {items['template'].n_unique()} templates, {words}, after DisCo "
         f"[@webster2020]. The {signature['k']} most probable entries of the vocabulary for the blank are the fills of "
         "a person. Of every fill of a template χ² asks whether both groups have it at the same rate; the level of .05 "
-        "is divided by the number of fills of the template (Bonferroni). The measure is the number of fills that differ, "
-        "averaged over templates.",
+        "is divided by the number of fills of the template (Bonferroni). The measure is the number of fills that "
+        "differ, averaged over templates.",
         "The words for persons are a sample in the test of the mean, which exchanges their genders and lets each keep "
         "its fills; the templates are a sample in its interval. Where fewer than 5 persons are expected to have a "
         "fill, χ² is rough: the exact test beside each, and the mean by it, do not need large counts.",
