@@ -41,15 +41,16 @@ def figures(results: Sequence[Result]) -> list[Figure]:
 
 def _templates(results: Sequence[Result]) -> alt.LayerChart:
     rows = [
-        {"template": row["template"], "model": model, "fills": row["value"]}
+        {"template": row["template"], "model": model, "fills": row["value"], "none": 0}
         for model, result in zip(models(results), results, strict=True)
         for row in result.summary.filter(measure=OF_TEMPLATE).iter_rows(named=True)
     ]
+    order = list(dict.fromkeys(row["template"] for row in rows))
     names = models(results)
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names)
     base = alt.Chart(alt.InlineData(rows)).encode(
-        y=alt.Y("template:N", sort=list(dict.fromkeys(r["template"] for r in rows)), title=None),
+        y=alt.Y("template:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset("model:N", sort=names),
         color=alt.Color("model:N", sort=names, scale=colours),
         x=alt.X("fills:Q", title="fills that differ", axis=alt.Axis(tickMinStep=1)),
@@ -57,7 +58,7 @@ def _templates(results: Sequence[Result]) -> alt.LayerChart:
     point = base.mark_point(filled=True, size=60, opacity=1).encode(
         shape=alt.Shape("model:N", sort=names, scale=shapes), tooltip=["template:N", "model:N", "fills:Q"]
     )
-    stem = base.mark_rule(strokeWidth=1, aria=False).encode(x=alt.datum(0), x2="fills:Q")
+    stem = base.mark_rule(strokeWidth=1, aria=False).encode(x="none:Q", x2="fills:Q")
     return alt.layer(stem, point).properties(width=300, height=alt.Step(14))
 
 
