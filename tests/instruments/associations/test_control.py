@@ -117,3 +117,16 @@ def test_intervals_hold_a_difference_of_0() -> None:
         assert (found.p < 0.05) == (not found.low <= 0 <= found.high) or found.p == pytest.approx(0.05, abs=0.02)
         held += found.low <= 0 <= found.high
     assert held / sets >= 0.89  # .95, less three standard errors of so few data sets
+
+
+def test_an_interval_ends_at_the_largest_difference() -> None:
+    """d of 3 + 3 words is at most 1.83, so that two of them are at most 3.65 apart."""
+    rng = np.random.default_rng(0)
+    lists = words("x", 3), words("y", 3), words("a", 3), words("b", 3)
+    side = np.where(np.arange(6) < 3, 1.0, -1.0)
+    lean = placed("one", 2 * np.outer(side, side) + rng.normal(size=(6, 6)), lists)
+    other = tuple(words(f"o{k}", 3) for k in range(4))
+    turned = placed("two", -2 * np.outer(side, side) + rng.normal(size=(6, 6)), other)  # type: ignore[arg-type]
+    (found,) = beyond_controls([lean, turned], {"one": "two"}, settings())
+    assert found.value > 3 and found.high == pytest.approx(2 * 5**0.5 / 6**0.5 * 2)
+    assert "largest difference there is" in found.note

@@ -13,7 +13,7 @@ from penchant.instruments.associations.estimates import Cell
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.inputs import Array
-from penchant.stats.sampled_effects import Sides, contrasts, counted_effects, effects
+from penchant.stats.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.probe import Association
@@ -101,4 +101,11 @@ def _difference(bare: Estimate, one: Placed, control: Placed, settings: Associat
     shared = len({tuple(sorted(words)) for words in one.lists} & {tuple(sorted(words)) for words in control.lists})
     note = f"control: {name}, with {shared} of four lists in common"
     low, high = 2 * gap - above, 2 * gap - below
+    most = sum(largest_effect(each.cell.rows, ddof=settings.ddof) for each in (one, control))
+    if low < -most or high > most:
+        low, high, note = (
+            max(low, -most),
+            min(high, most),
+            f"{note}; the interval ends at the largest difference there is",
+        )
     return replace(bare, value=gap, low=low, high=high, how=how, p=p, test=test, note=note)
