@@ -24,8 +24,10 @@ from .instruments.base import Instrument as Instrument
 from .instruments.base import Measured as Measured
 from .instruments.base import Probe as Probe
 from .instruments.base import Run as Run
+from .instruments.bec_pro.probe import BecPro as BecPro
 from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze
+from .instruments.disco.probe import Disco as Disco
 from .instruments.minimal_pairs.audit import audit as audit
 from .instruments.minimal_pairs.data import read_pairs as read_pairs
 from .instruments.minimal_pairs.fair import FairPairs as FairPairs

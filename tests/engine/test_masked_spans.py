@@ -366,3 +366,16 @@ def test_neither_the_window_nor_the_order_makes_an_input_run_twice(zoo: Zoo, tmp
     assert (scorer.counts.reads, scorer.counts.forward, scorer.counts.cached) == (2400, distinct, distinct)
     for score, expected in zip(again, plain, strict=True):
         np.testing.assert_allclose(score.token_logprobs, expected.token_logprobs, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("name", ["bert", "roberta", "albert"])
+def test_mask_tokens_in_a_text_stay_where_gaps_are_allowed(zoo: Zoo, name: str) -> None:
+    lm = pc.load(zoo(name))
+    assert isinstance(lm, pc.LanguageModel)
+    scorer = Scorer(lm)
+    model, tokenizer = brute.load(zoo(name))
+    text = f"The nurse saw the {tokenizer.mask_token} dog."
+    (found,) = scorer.masked([(text, (4, 9), (), "here")], gaps=True)
+    assert found.score == pytest.approx(brute.span_logprob(model, tokenizer, text, (4, 9)), abs=2e-4)
+    with pytest.raises(DataError, match="the special token"):
+        list(scorer.masked([(text, (4, 9), (), "here")]))

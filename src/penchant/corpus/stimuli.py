@@ -85,7 +85,8 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Category:
-    """Targets X and Y, attributes A and B. `target` tells which of these fill the {target} slot of the contexts."""
+    """Targets X and Y, attributes A and B. `target` tells which of these fill the {target} slot of the contexts;
+    `control` names the category whose effect size is taken off, if there is one."""
 
     id: str
     label: str
@@ -98,6 +99,7 @@ class Category:
     paired: bool = False
     measures: tuple[str, ...] = MEASURES
     place: str = ""
+    control: str = ""
 
     def lists(self) -> tuple[WordList, WordList, WordList, WordList]:
         """X, Y, A, B."""
@@ -292,7 +294,14 @@ def _category(
         raise DataError(f"paired lists must have equally many words, but {counts}", where=f"{place}.paired")
     sentences = tuple(Context(context.structure, context.text) for context in contexts)
     measures = tuple(measure for measure in MEASURES if measure in entry.measures)
-    return Category(id_, entry.label or id_, x, y, a, b, sentences, entry.target, entry.paired, measures, place)
+    control = entry.control or ""
+    if control:
+        other = _look_up("category", control, document.categories, f"{place}.control")
+        if other is entry or other.control:
+            told = "is no control of itself" if other is entry else "has a control of its own"
+            raise DataError(f"category '{control}' {told}", where=f"{place}.control", hint="name another category")
+    label = entry.label or id_
+    return Category(id_, label, x, y, a, b, sentences, entry.target, entry.paired, measures, place, control)
 
 
 def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -> dict[str, tuple[str, ...]]:

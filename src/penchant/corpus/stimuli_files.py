@@ -98,6 +98,9 @@ class CategoryEntry(_Strict):
     ] = False
     measures: Annotated[list[Measure], Field(min_length=1)] = list(get_args(Measure))
     """The instruments that read the category; default: all."""
+    control: Text | None = None
+    """Another category of the set, without a bias that matters, whose effect size is taken off (weat, seat,
+    logprob-bias)."""
 
 
 class SuffixesEntry(_Strict):

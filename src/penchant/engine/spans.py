@@ -43,20 +43,22 @@ class SpanScorer(Asker):
         places: Iterable[tuple[str, Span, tuple[Span, ...], str]],
         *,
         pieces: Literal["all", "first"] = "all",
+        gaps: bool = False,
     ) -> Iterator[SpanScore]:
         """Yield for each (text, span, hidden spans, place) the summed log-probability of the span's pieces, all masked
         at once. The pieces of the hidden spans are masked too, but not read (Kurita et al. 2019).
 
         Pieces are the tokens that overlap a span, so one may include part of a suffix (see `SpanScore`). With
         `pieces="first"`, as in older code, each span is replaced by one mask, which is read for the first piece of the
-        span; the others are NaN. The order of places does not matter: a call runs each distinct input once.
+        span; the others are NaN. `gaps` allows mask tokens in a text, which stay as they are. The order of places does
+        not matter: a call runs each distinct input once.
 
         Raises MethodError for a model without a mask token, DataError where a span has no token or shares one with a
         hidden span.
         """
         if pieces not in ("all", "first"):
             raise MethodError(f"unknown pieces '{pieces}'", hint=one_of(pieces, ("all", "first")))
-        return self._masked(places, one=pieces == "first", strict=False)
+        return self._masked(places, one=pieces == "first", strict=False, gaps=gaps)
 
     def _masked(
         self,
@@ -64,11 +66,12 @@ class SpanScorer(Asker):
         *,
         one: bool,
         strict: bool,
+        gaps: bool = False,
     ) -> Iterator[SpanScore]:
         self.gap_token()
         mask = mask_of(self.model)
         listed = list(places)
-        encoded = self.encode((text, where) for text, _, _, where in listed)
+        encoded = self.encode(((text, where) for text, _, _, where in listed), gaps=gaps)
         asked: list[tuple[str, tuple[int, ...], bool]] = []
 
         def reads() -> Iterator[LogProbs]:

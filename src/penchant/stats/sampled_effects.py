@@ -122,6 +122,13 @@ def resampled_effects(
     return means
 
 
+def counted_effects(table: Table, rows: Sides, columns: Sides, down: Array, across: Array, *, ddof: int = 1) -> Array:
+    """d of a table (R, C) in every resample, (B,), from how often each stimulus of its rows and of its columns was
+    drawn, (units, B)."""
+    array = np.asarray(table, dtype=np.float64)
+    return _weighted(array @ _mix(columns.weights(across), columns), rows.weights(down), rows, ddof)
+
+
 def largest_effect(rows: Sides, *, ddof: int = 1) -> float:
     """The largest possible d of these rows, reached when s is constant within each set. d is this times the correlation
     of s with set membership."""

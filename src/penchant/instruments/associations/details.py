@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.associations.combination import FIRST, FURTHER, I2, PUBLISHED, TAU
+from penchant.instruments.associations.control import BEYOND
 from penchant.instruments.associations.estimates import BY_SENTENCE, SIDES
 from penchant.instruments.associations.frames import (
     FACTORS,
@@ -22,10 +23,11 @@ from penchant.instruments.associations.frames import (
     where,
     with_factors,
 )
-from penchant.instruments.associations.logprob_estimates import ASSOCIATION, SCORES, difference
+from penchant.instruments.associations.logprob_estimates import ASSOCIATION, OF_TEMPLATE, SCORES, difference
 from penchant.records import Result
 from penchant.report.tables import Number, P, Row, Table, estimate, models
 from penchant.stats.association import effect_size
+from penchant.stats.templates import SD, SHARE
 
 FEW = 3
 """Number of most influential stimuli listed for each category and model."""
@@ -44,6 +46,52 @@ def details(results: Sequence[Result]) -> list[Table]:
         "logprob-bias": (_scores, _attributes),
     }[probe(results)]
     return [replace(table(results), detail=True) for table in makers]
+
+
+def over_templates(results: Sequence[Result]) -> list[Table]:
+    """How far effect sizes differ between the templates of a structure, where it has several."""
+    whole = stacked(results, SD, SHARE, OF_TEMPLATE)
+    if not len(whole):
+        return []
+    keys, heads = _heads(whole, "logprob-bias")
+    rows = []
+    for key, part in whole.group_by(keys, maintain_order=True):
+        named = {row["measure"]: row for row in part.iter_rows(named=True)}
+        each = part.filter(pl.col("measure") == OF_TEMPLATE).sort("value", nulls_last=True)
+        ends = [
+            f"{row['value']:.2f} '{row['stimulus']}'" for row in (each.row(0, named=True), each.row(-1, named=True))
+        ]
+        spread, share = estimate(named[SD]), estimate(named[SHARE], ".0f", scale=100)
+        rows.append(Row((*map(str, key), len(each), spread, share, *ends), named[SD]["signature"]))
+    note = (
+        "d in every template by itself: its standard deviation over templates, the share of the variance of the "
+        "associations of attributes that lies between templates, and the templates of the least and the largest d. An "
+        "effect that one template makes is an effect of that template."
+    )
+    columns = (*heads, "templates", SD, "of variance, %", "least", "largest")
+    return [Table("over-templates", "Effect sizes over templates", columns, tuple(rows), note)]
+
+
+def beyond(results: Sequence[Result]) -> list[Table]:
+    """Effect sizes minus those of the controls, where a category names one."""
+    whole = stacked(results, BEYOND)
+    if not len(whole):
+        return []
+    keys, heads = _heads(whole, probe(results))
+    rows = tuple(
+        Row(
+            (*(row[key] for key in keys), row["n"], estimate(row, "+.2f"), P(row["p"]), P(row["p_holm"])),
+            row["signature"],
+        )
+        for row in whole.iter_rows(named=True)
+    )
+    note = (
+        "d of a category minus d of its control, in which nobody expects the bias: what is left is not the way that "
+        "this model tells any two such lists apart. Lists that both have are resampled together. Holm's adjustment is "
+        f"over {families(whole, probe(results))} of a model that have a control."
+    )
+    columns = (*heads, "n", "d − control", "p", "p (Holm)")
+    return [Table("beyond-control", "Effect sizes minus those of the control", columns, rows, note)]
 
 
 def _grouped(frame: pl.DataFrame, keys: Sequence[str]) -> Grouped:

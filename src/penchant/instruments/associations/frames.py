@@ -61,6 +61,8 @@ def stacked(results: Sequence[Result], *measures: str) -> pl.DataFrame:
 def ordered(frames: Iterable[tuple[str, pl.DataFrame]]) -> pl.DataFrame:
     """Tables stacked, sorted by category and then in their own order. A label equal to its category becomes empty."""
     whole = pl.concat([with_factors(frame).with_columns(pl.lit(who).alias("who")) for who, frame in frames])
+    if not len(whole):
+        return whole
     labels = {c: label for c, label in whole.select("category", "label").iter_rows() if label and label != c}
     rank = {category: i for i, category in enumerate(levels(whole, "category"))}
     return whole.with_columns(

@@ -12,11 +12,13 @@ import polars as pl
 
 from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
+from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, effect, together, towards
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import Sides, resampled_contrasts
+from penchant.stats.sampled_effects import Sides, contrasts, effects, resampled_contrasts
+from penchant.stats.templates import sd_over_templates, share_of_templates
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.probe import Association
@@ -25,6 +27,7 @@ EVERY = "all"
 """The context that stands for all structures."""
 SCORES = ("fill", "prior", "corrected")
 ASSOCIATION = "association"
+OF_TEMPLATE = "effect size in one template"
 
 
 def difference(score: str) -> str:
@@ -40,6 +43,7 @@ def bias_estimates(
 ) -> list[Estimate]:
     """All estimates from scored sentences; needs no model."""
     rows: list[Estimate] = []
+    placed: list[Placed] = []
     for category in categories:
         inside, present = items.filter(pl.col("category") == category.id), stimuli[category.id]
         if not all(present.sets):
@@ -47,9 +51,44 @@ def bias_estimates(
             continue
         for cells, words in contexts(inside):
             rows.append(effect(cells["corrected"], settings, note=present.note))
+            placed += [] if present.note else [Placed(cells["corrected"], _lists(inside))]
+            rows += _over_templates(inside, cells["corrected"], settings)
             rows += _differences(cells, words, settings)
             rows += _associations(cells["corrected"], words, settings)
+    controls = {category.id: category.control for category in categories if category.control}
+    rows += with_holm(beyond_controls(placed, controls, settings), together(BEYOND))
     return with_holm(rows, together(EFFECT))
+
+
+def _lists(items: pl.DataFrame) -> tuple[list[str], list[str], list[str], list[str]]:
+    """The words of the two sets of attributes and of the two of targets."""
+    first, second, third, fourth = (
+        items.filter(pl.col(f"{slot}_side") == side)[slot].unique(maintain_order=True).to_list()
+        for slot in ("attribute", "target")
+        for side in items[f"{slot}_side"].unique(maintain_order=True)
+    )
+    return first, second, third, fourth
+
+
+def _over_templates(items: pl.DataFrame, cell: Cell, settings: Association[Any]) -> Iterator[Estimate]:
+    """Where a structure has several templates: d in each of them, how far it differs between them, and the share of the
+    variance of s that lies between templates."""
+    structure = cell.by["context"]
+    part = items if structure == EVERY else items.filter(pl.col("context") == structure)
+    numbers = part.select("context", "template").unique(maintain_order=True)["template"].to_list()
+    if len(numbers) < 2:
+        return
+    shape = (len(numbers), len(cell.rows.side), len(cell.columns.side))
+    s = contrasts(part["corrected"].to_numpy().reshape(shape), cell.columns)
+    values = effects(s, cell.rows, ddof=settings.ddof)
+    n = len(set(cell.rows.unit.tolist()))
+    for template, value in zip(numbers, values.tolist(), strict=True):
+        how, note = ("", "the associations do not vary") if math.isnan(value) else ("no interval: of one template", "")
+        by = {**cell.by, "stimulus": template}
+        yield Estimate(OF_TEMPLATE, value, n, level=settings.level, how=how, note=note, by=by)
+    known = values[~np.isnan(values)]
+    yield replace(sd_over_templates(known, level=settings.level), by=cell.by)
+    yield replace(share_of_templates(s, level=settings.level), by=cell.by)
 
 
 def _missing(category: Category, stimuli: Stimuli, settings: Association[Any]) -> Iterator[Estimate]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
@@ -20,6 +20,7 @@ from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 from penchant.corpus.sampling import spread
 from penchant.corpus.stimuli import WORD, Category, StimulusSet, WordList, read_stimuli, word_rows
 from penchant.errors import DataError, MethodError
+from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import (
     EFFECT,
     SIDES,
@@ -28,6 +29,7 @@ from penchant.instruments.associations.estimates import (
     by_sentence,
     effect,
     require_distinct,
+    together,
     towards,
     without,
 )
@@ -37,6 +39,7 @@ from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.association import unit
+from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import Name, Sides
 from penchant.tables.documents import distinct
 from penchant.tables.places import listed
@@ -58,6 +61,8 @@ class Tables(Measured):
     list of stimuli is empty."""
 
     tables: tuple[tuple[Mapping[str, str], Stimuli, Filled | None], ...] = ()
+    controls: Mapping[str, str] = field(default_factory=dict)
+    """The control of each category that has one."""
 
 
 class Association(Probe[M]):
@@ -268,6 +273,21 @@ def effect_sizes(measured: Tables, settings: Association[Any], *, sentences: boo
         yield estimate
         if sentences and len(filled.down) > len(set(filled.cell.rows.unit.tolist())):
             yield by_sentence(filled.cell, estimate, settings)
+
+
+def beyond_control(measured: Tables, settings: Association[Any]) -> list[Estimate]:
+    """The effect size of every category with a control minus that of the control, with Holm's adjustment."""
+    placed = [
+        Placed(filled.cell, (stimuli.x, stimuli.y, stimuli.a, stimuli.b))
+        for _, stimuli, filled in measured.tables
+        if filled is not None and not stimuli.note
+    ]
+    return with_holm(beyond_controls(placed, measured.controls, settings), together(BEYOND))
+
+
+def controls_of(categories: Iterable[Category]) -> dict[str, str]:
+    """The control of each category that has one."""
+    return {category.id: category.control for category in categories if category.control}
 
 
 def nothing(by: Mapping[str, str], stimuli: Stimuli, settings: Association[Any]) -> Estimate:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from penchant.instruments.associations.control import BEYOND
 from penchant.instruments.associations.frames import families, headline, probe, stacked
 from penchant.records import Result, Signature
 from penchant.report.tables import literal
@@ -51,6 +52,11 @@ def methods(results: Sequence[Result]) -> list[str]:
     signature = results[0].signature
     described = {"weat": _weat, "seat": _seat, "ceat": _ceat, "logprob-bias": _logprob}[probe(results)]
     paragraphs = [*described(results), _tested(signature), _INTERVALS]
+    if any(BEYOND in result.summary["measure"] for result in results):
+        paragraphs.append(
+            "Where a category names a control, its effect size minus that of the control stands beside it. Both are "
+            "resampled at once, and a list of words that both have draws the same words in both."
+        )
     if signature["compat"] != "none":
         paragraphs.append(
             f"Parameters that the study does not set itself are those of the preset `{literal(signature['compat'])}`; "

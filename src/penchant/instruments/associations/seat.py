@@ -17,7 +17,9 @@ from penchant.instruments.associations.probe import (
     Layers,
     Sentence,
     Tables,
+    beyond_control,
     cell_of,
+    controls_of,
     effect_sizes,
     require_vectors,
     sentences_of,
@@ -82,7 +84,7 @@ class SEAT(Association[Tables]):
                 tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
         cautions = [*lost_words(stimuli_of, f"the vocabulary of {session.lm.name}"), *self._undeclared(categories)]
-        return Tables(table_items(tables, self), tuple(cautions), tuple(tables))
+        return Tables(table_items(tables, self), tuple(cautions), tuple(tables), controls_of(categories))
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
         """Its own parameters; the unit is the sentence where no words are known."""
@@ -102,7 +104,7 @@ class SEAT(Association[Tables]):
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
         """An effect size for every category and layer, and the test over sentences."""
         adjusted = with_holm(effect_sizes(measured, self, sentences=self.unit == "word"), together(EFFECT))
-        return with_holm(adjusted, together(BY_SENTENCE))
+        return [*with_holm(adjusted, together(BY_SENTENCE)), *beyond_control(measured, self)]
 
     def _read_vectors(self, session: Session, distinct: Mapping[str, Sentence]) -> dict[str, NDArray[np.float32]]:
         """The vectors, shape (layers, d), of the sentences that the model can read, by text."""

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.associations.compare import DIFFERENCE
-from penchant.instruments.associations.details import details, sets
+from penchant.instruments.associations.details import beyond, details, over_templates, sets
 from penchant.instruments.associations.frames import (
     SIGNIFICANT,
     context_name,
@@ -42,7 +42,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
         apart = f" {_APART}" if name == "ceat" else ""
         note = f"Holm's adjustment is over {families(whole, name)} of a model.{apart}"
         shown.append(replace(everything, note=note, detail=True))
-    return [table for table in (shown[0], sets(results), *shown[1:], *details(results)) if table.rows]
+    more = [*beyond(results), *over_templates(results)]
+    return [table for table in (shown[0], *more, sets(results), *shown[1:], *details(results)) if table.rows]
 
 
 def _effects(name: str, whole: pl.DataFrame, title: str, results: Sequence[Result]) -> Table:

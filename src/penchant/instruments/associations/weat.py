@@ -13,7 +13,9 @@ from penchant.instruments.associations.probe import (
     Filled,
     Sentence,
     Tables,
+    beyond_control,
     cell_of,
+    controls_of,
     effect_sizes,
     table_items,
 )
@@ -73,11 +75,11 @@ class WEAT(Association[Tables]):
             tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
         cautions = (*lost_words(stimuli_of, where), *_capitals(list(known), have, model, lower=lower))
-        return Tables(table_items(tables, self), cautions, tuple(tables))
+        return Tables(table_items(tables, self), cautions, tuple(tables), controls_of(categories))
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
-        """An effect size for every category."""
-        return with_holm(effect_sizes(measured, self), together(EFFECT))
+        """An effect size for every category, and those beyond a control."""
+        return [*with_holm(effect_sizes(measured, self), together(EFFECT)), *beyond_control(measured, self)]
 
     def _vectors(self, model: object) -> StaticVectors:
         if not isinstance(model, StaticVectors):

@@ -1,0 +1,111 @@
+"""The effect size of a category minus that of its control, from a joint bootstrap."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from penchant.instruments.associations.estimates import Cell
+from penchant.records import Estimate
+from penchant.stats.bootstrap import expanded_p, expanded_percentile
+from penchant.stats.inputs import Array
+from penchant.stats.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
+
+if TYPE_CHECKING:
+    from penchant.instruments.associations.probe import Association
+
+BEYOND = "effect size minus that of the control"
+Key = tuple[str, str, str]
+"""Category, layer and context."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A cell and the words of its four sets: first and second set of rows, first and second of columns."""
+
+    cell: Cell
+    lists: tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
+
+    @property
+    def key(self) -> Key:
+        """What it is of."""
+        return self.cell.by["category"], self.cell.by["layer"], self.cell.by["context"]
+
+    def effect(self, settings: Association[Any]) -> float:
+        """d of the mean table."""
+        table = np.asarray(self.cell.tables, dtype=np.float64).mean(axis=0)
+        return float(effects(contrasts(table, self.cell.columns), self.cell.rows, ddof=settings.ddof))
+
+    def draws(self, settings: Association[Any]) -> Array:
+        """d of every resample. A list of words draws the same ones wherever it stands, so that two categories that
+        share a list are resampled together."""
+        cell = self.cell
+        table = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
+        down = _counts(cell.rows, self.lists[:2], settings)
+        across = _counts(cell.columns, self.lists[2:], settings)
+        if cell.paired:
+            across[cell.columns.units(1)] = across[cell.columns.units(0)]
+        return counted_effects(table, cell.rows, cell.columns, down, across, ddof=settings.ddof)
+
+
+def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: Association[Any]) -> Array:
+    """How often each stimulus is drawn, (units, B); by the words of its list alone."""
+    counts = np.empty((int(sides.unit.max()) + 1, settings.resamples))
+    for side, words in enumerate(lists):
+        units = np.sort(sides.units(side))  # in the order of their names
+        rng = np.random.default_rng([settings.seed, 12, *"\0".join(sorted(set(words))).encode()])
+        counts[units] = rng.multinomial(len(units), np.full(len(units), 1 / len(units)), size=settings.resamples).T
+    return counts
+
+
+def beyond_controls(
+    placed: Sequence[Placed], controls: Mapping[str, str], settings: Association[Any]
+) -> Iterator[Estimate]:
+    """The difference for every category whose control was measured too, at equal layers and contexts. A context of all
+    structures together is compared where both have one."""
+    known = {each.key: each for each in placed}
+    for each in placed:
+        name = controls.get(each.key[0], "")
+        if not name:
+            continue
+        control = known.get((name, *each.key[1:]))
+        bare = Estimate(BEYOND, math.nan, len(set(each.cell.rows.unit.tolist())), level=settings.level, by=each.cell.by)
+        if control is None:
+            yield replace(bare, note=f"the control {name} was not measured here")
+            continue
+        yield _difference(bare, each, control, settings)
+
+
+def _difference(bare: Estimate, one: Placed, control: Placed, settings: Association[Any]) -> Estimate:
+    gap = one.effect(settings) - control.effect(settings)
+    if math.isnan(gap):
+        return replace(bare, note="the associations do not vary")
+    draws = one.draws(settings) - control.draws(settings)
+    kept = draws[~np.isnan(draws)]
+    smallest = min(one.cell.smallest, control.cell.smallest)
+    below, above = expanded_percentile(kept, smallest, settings.level)
+    name = control.cell.by["category"]
+    if math.isnan(below):
+        return replace(bare, value=gap, note=f"control: {name}; no interval: a set has one stimulus")
+    lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
+    how = (
+        f"expanded basic bootstrap over stimuli of both at once, {smallest} in the smallest list, "
+        f"{settings.resamples} resamples{lost}, seed {settings.seed}"
+    )
+    p = expanded_p(2 * gap - kept, smallest)
+    test = "expanded basic bootstrap, the same draws, two-sided"
+    shared = len({tuple(sorted(words)) for words in one.lists} & {tuple(sorted(words)) for words in control.lists})
+    note = f"control: {name}, with {shared} of four lists in common"
+    low, high = 2 * gap - above, 2 * gap - below
+    most = sum(largest_effect(each.cell.rows, ddof=settings.ddof) for each in (one, control))
+    if low < -most or high > most:
+        low, high, note = (
+            max(low, -most),
+            min(high, most),
+            f"{note}; the interval ends at the largest difference there is",
+        )
+    return replace(bare, value=gap, low=low, high=high, how=how, p=p, test=test, note=note)

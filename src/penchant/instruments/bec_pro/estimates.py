@@ -1,0 +1,202 @@
+"""Estimates of associations of persons with professions, from scored sentences alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.instruments.base import Probe
+from penchant.instruments.bec_pro.data import EVERY
+from penchant.records import Estimate
+from penchant.stats.crossed_mean import Factor, Statistic, crossed, mean_of, paired_gap
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import Array, Codes
+from penchant.stats.templates import SD, SHARE, sd_over_templates, share_of_templates
+
+MEAN = "mean association"
+GAP = "contrast of genders"
+"""The mean association of the first gender minus that of the second, within template and profession."""
+BETWEEN = "contrast, difference between groups"
+UNEVEN = 0.1
+"""Mean numbers of pieces of the two genders that differ by more than this are told."""
+
+
+def tam_estimates(items: pl.DataFrame, settings: Probe, *, contrast: Sequence[str] | None = None) -> list[Estimate]:
+    """Means by gender and group, contrasts by group and by template, and differences of contrasts between groups.
+
+    Holm's families are the groups of a measure (all of them together apart), the pairs of groups, and the templates.
+    """
+    genders = list(contrast or settings.contrast)  # type: ignore[attr-defined]
+    level = settings.level
+    rows: list[Estimate] = []
+    for group, part in groups_of(items):
+        for gender in genders:
+            rows.append(_by(_mean(part.filter(gender=gender), level), MEAN, group, gender=gender))
+        rows.append(_by(gap(part, genders, level), GAP, group))
+        rows += [_by(each, each.measure, group) for each in _over_templates(part, genders, level)]
+    rows += between(items, genders, level)
+    templates = items["template"].unique(maintain_order=True).to_list()
+    for template in templates if len(templates) > 1 else ():
+        part = items.filter(template=template)
+        rows.append(_by(gap(part, genders, level, templates=False), GAP, EVERY, template=template))
+    return with_holm(rows, _family)
+
+
+def _family(estimate: Estimate) -> tuple[str, str] | None:
+    by = estimate.by
+    whole = by["group"] == EVERY and by["template"] == EVERY
+    if math.isnan(estimate.p) or (whole and estimate.measure != MEAN):
+        return None
+    kind = "whole" if whole else "template" if by["template"] != EVERY else "group"
+    return estimate.measure, kind
+
+
+def _by(estimate: Estimate, measure: str, group: str, *, gender: str = EVERY, template: str = EVERY) -> Estimate:
+    return replace(estimate, measure=measure, by={"group": group, "gender": gender, "template": template})
+
+
+def groups_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The items of every group of professions, after those of all where there are several."""
+    names = items["group"].unique(maintain_order=True).to_list()
+    if names != [EVERY]:
+        yield EVERY, items
+    for name in names:
+        yield name, items.filter(group=name)
+
+
+def _codes(column: pl.Series) -> Codes:
+    """The number of every value, in order of the values, so that the order of rows does not matter."""
+    codes: Codes = np.unique(column.to_numpy().astype(np.str_), return_inverse=True)[1].astype(np.intp)
+    return codes
+
+
+def _mean(part: pl.DataFrame, level: float) -> Estimate:
+    """The mean association of the persons of one gender; templates, persons and professions are a sample."""
+    if not len(part):
+        return Estimate(MEAN, math.nan, 0, level=level, note="no such sentences")
+    named = {"templates": "template", "professions": "profession", "persons": "person"}
+    factors = [Factor(noun, _codes(part[name])) for noun, name in named.items() if part[name].n_unique() > 1]
+    if not factors:
+        return Estimate(MEAN, float(part["association"][0]), len(part), level=level, note="one sentence: no interval")
+    estimate = crossed(mean_of(part["association"].to_numpy()), factors, n=len(part), level=level, against=0)
+    return _fixed(estimate, [noun for noun, name in named.items() if part[name].n_unique() == 1])
+
+
+def _fixed(estimate: Estimate, single: Sequence[str]) -> Estimate:
+    """The estimate with a note on what has one unit only, which the interval then takes as it is."""
+    lone = {"templates": "template", "professions": "profession", "persons": "person"}
+    if not single or math.isnan(estimate.low):
+        return estimate
+    note = f"of one {' and one '.join(lone[noun] for noun in single)}"
+    return replace(estimate, note="; ".join(filter(None, [note, estimate.note])))
+
+
+def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
+    """The persons of either gender, as factors of their own."""
+    return [_some(part, gender, "gender", "person", f"{gender} persons") for gender in genders]
+
+
+def _some(part: pl.DataFrame, value: str, column: str, units: str, noun: str) -> Factor:
+    """The units of the rows that have a value in a column; other rows are of none."""
+    inside = (part[column] == value).to_numpy()
+    unit = np.full(len(part), -1, dtype=np.intp)
+    unit[inside] = _codes(part[units].filter(part[column] == value))
+    return Factor(noun, unit)
+
+
+def _cells(part: pl.DataFrame) -> Codes:
+    """The pair of template and profession of every row."""
+    both = np.column_stack([_codes(part["template"]), _codes(part["profession"])])
+    return np.unique(both, axis=0, return_inverse=True)[1].ravel().astype(np.intp)
+
+
+def _paired(part: pl.DataFrame) -> pl.DataFrame:
+    """The rows whose template and profession have persons of both genders."""
+    return part.filter(pl.col("gender").n_unique().over("template", "profession") == 2)
+
+
+def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: bool = True) -> Estimate:
+    """The mean over pairs of template and profession of the first gender's mean minus the second's. Without
+    `templates`, their number is not part of the interval."""
+    rows = _paired(part)
+    if not len(rows):
+        return Estimate(GAP, math.nan, 0, level=level, note="no template and profession has both genders")
+    cells = _cells(rows)
+    second = (rows["gender"] == genders[1]).to_numpy().astype(np.intp)
+    named = {"templates": "template", "professions": "profession"} if templates else {"professions": "profession"}
+    factors = [Factor(noun, _codes(rows[name])) for noun, name in named.items() if rows[name].n_unique() > 1]
+    single = [noun for noun, name in named.items() if rows[name].n_unique() == 1]
+    statistic = paired_gap(rows["association"].to_numpy(), cells, second)
+    n = int(cells.max()) + 1
+    estimate = crossed(statistic, [*factors, *_sides(rows, genders)], n=n, level=level, against=0)
+    return _fixed(estimate, single)
+
+
+def between(items: pl.DataFrame, genders: Sequence[str], level: float) -> list[Estimate]:
+    """The contrast of one group of professions minus that of another, for every two: persons and templates are the
+    same, professions are not."""
+    groups = [name for name, _ in groups_of(items) if name != EVERY]
+    rows = []
+    for first, second in combinations(groups, 2):
+        part = _paired(items.filter(pl.col("group").is_in([first, second])))
+        by = f"{first} − {second}"
+        sides = [(part["group"] == name).to_numpy() for name in (first, second)]
+        if not all(side.any() for side in sides):
+            rows.append(_by(Estimate(BETWEEN, math.nan, 0, level=level, note="a group has no pairs"), BETWEEN, by))
+            continue
+        cells, gender = _cells(part), (part["gender"] == genders[1]).to_numpy().astype(np.intp)
+        whole = paired_gap(part["association"].to_numpy(), cells, gender)
+        statistic = partial(_difference, whole, sides)
+
+        professions = [_some(part, name, "group", "profession", f"{name} professions") for name in (first, second)]
+        templates = [Factor("templates", _codes(part["template"]))] if part["template"].n_unique() > 1 else []
+        factors = [*templates, *professions, *_sides(part, genders)]
+        estimate = crossed(statistic, factors, n=int(cells.max()) + 1, level=level, against=0)
+        rows.append(_by(_fixed(estimate, [] if templates else ["templates"]), BETWEEN, by))
+    return rows
+
+
+def _difference(statistic: Statistic, sides: Sequence[NDArray[np.bool_]], weights: Array) -> float:
+    one, other = (statistic(weights * side) for side in sides)
+    return one - other
+
+
+def _over_templates(part: pl.DataFrame, genders: Sequence[str], level: float) -> Iterator[Estimate]:
+    """How far the contrast differs between templates: the sd of one contrast a template, and its share of the variance
+    of the contrasts of template and profession."""
+    cells = (
+        _paired(part)
+        .group_by("template", "profession", "gender")
+        .agg(pl.col("association").mean())
+        .pivot("gender", index=["template", "profession"], values="association")
+    )
+    if not len(cells):
+        return
+    gaps = cells.with_columns((pl.col(genders[0]) - pl.col(genders[1])).alias("gap")).sort("template", "profession")
+    by_template = gaps.group_by("template", maintain_order=True).agg(pl.col("gap").mean())
+    yield sd_over_templates(by_template["gap"].to_numpy(), level=level)
+    table = gaps.pivot("profession", index="template", values="gap").drop("template").to_numpy()
+    yield share_of_templates(table.astype(np.float64), level=level)
+
+
+def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[str]:
+    """Cautions about persons of unequal length and tokens that reach beyond the person."""
+    tokens = [float(items.filter(gender=gender)["tokens"].mean()) for gender in genders]  # type: ignore[arg-type]
+    if abs(tokens[0] - tokens[1]) > UNEVEN:
+        yield (
+            f"{genders[0]} persons have {tokens[0]:.2f} pieces on average and {genders[1]} ones {tokens[1]:.2f}: "
+            "log-probabilities depend on that, associations hardly"
+        )
+    reaching = int(items["reaches"].sum())
+    if reaching:
+        yield f"in {reaching:,} of {len(items):,} sentences a token holds the person and something else"
+
+
+__all__ = ["BETWEEN", "GAP", "MEAN", "SD", "SHARE", "between", "gap", "groups_of", "tam_cautions", "tam_estimates"]

@@ -1,0 +1,139 @@
+"""BEC-Pro (Bartl et al. 2020) and tables of its form: does a profession make women or men more probable?
+
+The association of a person with a profession is log P(person | the sentence with the person masked) minus the same with
+the profession masked too. Persons of two genders are compared within the same template and profession."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.engine.scorer import language_model
+from penchant.errors import DataError, MethodError
+from penchant.files import cited, join_names
+from penchant.instruments.base import Measured, Model, Probe
+from penchant.instruments.bec_pro.data import Masked, TamColumns, TamTable, lone, read_tam
+from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
+from penchant.instruments.bec_pro.scoring import scored
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, cited_columns, written
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate
+
+
+def _two(names: list[str]) -> list[str]:
+    if names[0] == names[1]:
+        raise ValueError("two different genders are contrasted")
+    return names
+
+
+class BecPro(Probe):
+    """Associations of persons with professions: how much more probable a profession makes them.
+
+    `run` returns items (one row per sentence: log-probability of the person with the profession seen and masked, and
+    their difference) and a summary: mean associations by gender of the person and group of the profession, the contrast
+    of the two genders within template and profession, by group and template, and its differences between groups.
+    """
+
+    name: ClassVar[str] = "bec-pro"
+    kinds: ClassVar[tuple[str, ...]] = ("masked",)
+    limited: ClassVar[str] = "pairs of template and profession"
+
+    data: Annotated[str, CITED]
+    """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
+    columns: Annotated[TamColumns, CITED] = TamColumns()
+    """The columns of the table, where they are called otherwise."""
+    contrast: Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_two)] = Field(
+        default=["female", "male"]
+    )
+    """The two genders that are compared, first minus second. Default: female, male."""
+    same: Annotated[dict[str, str], CITED] = Field(default={})
+    """Templates that count as another one, as template: the other, such as those that differ in an article."""
+    prior: Literal["written", "pieces"] = "written"
+    """The masks of the profession: as they are `written` in the table (default), or as many as the tokenizer has
+    `pieces` of it."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
+
+    _read: dict[Path, TamTable] = PrivateAttr(default_factory=dict)
+
+    def table(self, base: Sequence[Path] = (Path(),)) -> TamTable:
+        """The table, checked and cached. Raises DataError."""
+        place = self.find(self.data, base)
+        if place not in self._read:
+            self._read[place] = read_tam(place, self.columns, self.contrast, self.same)
+        return self._read[place]
+
+    def rows(self, base: Sequence[Path] = (Path(),)) -> list[Masked]:
+        """The rows that are scored: all, or in a pilot those of some pairs of template and profession."""
+        rows = list(self.table(base).rows)
+        if self.limit is None:
+            return rows
+        groups = {row.cell: row.group for row in rows}
+        drawn = spread(list(groups), self.limit, seed=self.seed, content=lambda cell: cell, group=groups.__getitem__)
+        return [row for row in rows if row.cell in set(drawn)]
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The table."""
+        return [self.find(self.data, base)]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """Every whole sentence, with its place."""
+        return [(row.sentence, row.place) for row in self.rows(base)]
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The sentences, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
+
+    def settle(self, model: Model) -> Self:
+        """The probe unchanged. Raises MethodError for a model that is not masked."""
+        lm = language_model(model)
+        if lm.kind != "masked":
+            raise MethodError(
+                f"{self.name} is for masked models and {lm.name} is {lm.kind}",
+                hint="it reads a person with the rest of the sentence on both sides; for causal models see winobias",
+            )
+        return self
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The table, what is compared, and how the profession is masked."""
+        same = {"same": join_names(f"{name}={other}" for name, other in self.same.items())} if self.same else {}
+        return {
+            "data": cited(self.files(base)),
+            **cited_columns(dict(self.columns)),
+            "contrast": written(self, "contrast"),
+            **same,
+            "prior": self.prior,
+            **signed_unknown(self.on_unknown),
+        }
+
+    def measure(self, session: Session) -> Measured:
+        """Score the person of every sentence, with the profession seen and masked."""
+        rows, unknown = known_items(
+            session.lm,
+            self.rows(session.base),
+            lambda row: [row.sentence],
+            lambda row: row.place,
+            self.on_unknown,
+            "sentences",
+        )
+        if len({row.gender for row in rows}) < 2:
+            raise DataError("only one gender is left", where=str(self.find(self.data, session.base)))
+        session.expect(len(rows), inputs=2)
+        return Measured(
+            scored(rows, session.scorer, self.prior), (*self.table(session.base).cautions, *lone(rows), *unknown)
+        )
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Means and contrasts, by group and template."""
+        return tam_estimates(measured.items, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Persons of unequal length, and tokens that reach beyond them."""
+        return tam_cautions(measured.items, self.contrast)

@@ -1,0 +1,63 @@
+"""Scored sentences: the log-probability of the person with the profession seen, and with it masked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+import polars as pl
+
+from penchant.corpus.slots import Span
+from penchant.engine.scorer import Scorer, SpanScore
+from penchant.errors import DataError
+from penchant.instruments.bec_pro.data import Masked
+
+LABELS = ("id", "template", "person", "gender", "profession", "group", "sentence")
+"""The columns of items that say what a sentence is."""
+_SCHEMA: dict[str, Any] = {
+    **dict.fromkeys((*LABELS, "masked"), pl.String),
+    **dict.fromkeys(("seen", "hidden", "association"), pl.Float64),
+    "tokens": pl.Int64,
+    "reaches": pl.Boolean,
+    "pieces": pl.List(pl.String),
+    **dict.fromkeys(("logprobs_seen", "logprobs_hidden"), pl.List(pl.Float32)),
+}
+
+
+def scored(rows: Sequence[Masked], scorer: Scorer, prior: Literal["written", "pieces"]) -> pl.DataFrame:
+    """One row for every sentence: `seen` is the log-probability of the person, all its pieces masked at once, `hidden`
+    the same with the profession masked, `association` their difference, in natural logarithms; `masked` is what was
+    read without the profession. Raises DataError where a person has other pieces in the one sentence than in the
+    other."""
+    mask = scorer.gap_token()
+    places: list[tuple[str, Span, tuple[Span, ...], str]] = []
+    for row in rows:
+        other = (*row.masked(mask), ()) if prior == "written" else (row.sentence, row.at, (row.attribute,))
+        places += [(row.sentence, row.at, (), row.place), (*other, row.place)]
+    items = []
+    for row, (seen, hidden) in zip(rows, _by_two(scorer.masked(places, gaps=True)), strict=True):
+        if seen.tokens != hidden.tokens:
+            raise DataError(
+                f"'{row.person}' is split into other pieces where the profession is masked",
+                where=row.place,
+                hint="use prior: pieces",
+            )
+        items.append(
+            {
+                **{name: getattr(row, name) for name in LABELS},
+                "masked": row.masked(mask)[0],
+                "seen": seen.score,
+                "hidden": hidden.score,
+                "association": seen.score - hidden.score,
+                "tokens": seen.n,
+                "reaches": seen.reaches,
+                "pieces": list(seen.tokens),
+                "logprobs_seen": seen.token_logprobs.tolist(),
+                "logprobs_hidden": hidden.token_logprobs.tolist(),
+            }
+        )
+    return pl.DataFrame(items, schema=_SCHEMA)
+
+
+def _by_two(scores: Iterator[SpanScore]) -> Iterator[tuple[SpanScore, SpanScore]]:
+    return zip(scores, scores, strict=True)

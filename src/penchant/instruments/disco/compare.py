@@ -1,0 +1,35 @@
+"""Comparison of two models on the same templates and persons."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import polars as pl
+
+from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.disco.estimates import DIFFERENT, OF_TEMPLATE
+from penchant.instruments.disco.probe import Disco
+from penchant.records import Result, summary_table
+from penchant.stats.intervals import bootstrap_mean
+
+DIFFERENCE = f"difference of {DIFFERENT}"
+
+
+def compare(a: Result, b: Result) -> pl.DataFrame:
+    """The mean number of fills that differ by gender of a minus that of b, template by template.
+
+    Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
+    """
+    require_comparable(a, b, free={"model", "dtype"}, items=["id", "sentence"])
+    settings = Disco.of(a.signature)
+    one, other = (result.summary.filter(measure=OF_TEMPLATE).sort("template") for result in (a, b))
+    mean = bootstrap_mean(
+        (one["value"] - other["value"]).to_numpy(),
+        seed=settings.seed,
+        resamples=settings.resamples,
+        level=settings.level,
+        noun="templates",
+        against=0,
+    )
+    by = {"comparison": f"{a.signature['model']} − {b.signature['model']}"}
+    return summary_table([(replace(mean, measure=DIFFERENCE, by=by), difference_signature(a, b))])

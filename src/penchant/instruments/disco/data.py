@@ -1,0 +1,102 @@
+"""Words for persons of two groups, and templates with PERSON and BLANK."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, Field
+
+from penchant.corpus.slots import filled
+from penchant.engine.scorer import GAP
+from penchant.errors import DataError
+from penchant.files import sha256_file
+from penchant.reading import is_directory
+from penchant.tables.documents import SETTINGS, Text, as_text, read_document
+
+SET_FILE = "set.yaml"
+HINT = "see penchant schema disco"
+PERSON, BLANK = "PERSON", "BLANK"
+_SLOT = re.compile(rf"\b({PERSON}|{BLANK})\b")
+
+
+def _template(value: object) -> str:
+    text = as_text(value)
+    slots = _SLOT.findall(text)
+    if sorted(slots) != sorted((PERSON, BLANK)):
+        raise ValueError(f"a template has one {PERSON} and one {BLANK}")
+    return text
+
+
+class DiscoFile(BaseModel):
+    """The words and templates of a set."""
+
+    model_config = SETTINGS
+    name: Text | None = None
+    """The name of the set. Default: that of its folder or file."""
+    language: Text = "und"
+    """The language, as a BCP 47 tag."""
+    statement: Text | None = None
+    """A file beside it that says where its words come from."""
+    persons: Annotated[dict[Text, Annotated[list[Text], Field(min_length=2)]], Field(min_length=2, max_length=2)]
+    """Words for persons by group, two groups, such as female and male; each stands in the place of PERSON."""
+    templates: Annotated[list[Annotated[str, BeforeValidator(_template)]], Field(min_length=1)]
+    """Sentences with PERSON and BLANK, such as: PERSON likes to BLANK."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """A word for a person, and its group. `place` is what errors name."""
+
+    word: str
+    group: str
+    place: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class DiscoSet:
+    """Words and templates as read from a file, whose hash is `sha256`; `groups` are the two groups, in order."""
+
+    name: str
+    groups: tuple[str, str]
+    persons: tuple[Person, ...]
+    templates: tuple[str, ...]
+    path: Path
+    sha256: str
+
+    def __repr__(self) -> str:
+        return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
+
+
+def read_disco(path: Path) -> DiscoSet:
+    """Read a set: a directory with `set.yaml`, or such a file. Raises DataError naming file, line and key."""
+    place = path / SET_FILE if is_directory(path) else path
+    if not place.is_file():
+        raise DataError(f"the directory holds no {SET_FILE}", file=path, hint=HINT)
+    content = read_document(place, DiscoFile, hint=HINT)
+    first, second = content.persons
+    persons = tuple(
+        Person(word, group, f"{place}, persons.{group}") for group, words in content.persons.items() for word in words
+    )
+    for what, words in (("persons", [person.word for person in persons]), ("templates", content.templates)):
+        if repeated := next(_repeated(words), None):
+            raise DataError(f"'{repeated}' stands twice", file=place, field=what, hint="leave one of them out")
+    name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
+    return DiscoSet(name, (first, second), persons, tuple(content.templates), place, sha256_file(place))
+
+
+def _repeated(words: list[str]) -> Iterator[str]:
+    return (word for word in words if words.count(word) > 1)
+
+
+def sentence(template: str, person: str) -> str:
+    """The template with a person, and a gap in the place of BLANK; a person that comes first begins with a capital."""
+    return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=True)[0]
+
+
+def parts(template: str, person: str) -> list[str]:
+    """What stands around the gap."""
+    return [part.strip() for part in sentence(template, person).split(GAP) if part.strip()]

@@ -1,0 +1,204 @@
+"""Estimates of DisCo, from the fills of every template and person alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import scipy
+from numpy.typing import NDArray
+
+from penchant.records import Estimate
+from penchant.stats.inputs import Array
+from penchant.stats.intervals import bootstrap_mean, independent_difference
+from penchant.stats.templates import sd_over_templates
+
+if TYPE_CHECKING:
+    from penchant.instruments.disco.probe import Disco
+
+DIFFERENT = "fills that differ by gender, a template"
+EXACT = "fills that differ by gender, a template, exact test"
+OF_TEMPLATE = "fills of one template that differ by gender"
+CHI2 = "χ² of a fill"
+SHARES = "share of persons with a fill, difference"
+ALL = "all"
+LEVEL = 0.05
+"""The level of the test of a fill, before Bonferroni's correction."""
+SMALL = 5
+"""Expected counts below this make the distribution of χ² a rough one (Cochran 1954, Biometrics 10:417–451)."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """The fills of a template: how many persons of the first and of the second group, of `sizes`, have each."""
+
+    text: str
+    fills: tuple[str, ...]
+    has: NDArray[np.bool_]
+    """Which person has which fill, (fills, persons)."""
+    second: NDArray[np.bool_]
+    """Which person is of the second group, (persons,)."""
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """Persons of either group with each fill, (fills, 2)."""
+        return np.stack([(self.has & ~self.second).sum(axis=1), (self.has & self.second).sum(axis=1)], axis=1)
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many persons of either group there are."""
+        return int((~self.second).sum()), int(self.second.sum())
+
+    def different(self, p: Array) -> NDArray[np.bool_]:
+        """The fills whose p-value is at most .05 divided by the number of fills."""
+        told: NDArray[np.bool_] = p <= LEVEL / len(self.fills)
+        return told
+
+
+def templates_of(items: pl.DataFrame) -> list[Template]:
+    """The fills of every template, the one that most persons have first."""
+    made = []
+    for (text,), part in items.group_by("template", maintain_order=True):
+        counts = part["fills"].list.unique().explode().value_counts().sort(["count", "fills"], descending=[True, False])
+        fills = tuple(counts["fills"].to_list())
+        has = np.array([part["fills"].list.contains(fill).to_list() for fill in fills], dtype=bool)
+        made.append(Template(str(text), fills, has, (part["side"] == 1).to_numpy()))
+    return made
+
+
+def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Array]:
+    """Pearson's χ² of `first` of the persons of the one group and `second` of those of the other having a fill, without
+    continuity correction, and its p-value; 0 and 1 where all persons have it."""
+    m, n = sizes
+    total = first + second
+    spread = m * n * total * (m + n - total)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(spread > 0, (first * n - second * m) ** 2 * (m + n) / spread, 0.0)
+    return value, scipy.stats.chi2.sf(value, 1)
+
+
+def disco_estimates(items: pl.DataFrame, settings: Disco) -> list[Estimate]:
+    """All estimates: the means over templates, the number of every template, and the tests of every fill."""
+    templates = templates_of(items)
+    rows: list[Estimate] = []
+    for template in templates:
+        rows += _of_fills(template, settings)
+    told: dict[str, list[int]] = {DIFFERENT: [], EXACT: []}
+    for template in templates:
+        own = [row for row in rows if row.by["template"] == template.text]
+        for measure, of in ((DIFFERENT, CHI2), (EXACT, SHARES)):
+            p = np.array([row.p for row in own if row.measure == of])
+            told[measure].append(int(template.different(p).sum()))
+    whole = [*_means(templates, told, settings), *_numbers(templates, told[DIFFERENT], settings)]
+    return [*whole, *rows]
+
+
+def _by(template: str = ALL, fill: str = "") -> dict[str, str]:
+    return {"template": template, "fill": fill}
+
+
+def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: Disco) -> Iterator[Estimate]:
+    """The mean number of fills that differ, with an interval over templates and a test over persons; by the exact test
+    beside it; and how much templates differ."""
+    for measure, numbers in told.items():
+        mean = bootstrap_mean(
+            numbers,
+            seed=settings.seed,
+            resamples=settings.resamples,
+            level=settings.level,
+            noun="templates",
+            bounds=(0, math.inf),
+        )
+        if measure == DIFFERENT:
+            p = exchanged(templates, settings.draws, settings.seed)
+            test = f"permutation of genders among persons, {settings.draws:,} random ones, high values"
+            mean = replace(mean, p=p, test=test)
+        yield replace(mean, measure=measure, by=_by())
+    sd = sd_over_templates(np.array(told[DIFFERENT], dtype=np.float64), level=settings.level)
+    yield replace(sd, by=_by())
+
+
+def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco) -> Iterator[Estimate]:
+    for template, number in zip(templates, told, strict=True):
+        yield Estimate(
+            OF_TEMPLATE,
+            number,
+            len(template.fills),
+            level=settings.level,
+            how="no interval: counted",
+            by=_by(template.text),
+        )
+
+
+def _of_fills(template: Template, settings: Disco) -> Iterator[Estimate]:
+    """The χ² of every fill, and the difference of its shares with the exact test. `tests` is the number of fills of the
+    template, which Bonferroni's correction multiplies p by."""
+    m, n = template.sizes
+    counts = template.counts.astype(np.float64)
+    values, p = chi2(counts[:, 0], counts[:, 1], (m, n))
+    tests = len(template.fills)
+    for number, fill in enumerate(template.fills):
+        by = _by(template.text, fill)
+        total = counts[number].sum()
+        least = min(m, n) * min(total, m + n - total) / (m + n)
+        note = f"smallest expected count {least:.2g}: χ² is rough, see the exact test" if least < SMALL else ""
+        yield Estimate(
+            CHI2,
+            float(values[number]),
+            m + n,
+            level=settings.level,
+            how="no interval: a test statistic",
+            p=float(p[number]),
+            tests=tests,
+            test="Pearson's χ², 1 df, no continuity correction, Bonferroni over the fills of a template",
+            note=note,
+            by=by,
+        )
+        first, second = template.has[number][~template.second], template.has[number][template.second]
+        gap = independent_difference(first.astype(np.float64), second.astype(np.float64), level=settings.level)
+        yield replace(gap, measure=SHARES, tests=tests, by=by)
+
+
+# The test over persons ----------------------------------------------------------------------------------------------
+
+
+def exchanged(templates: Sequence[Template], draws: int, seed: int) -> float:
+    """The p-value of the total number of fills that differ (χ²), where genders are exchanged at random among persons,
+    who keep their fills in all templates: the share of draws with as many or more, the data counted as one (Phipson &
+    Smyth 2010)."""
+    rng = np.random.default_rng([seed, 11])
+    second = templates[0].second
+    labels = rng.permuted(np.tile(second, (draws, 1)), axis=1)
+    found, drawn = 0, np.zeros(draws, dtype=np.int64)
+    m, n = templates[0].sizes
+    for template in templates:
+        totals = template.has.sum(axis=1)
+        counts = (template.has.astype(np.float64) @ labels.T.astype(np.float64)).T  # (draws, fills) of the second group
+        for numbers, size in ((counts, draws), (template.counts[None, :, 1].astype(np.float64), 0)):
+            _, p = chi2(totals - numbers, numbers, (m, n))
+            told = template.different(p).sum(axis=1)
+            if size:
+                drawn += told
+            else:
+                found += int(told[0])
+    return float((1 + np.count_nonzero(drawn >= found)) / (1 + draws))
+
+
+def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
+    """Cautions about fills that are no words, and about χ² tests that decide otherwise than the exact ones."""
+    broken, all_fills = int(items["pieces"].list.sum().sum()), int(items["fills"].list.len().sum())
+    if broken:
+        yield f"{broken:,} of {all_fills:,} fills are no words but pieces or signs, and count as they are"
+    p = {(row.by["template"], row.by["fill"], row.measure): row for row in estimates if row.measure in (CHI2, SHARES)}
+    apart = sum(
+        (row.p * row.tests <= LEVEL) != (p[template, fill, SHARES].p * row.tests <= LEVEL)
+        for (template, fill, measure), row in p.items()
+        if measure == CHI2
+    )
+    if apart:
+        yield f"the χ² test of {apart} fills decides otherwise than the exact test: see the table of fills"
