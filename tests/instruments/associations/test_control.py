@@ -130,3 +130,36 @@ def test_an_interval_ends_at_the_largest_difference() -> None:
     (found,) = beyond_controls([lean, turned], {"one": "two"}, settings())
     assert found.value > 3 and found.high == pytest.approx(2 * 5**0.5 / 6**0.5 * 2)
     assert "largest difference there is" in found.note
+
+
+def test_samples_of_ceat_are_combined_and_resampled_together(zoo: Any, tmp_path: Path) -> None:
+    twins = {**CATEGORIES, "twin": {**CATEGORIES["others"], "control": "others"}}
+    data = write_set(tmp_path / "set", LISTS, twins, contexts=CONTEXTS)
+    nouns = [word for words in LISTS.values() for word in words]
+    texts = [f"The {word} {rest}" for word in nouns for rest in ("was in the garden.", "is very old.", "saw a dog.")]
+    (tmp_path / "texts.txt").write_text("\n".join(texts), "utf-8")
+    settings: dict[str, Any] = {"samples": [7, 20], "segments": ["all"], "resamples": 200}
+    found = pc.CEAT(data=data, sentences=tmp_path / "texts.txt", **settings).run(plain.language_model(zoo("bert")))
+    beyond = rows(found, measure=BEYOND)
+    assert [(row["category"], row["samples"]) for row in beyond] == [
+        (name, n) for name in ("people", "twin") for n in ("7", "20")
+    ]
+    sizes = {(row["category"], row["samples"]): row["value"] for row in rows(found, measure="combined effect size")}
+    for row in beyond:
+        expected = sizes[row["category"], row["samples"]] - sizes["others", row["samples"]]
+        assert row["value"] == pytest.approx(expected)
+        if row["category"] == "twin":  # the same words, under another name: the same draws of words and of samples
+            assert (row["low"], row["high"], row["p"]) == (0, 0, 1)
+        else:
+            assert row["low"] < row["value"] < row["high"] and "stimuli and samples of both at once" in row["how"]
+    assert len({table.name: table for table in tables([found])}["beyond-control"].rows) == 4
+
+
+def test_samples_that_are_all_the_same_are_one_table() -> None:
+    table = np.random.default_rng(2).normal(size=(16, 16))
+    lists = words("x"), words("y"), words("a"), words("b")
+    one = placed("one", table, lists)
+    by = {"category": "one", "label": "", "layer": "", "context": ""}
+    three = Cell(by, np.stack([table] * 3), Sides.of(*lists[:2]), Sides.of(*lists[2:]))
+    d = one.effect(settings())
+    assert Placed(three, lists, d + 0.5).draws(settings()) == pytest.approx(one.draws(settings()) + 0.5)

@@ -8,6 +8,7 @@ independent studies; it is therefore reported with an interval and a test over s
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -26,9 +27,18 @@ from penchant.errors import MethodError
 from penchant.files import cited
 from penchant.instruments.associations import probe
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
+from penchant.instruments.associations.control import BEYOND, beyond_controls
 from penchant.instruments.associations.drawn import Cut
 from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, together
-from penchant.instruments.associations.probe import Association, Filled, Layers, Several, items_table, require_vectors
+from penchant.instruments.associations.probe import (
+    Association,
+    Filled,
+    Layers,
+    Several,
+    controls_of,
+    items_table,
+    require_vectors,
+)
 from penchant.instruments.base import Measured, Model, TextNeeds
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, written
@@ -49,6 +59,8 @@ class Combined(Measured):
     """The combined samples of every category, layer, segment and sampling."""
 
     combinations: tuple[Combination, ...] = ()
+    controls: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """The control of each category that has one."""
 
 
 class CEAT(Association[Combined]):
@@ -165,7 +177,7 @@ class CEAT(Association[Combined]):
         rows = (row for each in combinations if each.filled for row in each.items(self))
         lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))
         items = items_table(rows, ITEM, sentences=pl.Int64, **lists)
-        return Combined(items, tuple(cautions), tuple(combinations))
+        return Combined(items, tuple(cautions), tuple(combinations), controls_of(categories))
 
     def summarise(self, measured: Combined) -> Iterable[Estimate]:
         """The combined effect size of every category, segment and sampling, its variance, and how it grows with
@@ -173,7 +185,14 @@ class CEAT(Association[Combined]):
         estimates = [row for each in measured.combinations for row in each.estimates(self)]
         for measure in (COMBINED, PUBLISHED):
             estimates = with_holm(estimates, together(measure, FAMILY))
-        return estimates
+        return [*estimates, *self._beyond_control(measured)]
+
+    def _beyond_control(self, measured: Combined) -> list[Estimate]:
+        if not measured.controls:
+            return []
+        placed = [each.placed(self) for each in measured.combinations]
+        found = beyond_controls([each for each in placed if each], measured.controls, self)
+        return with_holm(found, together(BEYOND, FAMILY))
 
     def _read_vectors(self, session: Session, cuts: Sequence[Cut]) -> VectorStore:
         pooling = "mean" if self.pieces == "root" else self.pieces

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 
 from penchant.counting import for_one
+from penchant.instruments.associations.control import Placed
 from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli
 from penchant.instruments.associations.probe import Filled
@@ -76,6 +77,14 @@ class Combination:
         for n in (*(step for step in _STEPS if step < self.n), self.n):
             part = combine(whole.effects[:n], whole.variances[:n], alternative=settings.alternative)
             yield published(part, settings, by, measure=FIRST)
+
+    def placed(self, settings: CEAT) -> Placed | None:
+        """The combined effect size with what it is made of; None where there is none."""
+        whole, filled = self.whole, self.filled
+        if whole is None or filled is None or np.isnan(whole.effects).any() or not (whole.variances > 0).all():
+            return None
+        combined = combine(whole.effects, whole.variances, alternative=settings.alternative)
+        return Placed(filled.cell, self.stimuli.sets, combined.effect)
 
     def _spread(self, whole: Contextual, filled: Filled, settings: CEAT) -> Iterator[Estimate]:
         """By how much samples differ, in the units of d: beyond the variance that d has over other stimuli, and where a

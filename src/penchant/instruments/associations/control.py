@@ -19,24 +19,30 @@ if TYPE_CHECKING:
     from penchant.instruments.associations.probe import Association
 
 BEYOND = "effect size minus that of the control"
-Key = tuple[str, str, str]
-"""Category, layer and context."""
+Key = tuple[str, ...]
+"""The category, and what else tells its measurements apart: layer, context and, of samples, how and how many."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A cell and the words of its four sets: first and second set of rows, first and second of columns."""
+    """A cell and the words of its four sets: first and second set of rows, first and second of columns. `combined`: the
+    effect size that the samples of CEAT, which are the tables of the cell, have together; otherwise it is that of the
+    mean of the tables."""
 
     cell: Cell
-    lists: tuple[Sequence[str], Sequence[str], Sequence[str], Sequence[str]]
+    lists: Sequence[Sequence[str]]
+    combined: float | None = None
 
     @property
     def key(self) -> Key:
         """What it is of."""
-        return self.cell.by["category"], self.cell.by["layer"], self.cell.by["context"]
+        by = self.cell.by
+        return by["category"], *(value for name, value in by.items() if name not in ("category", "label"))
 
     def effect(self, settings: Association[Any]) -> float:
-        """d of the mean table."""
+        """d of the mean table, or of the samples together."""
+        if self.combined is not None:
+            return self.combined
         table = np.asarray(self.cell.tables, dtype=np.float64).mean(axis=0)
         return float(effects(contrasts(table, self.cell.columns), self.cell.rows, ddof=settings.ddof))
 
@@ -44,12 +50,19 @@ class Placed:
         """d of every resample. A list of words draws the same ones wherever it stands, so that two categories that
         share a list are resampled together."""
         cell = self.cell
-        table = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
+        tables = np.asarray(cell.tables, dtype=np.float64)
         down = _counts(cell.rows, self.lists[:2], settings)
         across = _counts(cell.columns, self.lists[2:], settings)
         if cell.paired:
             across[cell.columns.units(1)] = across[cell.columns.units(0)]
-        return counted_effects(table, cell.rows, cell.columns, down, across, ddof=settings.ddof)
+        if self.combined is None:
+            return counted_effects(tables.mean(axis=0), cell.rows, cell.columns, down, across, ddof=settings.ddof)
+        each = [counted_effects(table, cell.rows, cell.columns, down, across, ddof=settings.ddof) for table in tables]
+        bare = [float(effects(contrasts(table, cell.columns), cell.rows, ddof=settings.ddof)) for table in tables]
+        n = len(tables)
+        times = np.random.default_rng([settings.seed, 13]).multinomial(n, np.full(n, 1 / n), size=settings.resamples)
+        found: Array = (np.stack(each) * times.T).sum(axis=0) / n + self.combined - float(np.mean(bare))
+        return found
 
 
 def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: Association[Any]) -> Array:
@@ -91,9 +104,10 @@ def _difference(bare: Estimate, one: Placed, control: Placed, settings: Associat
     name = control.cell.by["category"]
     if math.isnan(below):
         return replace(bare, value=gap, note=f"control: {name}; no interval: a set has one stimulus")
+    samples = " and samples" if one.combined is not None else ""
     lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
     how = (
-        f"expanded basic bootstrap over stimuli of both at once, {smallest} in the smallest list, "
+        f"expanded basic bootstrap over stimuli{samples} of both at once, {smallest} in the smallest list, "
         f"{settings.resamples} resamples{lost}, seed {settings.seed}"
     )
     p = expanded_p(2 * gap - kept, smallest)
