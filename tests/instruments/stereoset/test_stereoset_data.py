@@ -270,9 +270,16 @@ def test_the_authors_numbers_of_the_whole_set(name: str, method: str, zoo: Zoo, 
 @pytest.mark.slow
 def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: Path) -> None:
     tokenizer = brute.load(zoo("bert"))[1]
-    rows = json.loads(PORTUGUESE.read_text("utf-8"))["data"]["intrasentence"]
+    content = json.loads(PORTUGUESE.read_text("utf-8"))
+    rows = content["data"]["intrasentence"]
+    short = [
+        row for row in rows if all(len(tokenizer(s["sentence"])["input_ids"]) <= MAX_TOKENS for s in row["sentences"])
+    ]
+    assert len(short) > 2000  # the others are too long for the tiny model
+    content["data"]["intrasentence"] = short
+    (tmp_path / "short.json").write_text(json.dumps(content), "utf-8")
     masked, reads = set(), 0
-    for row in rows:
+    for row in short:
         encodings = [brute.encode(tokenizer, s["sentence"]) for s in row["sentences"]]
         if any(tokenizer.unk_token_id in encoded.ids for encoded in encodings):
             continue
@@ -282,7 +289,7 @@ def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: P
                 reads += 1
     asked = Run(cache=tmp_path / "cache.sqlite")
     settings = {"part": "intra", "method": "pll", "on_unknown": "skip", "resamples": 100}
-    StereoSet(data=str(PORTUGUESE), **settings).run(str(zoo("bert")), asked)
+    StereoSet(data=str(tmp_path / "short.json"), **settings).run(str(zoo("bert")), asked)
     assert asked.counts.forward == len(masked)
     assert asked.counts.reads == reads > len(masked)
 
