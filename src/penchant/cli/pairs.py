@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
-from penchant.cli.console import emit, print_frame, say
+from penchant.cli.console import bars, emit, print_frame, say
+from penchant.cli.options import CacheOption, DeviceOption, PickleOption, cache_path, load_language_model
 from penchant.counting import counted
 from penchant.limits import RESAMPLES, SEED
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from penchant.instruments.minimal_pairs.data import PairSet
     from penchant.instruments.minimal_pairs.making import FairSet
+    from penchant.models.load import LanguageModel
 
 pairs = typer.Typer(
     help="Minimal pairs whose two sentences have equal numbers of tokens under all chosen tokenizers.",
@@ -109,6 +114,70 @@ def repair(
     pair_sets = read_many(data, {"good": good, "bad": bad, "group": group, "id": id_})
     _refuse(out, pair_sets)
     _output(repaired(pair_sets, source, counters, seed=seed), out)
+
+
+@pairs.command("controversial")
+def controversial(
+    grammar: Annotated[str, typer.Argument(metavar="GRAMMAR", help="A bundled grammar or a directory with one.")],
+    model: Annotated[
+        list[str], typer.Option("-m", "--model", metavar="MODEL", help="Two models, each with its own -m.")
+    ],
+    n: Annotated[int, typer.Option("-n", min=1, max=RESAMPLES, help="Pairs to choose.")] = 100,
+    paradigm: Annotated[
+        list[str] | None, typer.Option("--paradigm", metavar="NAME", help="Default: all of the grammar. Repeatable.")
+    ] = None,
+    pool: Annotated[
+        int, typer.Option("--pool", min=1, max=RESAMPLES, help="Pairs of each paradigm to choose from.")
+    ] = 200,
+    normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
+    out: Out = None,
+    seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same pairs.")] = 0,
+    device: DeviceOption = None,
+    cache: CacheOption = None,
+    trust_remote_code: Remote = False,
+    allow_pickle: PickleOption = False,
+) -> None:
+    """Choose the pairs of a grammar on which two models disagree most, for people to judge. Lengths are equal under
+    both."""
+    from penchant.errors import MethodError
+    from penchant.grammar.grammar import find_grammar, read_grammar
+    from penchant.instruments.minimal_pairs.controversial import chosen_pairs
+    from penchant.instruments.minimal_pairs.making import Counters, generated
+
+    if len(model) != 2:
+        raise MethodError(f"controversial pairs need two models, got {len(model)}", hint="name them: -m MODEL -m MODEL")
+    _refuse(out, [])
+    source = read_grammar(find_grammar(grammar))
+    names = list(dict.fromkeys(paradigm or source.paradigms))
+    for name in names:
+        source.drawing(name)  # reject unknown names before loading models
+    counters = Counters.of(model, trust_remote_code=trust_remote_code)
+    rows = generated(source, names, pool, counters, seed=seed, checks=10).rows
+    differences = {}
+    for spec in model:
+        lm = load_language_model(spec, "float32", device, trust_remote_code, allow_pickle, cache=cache)
+        differences[lm.name] = _differences(rows, normalise, cache, lm)
+    _output(chosen_pairs(rows, differences, n), out)
+
+
+def _differences(
+    rows: Sequence[dict[str, Any]], normalise: str, cache: str | None, lm: LanguageModel
+) -> NDArray[np.float64]:
+    """score(good) − score(bad) of every row under a model's own method."""
+    import numpy as np
+
+    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.scorer import Scorer
+
+    check_normalise(normalise, method_for(None, lm))
+    with bars() as bar:
+        advance = bar(lm.name)
+        total = 2 * len(rows)
+        scorer = Scorer(lm, cache=cache_path(cache), progress=lambda done: advance(done, total))
+        pairs = ((row["sentence_good"], row["sentence_bad"], f"pair {i}") for i, row in enumerate(rows, start=1))
+        scores = [a.normalised(normalise) - b.normalised(normalise) for a, b in scorer.score_pairs(pairs)]
+    scorer.close()
+    return np.array(scores)
 
 
 def _required(tokenizer: list[str] | None) -> list[str]:
