@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from penchant.engine.plan import Batch
 from penchant.engine.reads import TOP
-from penchant.models.network import Network
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from penchant.models.network import Network
 
 
 class Backend(Protocol):
@@ -97,8 +100,10 @@ class LocalBackend(InTurn):
         return values[batch.outputs]
 
 
-def _chosen(logits: torch.Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
     """log softmax(logits)[rows, tokens], without computing the whole array."""
+    import torch
+
     row = torch.from_numpy(rows).to(logits.device)
     chosen = logits[row, torch.from_numpy(tokens).to(logits.device)] - logits.logsumexp(-1)[row]
     values: NDArray[np.float32] = chosen.cpu().numpy()

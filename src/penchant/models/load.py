@@ -32,11 +32,13 @@ from penchant.models.configuration import (
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
-from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
+
+if TYPE_CHECKING:
+    from penchant.models.network import Network
 
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -93,6 +95,8 @@ def load(
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
         return load_vectors(spec)
+    from penchant.models.network import Network  # torch, which takes seconds to import and is needed from here on
+
     source, memory = resolve(str(spec)), digests or Digests(None)
     with quiet(), told(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
