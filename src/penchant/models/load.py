@@ -95,8 +95,6 @@ def load(
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
         return load_vectors(spec)
-    from penchant.models.network import Network  # torch, which takes seconds to import and is needed from here on
-
     source, memory = resolve(str(spec)), digests or Digests(None)
     with quiet(), told(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
@@ -104,10 +102,14 @@ def load(
         config = read_config(source, options)
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
+        if source.is_gguf:
+            options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
         model, kind, reason, unused = _weights(source, config, weight_options, dtype)
         _check_embeddings(source, model, hf_tokenizer)
         model = _on_device(model, device)
+        from penchant.models.network import Network  # brings torch, which takes seconds to import
+
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
         begin = first_token(hf_tokenizer) if kind == "causal" else None
         longest = _max_tokens(model, hf_tokenizer)
