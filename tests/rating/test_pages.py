@@ -32,6 +32,11 @@ m2,She went to the [MASK].,1,modern
 PAIRS = [("The cats sleep.", "The cats sleeps."), ("القطط تنام", "القطط ينام"), ("She sings.", "She sing.")]
 
 
+PARTS = """[...document.querySelectorAll("body *")]
+  .map((part) => [part.tagName, part.className, part.lang, getComputedStyle(part).direction]).join(" ")"""
+"""What a page is made of, without its words."""
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     if CHROMIUM is None:
@@ -223,10 +228,14 @@ def test_pages_are_accessible_and_fit(serve: Callable[..., Served], browser: Bro
         troubles: list[str] = []
         page.on("pageerror", lambda error, troubles=troubles: troubles.append(str(error)))
         seen: set[str] = set()
+        audited: set[str] = set()
 
-        def look(page: Page = page, seen: set[str] = seen) -> None:
+        def look(page: Page = page, seen: set[str] = seen, audited: set[str] = audited) -> None:
             seen.add(page.url.rpartition("/")[2])
-            assert violations(page) == [], page.url
+            parts = page.evaluate(PARTS)
+            if parts not in audited:  # another question is the same page with other words in it
+                audited.add(parts)
+                assert violations(page) == [], page.url
             assert page.evaluate("document.documentElement.scrollWidth") <= page.viewport_size["width"]
 
         page.goto(link)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from penchant.engine.plan import Batch
 from penchant.engine.reads import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
-from penchant.models.network import Network
-from penchant.models.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from penchant.models.network import Network
+    from penchant.models.tokenizer import Tokenizer
 
 
 class Backend(Protocol):
@@ -86,11 +89,13 @@ class LocalBackend(InTurn):
             values[wants] = _chosen(logits, rows, np.maximum(targets, 0))
             for target in (EXPECTED, WORD_ENDS, WORD_GOES_ON):
                 if (asked := targets == target).any():
-                    values[wants][asked] = self._of_many(logits[torch.from_numpy(rows[asked])], target)
+                    values[wants][asked] = self._of_many(logits[rows[asked]], target)
         return values
 
-    def _of_many(self, logits: torch.Tensor, target: int) -> NDArray[np.float32]:
+    def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
         """What is asked for in place of a token of logits (r, V): the log-probability of a set, or the expected one."""
+        import torch
+
         if target == EXPECTED:
             values = -torch.special.entr(logits.softmax(-1)).sum(-1)
         else:
@@ -113,8 +118,10 @@ class LocalBackend(InTurn):
         return values[batch.outputs]
 
 
-def _chosen(logits: torch.Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
+def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:
     """log softmax(logits)[rows, tokens], without computing the whole array."""
+    import torch
+
     row = torch.from_numpy(rows).to(logits.device)
     chosen = logits[row, torch.from_numpy(tokens).to(logits.device)] - logits.logsumexp(-1)[row]
     values: NDArray[np.float32] = chosen.cpu().numpy()

@@ -32,11 +32,13 @@ from penchant.models.configuration import (
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
-from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
+
+if TYPE_CHECKING:
+    from penchant.models.network import Network
 
 DTYPES = ("float32", "bfloat16", "float16")
 
@@ -100,10 +102,14 @@ def load(
         config = read_config(source, options)
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
+        if source.is_gguf:
+            options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
         model, kind, reason, unused = _weights(source, config, weight_options, dtype)
         _check_embeddings(source, model, hf_tokenizer)
         model = _on_device(model, device)
+        from penchant.models.network import Network  # brings torch, which takes seconds to import
+
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
         begin = first_token(hf_tokenizer) if kind == "causal" else None
         longest = _max_tokens(model, hf_tokenizer)

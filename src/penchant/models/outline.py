@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NoReturn, cast
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from penchant.errors import ModelError
 from penchant.files import head
@@ -15,10 +15,12 @@ from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import SETTINGS, lacks_weights, model_files
 from penchant.models.load import LanguageModel, names_vectors
-from penchant.models.network import Network
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.vectors.beginning import begins_as_vectors
+
+if TYPE_CHECKING:
+    from penchant.models.network import Network
 
 
 class UnreadError(Exception):
@@ -88,7 +90,7 @@ def outline(
 def _gguf(file: Path, name: str, dtype: str) -> Outline:
     if head(file, len(_GGUF)) != _GGUF:
         raise ModelError("is no GGUF file, whatever its name", where=str(file))
-    tokenizer, network = cast(Tokenizer, _Unread()), cast(Network, _Unread())
+    tokenizer, network = cast(Tokenizer, _Unread()), cast("Network", _Unread())
     model = LanguageModel(name, "causal", tokenizer, network, "", dtype, max_tokens=sys.maxsize, begin=None)
     return Outline("causal", True, model, str(file.resolve()), here=True)
 
@@ -100,7 +102,7 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
         name=name,
         kind=kind,
         tokenizer=Tokenizer(tokenizer, special=kind != "causal", prefix=begin),
-        network=cast(Network, _Unread()),
+        network=cast("Network", _Unread()),
         fingerprint="",
         dtype=dtype,
         max_tokens=min(int(limit) for limit in limits if limit),
