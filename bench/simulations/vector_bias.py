@@ -188,13 +188,13 @@ def _all() -> Iterable[Simulation]:
     for apart, what in ((NONE, "X and Y alike"), (CLEAR, "X nearer to A, Y to B")):
         for n, c in ((5, 5), (8, 8), (8, 25), (25, 25)):
             size = f"{n} targets, {c} attributes a list"
-            yield Simulation(ONE, what, size, partial(_one, n, c, apart))
+            yield Simulation(ONE, what, size, partial(_one, n, c, apart), SETS)
     for apart, what in ((NONE, "pairs alike"), (CLEAR, "x nearer to A, y to B")):
         for n in (8, 25):
-            yield Simulation(ONE, what, f"{n} pairs, {n} attributes a list", partial(_pairs, n, n, apart))
+            yield Simulation(ONE, what, f"{n} pairs, {n} attributes a list", partial(_pairs, n, n, apart), SETS)
     for n, c in ((8, 8), (25, 25)):
         size = f"{n} targets, {c} attributes a list"
-        yield Simulation(ONE, "A and B alike", size, partial(_labels, n, c))
+        yield Simulation(ONE, "A and B alike", size, partial(_labels, n, c), SETS)
     for n in (8, 25):
         size = f"{n} words a list"
         yield Simulation(TWO, "X nearer to A, Y to B", size, partial(_two, n, n, CLEAR), SETS)
