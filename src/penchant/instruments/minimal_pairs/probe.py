@@ -120,7 +120,7 @@ class PairProbe(Probe):
         self, data: str | Sequence[str], base: Sequence[Path], columns: PairColumns | None = None
     ) -> list[PairSet]:
         """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
-        places = tuple(self.find(name, base) for name in listed(data))
+        places = tuple(file for name in listed(data) for file in self.find_all(name, base))
         named = tuple(dict(columns or PairColumns()).items())
         if (places, named) not in self._read:
             self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable)
@@ -186,9 +186,9 @@ class MinimalPairs(PairProbe):
     name: ClassVar[str] = "minimal-pairs"
 
     data: Annotated[Paths, CITED, PAIRS]
-    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns. In
-    Python, also pairs of two sentences, the good one first; with a group they are mappings, or a frame, with the
-    columns good, bad and group."""
+    """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS or a
+    plain table, recognised by their columns. In Python, also pairs of two sentences, the good one first; with a group
+    they are mappings, or a frame, with the columns good, bad and group."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
     """The columns of a plain table, where they are not called good, bad, group and id; naming any makes the files plain
     tables."""
@@ -264,8 +264,9 @@ def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
 
 
 def collection(pairs: PairSet) -> str:
-    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own."""
-    return pairs.name if pairs.kind == "plain" else pairs.kind
+    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own, and
+    so is every language of MultiBLiMP."""
+    return pairs.name if pairs.kind in ("plain", "multiblimp") else pairs.kind
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:
