@@ -13,6 +13,8 @@ import pytest
 
 from answers import Answer, refused
 from hub_server import Hub, Repository
+from penchant.corpus.reading import stored_parts
+from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError
 from penchant.hub import data as hub_data
 from penchant.hub.data import FORM, HubData, address, fetched, pinned, pinned_url
@@ -249,6 +251,34 @@ class TestWhereDataAreNamed:
         )
         assert here.items.equals(there.items) and here.signature["data"] == there.signature["data"]
         assert "hub" not in here.signature
+
+
+class TestStreams:
+    """Streams read through fsspec, from one commit."""
+
+    def test_files_are_of_one_commit(self, pairs: Repository) -> None:
+        first = main(pairs)
+        found = find_texts([f"{SET}/data/*.csv", f"{SET}/data/deep"])
+        pairs.commit(MOVED)
+        assert [file.place for file in found] == [
+            f"{SET}@{first}/data/{name}.csv" for name in ("one", "two", "deep/three")
+        ]
+        assert [file.name for file in found] == ["one.csv", "two.csv", "three.csv"]
+        names = "data/one.csv", "data/two.csv", "data/deep/three.csv"
+        assert [b"".join(stored_parts(file.place)) for file in found] == [FILES[name] for name in names]
+
+    @pytest.mark.parametrize(
+        ("name", "told"),
+        [
+            (f"{SET}/data/four.csv", "there is no such file, nor a directory or pattern with files"),
+            (f"{SET}@v9/data", "no branch, tag or commit 'v9'"),
+            ("hf://datasets/someone/none/a", "no public data set of that name"),
+        ],
+    )
+    def test_one_line(self, pairs: Repository, name: str, told: str) -> None:
+        with pytest.raises(DataError, match=told) as caught:
+            find_texts([name])
+        assert name in str(caught.value) and "\n" not in str(caught.value)
 
 
 class TestStudies:
