@@ -263,7 +263,7 @@ class TestStreams:
         assert [file.place for file in found] == [
             f"{SET}@{first}/data/{name}.csv" for name in ("one", "two", "deep/three")
         ]
-        assert [file.name for file in found] == ["one.csv", "two.csv", "three.csv"]
+        assert [file.name for file in found] == ["one.csv", "two.csv", "deep/three.csv"]
         names = "data/one.csv", "data/two.csv", "data/deep/three.csv"
         assert [b"".join(stored_parts(file.place)) for file in found] == [FILES[name] for name in names]
 
