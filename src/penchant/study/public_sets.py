@@ -48,7 +48,7 @@ class PublicSet(BaseModel):
             ", ".join(self.languages),
             self.size,
             f"licence: {self.licence} ({_TOLD[self.redistribution]})",
-            f"read as {self.read_as}",
+            f"reading: {self.read_as}",
             self.url,
         ]
         return "; ".join(parts)
