@@ -1,4 +1,5 @@
 """A hub on this machine: repositories with commits, branches and tags, served over HTTP as the Hugging Face hub does.
+Those of data sets are called datasets/OWNER/NAME.
 
 Large files (weights) redirect to a second server, as to the hub's storage, which understands ranges and 304. A `Fault`
 makes requests fail in one of the ways in which they fail in the world.
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 from safetensors.torch import load, save
 
@@ -45,7 +46,7 @@ class Fault:
 
 @dataclass(slots=True)
 class Repository:
-    """A model: its commits and what points to them; who may read it."""
+    """A model or a data set: its commits and what points to them; who may read it."""
 
     commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
@@ -152,11 +153,15 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         self._handle()
 
+    def do_POST(self) -> None:
+        self._handle()
+
     def _handle(self) -> None:
         request = f"{self.command} {unquote(self.path)}"
         self.hub.requests.append(request)
         fault = next((fault for fault in self.hub.faults if re.search(fault.request, request)), Fault(""))
-        path = unquote(urlsplit(self.path).path)
+        raw = urlsplit(self.path).path.replace("/api/datasets/", "/api/models/datasets/")
+        path = unquote(raw)
         if fault.kind == "silent" and self.command == "HEAD":
             self.hub.closing.wait(_LONGEST)
             self.close_connection = True
@@ -164,8 +169,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(fault.status, b'{"error": "as the test asked"}', dict(fault.headers))
         elif match := re.fullmatch("/storage/([0-9a-f]{64})", path):
             self._file(self.hub.blobs[match[1]], {"ETag": f'"{match[1]}"'}, fault.kind)
-        elif match := re.fullmatch("/api/models/(.+?)/tree/([^/]+)(?:/(.+))?", urlsplit(self.path).path):
+        elif match := re.fullmatch("/api/models/(.+?)/tree/([^/]+)(?:/(.+))?", raw):
             self._tree(match[1], unquote(match[2]), unquote(match[3] or ""))
+        elif match := re.fullmatch("/api/models/(.+?)/paths-info/([^/]+)", raw):
+            self._paths(match[1], unquote(match[2]))
         elif match := re.fullmatch("/api/models/(.+?)(?:/revision/(.+))?", path):
             self._info(match[1], match[2] or "main")
         elif match := re.fullmatch("/(.+?)/resolve/(.+)", path):
@@ -212,7 +219,13 @@ class _Handler(BaseHTTPRequestHandler):
         commit = self.hub.repositories[name].find(revision)
         files = self.hub.repositories[name].commits[commit] if commit else {}
         prefix = f"{folder}/" if folder else ""
-        entries = [
+        below = {file.removeprefix(prefix).split("/")[0] for file in files if file.startswith(prefix)}
+        folders = sorted(f"{prefix}{name}" for name in below if f"{prefix}{name}" not in files)
+        whole = "recursive=true" in self.path.lower() or not name.startswith("datasets/")
+        files = files if whole else {file: data for file, data in files.items() if file.removeprefix(prefix) in below}
+        entries: list[dict[str, Any]] = [{"type": "directory", "path": path, "oid": "0" * 40} for path in folders]
+        entries = [] if whole else entries
+        entries += [
             {"type": "file", "path": file, "size": len(data), "oid": git_hash(data)}
             for file, data in files.items()
             if file.startswith(prefix)
@@ -222,6 +235,24 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(200, json.dumps(entries).encode(), {"Content-Type": "application/json"})
         else:
             self._answer(404, b"", {"X-Error-Code": code, "X-Error-Message": "not found"})
+
+    def _paths(self, name: str, revision: str) -> None:
+        """What is at some paths of a commit."""
+        form = parse_qs(self.rfile.read(int(self.headers.get("Content-Length", 0))).decode())
+        if self._refused(name, content=False):
+            return
+        commit = self.hub.repositories[name].find(revision)
+        if commit is None:
+            self._answer(404, b"", {"X-Error-Code": "RevisionNotFound", "X-Error-Message": "Invalid rev id"})
+            return
+        files, entries = self.hub.repositories[name].commits[commit], []
+        for path in form.get("paths", []):
+            if path in files:
+                data = files[path]
+                entries.append({"type": "file", "path": path, "size": len(data), "oid": git_hash(data)})
+            elif any(file.startswith(f"{path}/") for file in files):
+                entries.append({"type": "directory", "path": path, "oid": "0" * 40})
+        self._answer(200, json.dumps(entries).encode(), {"Content-Type": "application/json"})
 
     def _resolve(self, name: str, rest: str, kind: str) -> None:
         if self._refused(name, content=True):
@@ -255,6 +286,11 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if kind == "damaged":
             data = data[:-1] + bytes([data[-1] ^ 1])
+        if part := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")):
+            end = min(int(part[2]), len(data) - 1)
+            told = {"Content-Range": f"bytes {part[1]}-{end}/{len(data)}"}
+            self._answer(206, data[int(part[1]) : end + 1], {**headers, **told})
+            return
         there = data[: len(data) // 2] if kind in ("silent", "cut", "restarted") else data
         range_ = re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", ""))
         start = int(range_[1]) if range_ and kind != "restarted" else 0
@@ -279,5 +315,5 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**(headers or {}), "Content-Length": str(len(body))}.items():
             self.send_header(name, value)
         self.end_headers()
-        if self.command == "GET":
+        if self.command in ("GET", "POST"):
             self.wfile.write(body)

@@ -19,6 +19,7 @@ FLOORS = (
     ("errors", "limits", "counting"),
     ("reading", "arguments", "progress"),
     ("files",),
+    ("hub",),
     ("records",),
     ("vectors", "stats", "tables"),
     ("models",),
@@ -30,7 +31,7 @@ FLOORS = (
     ("study",),
     ("cli",),
 )
-"""The floors of the house, lowest first; rooms of one floor do not know each other. The first five are the ground."""
+"""The floors of the house, lowest first; rooms of one floor do not know each other. The first six are the ground."""
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())
 PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")

@@ -56,10 +56,16 @@ KEPT = "penchant-given-"
 _KEPT = re.compile(rf"[^\s'\"]*{KEPT}\w+[/\\\\][0-9a-f]{{12}}[/\\\\]([^/\\\\\n]*?)\.(?:jsonl|csv|yaml)\b")
 
 
+HUB_DATA = re.compile(
+    r"[^\s'\"]*[/\\]datasets--([\w.-]+?)--([\w.-]+?)[/\\]snapshots[/\\]([0-9a-f]{7})([0-9a-f]{33})((?:[/\\]|\b)[^\s,'\"]*)"
+)
+"""A file of a data set in the local cache of the hub: owner, name, commit in two parts, and path in the set."""
+
+
 def without_folders(text: str) -> str:
-    """A text in which what was given in Python is named by what it is, such as "the data", and not by the file that
-    keeps it."""
-    return _KEPT.sub(r"\1", text)
+    """A text in which what was given in Python is named by what it is, such as "the data", and a file of a data set on
+    the hub by its address there, and not by the files that keep them."""
+    return HUB_DATA.sub(r"hf://datasets/\1/\2@\3\5", _KEPT.sub(r"\1", text))
 
 
 def is_kept(file: str | Path) -> bool:

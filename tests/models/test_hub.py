@@ -25,8 +25,8 @@ import zoo as tiny
 from answers import Answer, refused
 from hub_server import NAME, Hub, changed, files, git_hash, serving
 from penchant.errors import ModelError
+from penchant.hub.files import verify
 from penchant.models.digests import Digests
-from penchant.models.hub import _verify
 from penchant.models.load import load_tokenizer
 
 Zoo = Callable[[str], Path]
@@ -176,7 +176,9 @@ class TestWithoutTheHub:
 class TestHashes:
     def test_the_hash_of_git(self, tmp_path: Path) -> None:
         (tmp_path / "file").write_bytes(b"hello\n")
-        _verify("m", tmp_path / "file", "ce013625030ba8dba906f756967f9e9ca394464a", Digests(None))  # by git hash-object
+        verify(
+            "m", tmp_path / "file", "ce013625030ba8dba906f756967f9e9ca394464a", Digests(None).sha256
+        )  # by git hash-object
 
     @given(st.binary(min_size=1, max_size=300), st.integers(0, 299), st.integers(1, 255), st.booleans())
     def test_every_changed_or_lost_byte_is_noticed(self, data: bytes, at: int, mask: int, large: bool) -> None:
@@ -185,11 +187,11 @@ class TestHashes:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder, "file")
             path.write_bytes(data)
-            _verify("m", path, digest, Digests(None))
+            verify("m", path, digest, Digests(None).sha256)
             for other in (data[:at] + bytes([data[at] ^ mask]) + data[at + 1 :], data[:at], data + data[:1]):
                 path.write_bytes(other)
                 with pytest.raises(ModelError, match="its hash differs"):
-                    _verify("m", path, digest, Digests(None))
+                    verify("m", path, digest, Digests(None).sha256)
 
 
 @pytest.mark.whole

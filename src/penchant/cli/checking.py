@@ -29,7 +29,9 @@ IdOption = Annotated[str, typer.Option("--id", metavar="NAME", help="The column 
 
 
 def audit(
-    data: Annotated[list[Path], typer.Argument(metavar="DATA…", help="Files or directories of minimal pairs.")],
+    data: Annotated[
+        list[Path], typer.Argument(metavar="DATA…", help="Files, directories or patterns of minimal pairs.")
+    ],
     model: Annotated[list[str], typer.Option("-m", "--model", help="A model whose tokenizer to use. Repeatable.")],
     format: FormatOption = "table",
     acceptable: Annotated[str, typer.Option(help="CrowS-Pairs: sent_more or sent_less.")] = "sent_more",

@@ -36,7 +36,9 @@ Tokenizers = Annotated[
 Out = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="FILE", help="JSON lines in BLiMP's format. Default: stdout.")
 ]
-Data = Annotated[list[Path], typer.Argument(metavar="DATA…", help="BLiMP, CrowS-Pairs or a table of pairs.")]
+Data = Annotated[
+    list[Path], typer.Argument(metavar="DATA…", help="BLiMP and its kin, CrowS-Pairs or a table of pairs.")
+]
 GrammarOption = Annotated[
     str, typer.Option("--grammar", metavar="NAME", help="A bundled grammar or a directory with grammar.yaml.")
 ]

@@ -84,6 +84,7 @@ def rate(
     from penchant.rating.asking import Given, share, task_of_target
     from penchant.rating.tasks import Wishes
 
+    target = _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
     asked = task_of_target(
@@ -96,6 +97,14 @@ def rate(
         _serve(asked, out, names, open_, host, port, public)
 
 
+def _fetched(target: str) -> str:
+    """A target as a path on this machine, fetched if it is on the hub."""
+    from penchant.hub.data import is_hub
+    from penchant.tables.places import fetched_one
+
+    return str(fetched_one(target)) if is_hub(target) else target
+
+
 def _unshown(target: str) -> frozenset[Path]:
     """The results in a target that are kept and not shown."""
     from penchant.study.results import unshown
@@ -106,7 +115,7 @@ def _unshown(target: str) -> frozenset[Path]:
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
     """The tables of the minimal pairs of a study and their columns; of another target none, and the columns named."""
     from penchant.errors import MethodError
-    from penchant.instruments.minimal_pairs.data import FIELDS
+    from penchant.instruments.minimal_pairs.formats import FIELDS
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.spec import read_study
     from penchant.tables.places import SET_FILE

@@ -26,7 +26,7 @@ from penchant.cli.options import (
     cache_path,
     place,
 )
-from penchant.errors import one_line
+from penchant.errors import MethodError, one_line, one_of
 
 if TYPE_CHECKING:
     from penchant.study.run import Options
@@ -152,10 +152,18 @@ def list_(
     what: Annotated[
         str | None, typer.Argument(metavar="[probes|models|data|methods|grammars|compat]", help="Default: all of them.")
     ] = None,
+    format: Annotated[str, typer.Option("--format", help="table, or json: an object for each topic.")] = "table",
 ) -> None:
-    """List probes, kinds of models, kinds of data, scoring methods, grammars, or conventions of other tools."""
-    from penchant.study.catalogue import catalogue, topics
+    """List probes, kinds of models, kinds of data and public sets, scoring methods, grammars, or conventions of other
+    tools."""
+    from penchant.study.catalogue import catalogue, records, topics
 
+    if format not in ("table", "json"):
+        raise MethodError(f"unknown format '{format}'", hint=one_of(format, ("table", "json")))
+    if format == "json":
+        every = {topic: records(topic) for topic in ([what] if what is not None else topics())}
+        write(json.dumps(every if what is None else every[what], ensure_ascii=False, indent=2))
+        return
     for number, topic in enumerate([what] if what is not None else topics()):
         rows = [(one_line(name), one_line(meaning)) for name, meaning in catalogue(topic)]
         if what is None:

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, cast, get_args
 
-from penchant.errors import DataError, MethodError, first_line, one_of
+from penchant.errors import DataError, MethodError, PenchantError, first_line, one_of
+from penchant.hub.data import is_hub, pinned_url
 
 Kind = Literal["text", "jsonl", "parquet"]
 Layout = Literal["paragraphs", "sentences", "wrapped"]
@@ -107,6 +108,7 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
 
     try:
         if "://" in name:
+            name = pinned_url(name) if is_hub(name) else name
             fs, path = fsspec.core.url_to_fs(name)
             local = fs.protocol == "file" or "file" in fs.protocol
             return [
@@ -119,6 +121,8 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
             if places:
                 return places
         return []
+    except PenchantError:
+        raise
     except ImportError as error:
         raise MethodError(f"a package is missing: {error}", where=name, hint="install it with pip") from error
     except ValueError as error:

@@ -23,6 +23,8 @@ from penchant.corpus.stimuli import StimulusSet
 from penchant.engine.backends import Backend
 from penchant.engine.scorer import Counts
 from penchant.errors import MethodError, ModelError, StudyError, shortened, without_folders
+from penchant.files import join_names
+from penchant.hub.data import repositories
 from penchant.instruments.calling import PARAMETERS, Called, explain
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session
@@ -35,7 +37,7 @@ from penchant.records import Result as AnyResult
 from penchant.report.no_difference import Scale
 from penchant.report.sections import Overview, Section
 from penchant.tables.documents import SETTINGS
-from penchant.tables.places import find_data
+from penchant.tables.places import find_all, find_data
 from penchant.vectors.static import StaticVectors
 
 Model: TypeAlias = LanguageModel | StaticVectors
@@ -246,6 +248,8 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
             recipe["equivalence"] = written(self, "equivalence")
         if self.limit is not None:
             recipe["limit"] = written(self, "limit")
+        if hub := repositories(self.files(base)):
+            recipe["hub"] = join_names(hub)
         return Signature.of(self.name, model=model.name, **{key.replace("-", "_"): v for key, v in recipe.items()})
 
     @classmethod
@@ -280,6 +284,11 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         Raises DataError naming the places looked in.
         """
         return find_data(name, base=base, sets=cls.set_folders())
+
+    @classmethod
+    def find_all(cls, name: str | Path, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The same, or the files that a pattern matches, sorted."""
+        return find_all(name, base=base, sets=cls.set_folders())
 
     @classmethod
     def set_folders(cls) -> list[Path]:

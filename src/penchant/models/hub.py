@@ -8,28 +8,20 @@ are compared with the hashes that the hub states whenever they are used, because
 
 from __future__ import annotations
 
-import hashlib
 import json
-import re
-import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from penchant.errors import ModelError
+from penchant.errors import ModelError, PenchantError
+from penchant.hub.errors import explained, is_unreachable
+from penchant.hub.files import COMMIT, ask, cached_commit, cached_digest, giving_up, verify
 from penchant.models.digests import Digests
-from penchant.models.hub_errors import explained, is_transient, is_unreachable
 from penchant.models.identity import SETTINGS, lacks_weights
 
 _CONFIG = "config.json"
 _SAFETENSORS = ("model.safetensors", "model.safetensors.index.json")
 _PICKLED = ("pytorch_model.bin", "pytorch_model.bin.index.json")
-_COMMIT = re.compile("[0-9a-f]{40}")
-_SHORT_COMMIT = re.compile("[0-9a-f]{7,39}")
-_SHA256_LENGTH = 64
-_MOST_RESTARTS = 3
-"""A download that starts from the beginning more often than this is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +64,12 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     refusal: Exception | None = None
     stated: dict[str, str] = {}
     try:
-        _ask(name, _CONFIG, revision)
+        ask(name, _CONFIG, revision)
     except Exception as error:
         refusal = error
-        if not is_unreachable(error) and not _COMMIT.fullmatch(revision or ""):
+        if not is_unreachable(error) and not COMMIT.fullmatch(revision or ""):
             raise explained(error, given, name, revision) from error
-        revision = _cached_commit(name, revision)
+        revision = cached_commit(name, revision)
     try:
         config = hf_hub_download(name, _CONFIG, revision=revision, local_files_only=refusal is not None)
     except Exception as error:
@@ -97,47 +89,18 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     return snapshot
 
 
-def _ask(name: str, file: str, revision: str | None) -> None:
-    """Ask for a file's metadata, a second time after a failure of the server. `huggingface_hub` would ask for minutes.
-
-    Raises what `huggingface_hub` raises.
-    """
-    from huggingface_hub import constants, get_hf_file_metadata, hf_hub_url
-
-    url = hf_hub_url(name, file, revision=revision)
-    try:
-        get_hf_file_metadata(url, timeout=constants.HF_HUB_ETAG_TIMEOUT)
-    except Exception as error:
-        if not is_transient(error):
-            raise
-        time.sleep(1)
-        get_hf_file_metadata(url, timeout=constants.HF_HUB_ETAG_TIMEOUT)
-
-
-def _cached_commit(name: str, revision: str | None) -> str | None:
-    """The commit in the local cache that begins with these digits, if there is exactly one; else the revision."""
-    from huggingface_hub import constants
-    from huggingface_hub.file_download import repo_folder_name
-
-    if not _SHORT_COMMIT.fullmatch(revision or ""):
-        return revision
-    snapshots = Path(constants.HF_HUB_CACHE, repo_folder_name(repo_id=name, repo_type="model"), "snapshots")
-    commits = [path.name for path in snapshots.glob(f"{revision}*")]
-    return commits[0] if len(commits) == 1 else revision
-
-
-def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: ModelError) -> None:
+def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: PenchantError) -> None:
     """Check that the local cache holds what is needed. Raises `refusal` if not, ModelError for a damaged file."""
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
     for file in files:
-        _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file), wanted.digests)
+        verify(given, snapshot.folder / file, cached_digest(snapshot.folder / file), wanted.digests.sha256)
     if wanted.weights:
         weights = _weights(given, snapshot.folder, names, wanted)
         if not weights or not names.issuperset(weights):
             raise refusal
         for file in [] if wanted.looked_for else weights:
-            _verify(given, snapshot.folder / file, _cached_digest(snapshot.folder / file), wanted.digests)
+            verify(given, snapshot.folder / file, cached_digest(snapshot.folder / file), wanted.digests.sha256)
 
 
 def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
@@ -187,57 +150,8 @@ def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest:
     fresh = not path.is_file()
     if fresh:
         try:
-            _ask(name, file, snapshot.commit)
-            hf_hub_download(name, file, revision=snapshot.commit, tqdm_class=_giving_up())
+            ask(name, file, snapshot.commit)
+            hf_hub_download(name, file, revision=snapshot.commit, tqdm_class=giving_up())
         except Exception as error:
             raise explained(error, given, name, snapshot.commit, file=file) from error
-    _verify(given, path, digest or _cached_digest(path), digests, fresh=fresh)
-
-
-def _giving_up() -> Any:
-    """A progress bar, never shown, that ends a download which a server cuts and starts anew again and again."""
-    from huggingface_hub.utils.tqdm import tqdm
-
-    class GivingUp(tqdm):  # type: ignore[type-arg,unused-ignore]
-        restarts = 0
-
-        def update(self, n: float | None = 1) -> Any:
-            self.restarts += (n or 0) < 0
-            if self.restarts > _MOST_RESTARTS:
-                raise ConnectionError("the server cuts it and starts from the beginning")
-            return super().update(n)
-
-    return GivingUp
-
-
-def _cached_digest(path: Path) -> str:
-    """The hash that the local cache names a file by, "" where the cache has no links."""
-    return path.readlink().name if path.is_symlink() else ""
-
-
-def _verify(given: str, path: Path, digest: str, digests: Digests, *, fresh: bool = False) -> None:
-    """Raise ModelError if a file does not have the SHA-256 or the git hash `digest`; remove it if it is `fresh`."""
-    if not re.fullmatch("[0-9a-f]{40}|[0-9a-f]{64}", digest):
-        return
-    if len(digest) == _SHA256_LENGTH:
-        actual = digests.sha256(path)
-    else:
-        header = f"blob {path.stat().st_size}\0".encode()
-        with path.open("rb") as stream:
-            actual = hashlib.file_digest(stream, lambda: hashlib.sha1(header, usedforsecurity=False)).hexdigest()
-    if actual == digest:
-        return
-    blob = path.resolve()
-    if fresh:
-        blob.unlink()
-        path.unlink(missing_ok=True)
-        raise ModelError(
-            f"{path.name} arrived damaged: its hash is not the one that the hub states",
-            where=given,
-            hint="run again to fetch it anew",
-        )
-    raise ModelError(
-        f"{path.name} in the local hub cache is not what the hub has: its hash differs",
-        where=given,
-        hint=f"delete {blob} and run again",
-    )
+    verify(given, path, digest or cached_digest(path), digests.sha256, fresh=fresh)

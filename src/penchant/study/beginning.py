@@ -44,6 +44,13 @@ def held(folder: Path) -> Iterator[None]:
                 folder.rmdir()
 
 
+def hub_commits(folder: Path) -> dict[str, str]:
+    """The commits of the data sets on the hub that a study in a directory read; none where there is no study. Raises
+    StudyError for a manifest that cannot be read."""
+    path = folder / FILE
+    return dict(read_manifest(path).hub) if path.exists() else {}
+
+
 @dataclass(frozen=True, slots=True)
 class Begun:
     """A new manifest, or the one to go on with; the probes that are now asked `otherwise`, which only a rerun allows;

@@ -12,6 +12,7 @@ from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
 from penchant.instruments.base import Schemas
 from penchant.instruments.registry import bundled_sets, instruments
 from penchant.models.source import bundled_models
+from penchant.study.public_sets import public_sets
 from penchant.study.spec import schema as study_schema
 
 Rows = list[tuple[str, str]]
@@ -27,6 +28,12 @@ def catalogue(what: str) -> Rows:
     if what not in _TOPICS:
         raise MethodError(f"nothing to list under '{what}'", hint=one_of(what, _TOPICS))
     return _TOPICS[what]()
+
+
+def records(what: str) -> list[dict[str, Any]]:
+    """The same as objects: a name and what it is; public sets of data have their fields instead. Raises MethodError."""
+    public = {each.name: each.model_dump() for each in public_sets()} if what == "data" else {}
+    return [public.get(name, {"name": name, "what": meaning}) for name, meaning in catalogue(what)]
 
 
 def _probes() -> Rows:
@@ -51,7 +58,9 @@ def _data() -> Rows:
             shared.setdefault(name, []).append(probe)
     sets = {name: f"bundled, for {', '.join(probes)}" for name, probes in sorted(shared.items())}
     formats = {name: what for each in instruments().values() for name, what in each.formats.items()}
-    return [*sets.items(), *formats.items()]
+    public = {each.name: each.line() for each in public_sets() if each.name not in formats}
+    told = {each.name: f"{formats[each.name]} — {each.line()}" for each in public_sets() if each.name in formats}
+    return [*sets.items(), *(formats | told).items(), *public.items()]
 
 
 def _methods() -> Rows:

@@ -11,6 +11,7 @@ from penchant._version import __version__
 from penchant.corpus.text_files import TextFile
 from penchant.errors import DataError, StudyError, shortened
 from penchant.files import sha256_file
+from penchant.hub.data import address
 from penchant.instruments.base import Probe
 from penchant.study.manifest import Manifest
 from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRecord, UnitRecord
@@ -56,7 +57,7 @@ def data_records(probes: Iterable[tuple[str, Probe[Any]]], base: Sequence[Path])
         for file in probe.files(base):
             if file not in known:
                 known[file] = sha256_file(file)
-            records.append(DataRecord(probe=place, path=str(file), sha256=known[file]))
+            records.append(DataRecord(probe=place, path=address(file) or str(file), sha256=known[file]))
     return records
 
 

@@ -90,6 +90,8 @@ class Manifest(BaseModel):
     hardware: HardwareRecord
     data: Annotated[list[DataRecord], BeforeValidator(_listed)] = []
     """The data files of each probe, in the order in which it names them."""
+    hub: dict[str, str] = {}
+    """The commit that each OWNER/NAME@REVISION of a data set on the hub stood for, by which it is read again."""
     prepared: dict[Inside, PreparedRecord] = {}
     units: list[UnitRecord] = []
     skipped: list[SkipRecord] = []

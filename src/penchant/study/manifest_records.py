@@ -78,6 +78,7 @@ class DataRecord(_Record):
     probe: str = ""
     """The probe directory; empty in what version 0.1 wrote."""
     path: str
+    """Where it was; of a file of the hub its address there, with the commit."""
     sha256: str
 
 

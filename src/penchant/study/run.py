@@ -10,7 +10,7 @@ DIR/<probe>/comparison.parquet           every two models on the same items
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -23,13 +23,14 @@ from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
 from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, sha256_file, write_parquet
+from penchant.hub.data import pinned
 from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare
 from penchant.instruments.result import Result
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.reading import exists
-from penchant.study.beginning import Begun, begun, held
+from penchant.study.beginning import Begun, begun, held, hub_commits
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.elsewhere import Elsewhere, elsewhere
@@ -75,6 +76,12 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     """
     options = options or Options()
     folder = Path(out)
+    with pinned(hub_commits(folder) if options.resume and not options.rerun else {}) as commits:
+        return _run(study, probes, folder, options, commits)
+
+
+def _run(study: Study, probes: Probes, folder: Path, options: Options, commits: Mapping[str, str]) -> Outcome:
+    """The same, with the `commits` of data sets on the hub."""
     texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
     places = _folders(probes)
     data = data_records(zip(places, probes, strict=True), options.base)
@@ -82,6 +89,7 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     with held(folder):
         start = begun(folder, study, probes, places, resume=options.resume, rerun=options.rerun)
         running = _Running(study, probes, places, folder, options, start.manifest, texts)
+        running.manifest.hub = dict(commits)
         stale = running.require_same(data, files, start)
         running.require_fit()
         with elsewhere(options.place, options.warn) as workers:

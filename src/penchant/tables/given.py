@@ -27,8 +27,9 @@ from penchant.arguments import kind
 from penchant.counting import counted
 from penchant.errors import KEPT, DataError, GivenRow, place
 from penchant.files import write_text
+from penchant.hub.data import is_hub
 from penchant.reading import exists
-from penchant.tables.places import SET_FILE, bundled
+from penchant.tables.places import SET_FILE, bundled, fetched_one
 
 NAME = "the data"
 """What data are called that were given in Python; in signatures, followed by their hash."""
@@ -119,6 +120,8 @@ def path_of(given: Any, columns: Sequence[str] = (), *, sets: Path | None = None
     """The file that is named, or that set among the bundled `sets`, or a file with the rows of the table that is given,
     which is called `name`. Raises DataError for anything else."""
     if isinstance(given, str | Path):
+        if is_hub(given):
+            return fetched_one(given)
         known = sets is not None and not exists(Path(given)) and str(given) in bundled(sets, SET_FILE)
         return sets / str(given) if sets is not None and known else Path(given)
     listed = plain(given)

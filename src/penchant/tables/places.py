@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import glob
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from penchant.errors import DataError
-from penchant.reading import exists
+from penchant.hub.data import address, fetched, is_hub
+from penchant.reading import exists, is_file
 
 PACKAGE = Path(__file__).parent.parent
 """The directory of the installed package, whose subdirectories hold the bundled data."""
 SET_FILE = "set.yaml"
 """The file that marks a directory as a set of stimuli."""
+
+
+_WILD = re.compile(r"[*?\[]")
 
 
 def listed(names: str | Sequence[str] | None) -> list[str]:
@@ -30,10 +36,13 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
     """Locate a file or directory: the first match under the directories of `base`, else that directory in `sets`, one
     folder of bundled sets or several.
 
-    `base` defaults to the working directory. Raises DataError naming the places searched, and similar names there.
+    A name of the hub (`penchant.hub.data.FORM`) is fetched. `base` defaults to the working directory. Raises DataError
+    naming the places searched, and similar names there.
     """
     if not str(name).strip():
         raise DataError("the name of the data is empty", where="data", hint="name a file or a directory")
+    if is_hub(name):
+        return fetched_one(name)
     path = Path(name)
     directories = [Path()] if base is None else [Path(directory) for directory in base]
     places = [path] if path.is_absolute() else [directory / path for directory in directories]
@@ -48,6 +57,35 @@ def find_data(name: str | Path, *, base: Sequence[str | Path] | None = None, set
     similar = _similar(path, list(known), [place.parent for place in places])
     hint = f"did you mean {', '.join(similar)}?" if similar else "check the name, or give the whole path"
     raise DataError(f"no such file or directory (looked in {searched})", where=str(name), hint=hint)
+
+
+def find_all(name: str | Path, *, base: Sequence[str | Path], sets: Path | Sequence[Path] = ()) -> list[Path]:
+    """Locate the file or directory of a name, or the files that a pattern with * ? [ ] or ** matches, sorted: those in
+    the first directory of `base` that has any, or on the hub. Raises DataError, as `find_data` does."""
+    if is_hub(name):
+        return fetched(name)
+    for directory in base:
+        if files := matching(Path(directory) / name):
+            return files
+    return [find_data(name, base=base, sets=sets)]
+
+
+def fetched_one(name: str | Path) -> Path:
+    """The file or directory of a name of the hub. Raises DataError, also for a pattern that matches several files."""
+    files = fetched(name)
+    if len(files) > 1:
+        told = f"the pattern matches {len(files)} files where one is read"
+        raise DataError(told, where=str(name), hint=f"name one, such as {address(files[0])}")
+    return files[0]
+
+
+def matching(pattern: Path) -> list[Path]:
+    """The files that a pattern matches, sorted, the hidden ones only where they are named in full; none where the name
+    is no pattern, or is that of a file or directory."""
+    if not _WILD.search(str(pattern)) or exists(pattern):
+        return []
+    found = glob.glob(str(pattern), recursive=True)  # noqa: PTH207 (unlike that of Path it leaves out hidden files)
+    return [Path(file) for file in sorted(found) if is_file(file)]
 
 
 def _similar(path: Path, known: Sequence[str], folders: Sequence[Path]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Minimal pairs from files: BLiMP, CrowS-Pairs, COMPS, or a plain table of two columns.
+"""Minimal pairs from files: BLiMP and its kin in other languages, CrowS-Pairs, COMPS, or a plain table.
 
 The kind of a file is recognised by the names of its columns. Sentences are kept exactly as written.
 """
@@ -6,49 +6,32 @@ The kind of a file is recognised by the names of its columns. Sentences are kept
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
-from penchant.arguments import asked, unknown_name
+from penchant.arguments import asked
 from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun, one_of, place, together
 from penchant.files import sha256_file
+from penchant.hub.data import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
-from penchant.instruments.written import Pair, Sentence, error_value
+from penchant.instruments.minimal_pairs.formats import READERS, Direction, Kind, Names, PairTable, kind_of
+from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.given import NAME, path_of, plain
-from penchant.tables.rows import Row, lacking, read_rows
-
-Kind = Literal["blimp", "crows-pairs", "comps", "plain"]
-Direction = Literal["sent_more", "sent_less"]
+from penchant.tables.places import matching
+from penchant.tables.rows import Row, read_rows
 
 PAIR = ("good", "bad")
 """The columns of pairs that are given in Python without names."""
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
-FIELDS = ("good", "bad", "group", "id")
-"""The fields of a plain table whose columns may have other names."""
 SUFFIXES = (".jsonl", ".csv", ".tsv", ".parquet", ".xlsx")
 """The files that are read from a directory."""
 _OPEN = "~$"
 """How the name begins of what Excel keeps beside a workbook that is open."""
-
-_FILL_DOWN = (
-    "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
-)
-"""What to do about blank names below another."""
-_BLANK = ("the field is null", "the field is blank")
-
-NEEDED: Mapping[Kind, tuple[str, ...]] = {
-    "blimp": ("sentence_good", "sentence_bad", "linguistics_term", "UID", "pairID"),
-    "crows-pairs": ("sent_more", "sent_less", "stereo_antistereo", "bias_type"),
-    "comps": ("prefix_acceptable", "prefix_unacceptable", "property_phrase"),
-    "plain": ("good", "bad"),
-}
-"""The columns by which a kind of file is recognised."""
 
 CROWS_CAUTION = (
     "CrowS-Pairs: its authors warn of noise and reliability problems in the data (notice in NYU-MLL's CrowS-Pairs "
@@ -75,91 +58,6 @@ class PairSet:
         return f"<pairs {self.name}: {len(self.items):,}, {self.kind}>"
 
 
-@dataclass(frozen=True, slots=True)
-class _Names:
-    """The column names that the caller chose."""
-
-    acceptable: Direction
-    good: str = "good"
-    bad: str = "bad"
-    group: str = "group"
-    id: str = "id"
-
-    @classmethod
-    def of(cls, acceptable: Direction, columns: Mapping[Any, str]) -> _Names:
-        """The names by their fields. Raises MethodError for a field that there is not."""
-        for field_ in columns:
-            if field_ not in FIELDS:
-                raise unknown_name(field_, FIELDS, where="columns", what="key")
-        return cls(acceptable, **columns)
-
-    @property
-    def needed(self) -> list[str]:
-        """The columns that must be there: both sentences, and what else has a name of its own."""
-        return [
-            self.good,
-            self.bad,
-            *(name for name, usual in ((self.group, "group"), (self.id, "id")) if name != usual),
-        ]
-
-    @property
-    def named(self) -> bool:
-        """Whether any column was named, which makes the file a plain table."""
-        return (self.good, self.bad, self.group, self.id) != FIELDS
-
-
-@dataclass(frozen=True, slots=True)
-class _PairTable:
-    """A file being read: its path, the columns that occur in it, and the names that the caller chose."""
-
-    path: Path
-    columns: tuple[str, ...]
-    names: _Names
-    errors: list[DataError] = field(default_factory=list)
-    filled: set[str] = field(default_factory=set)
-    """The columns of names that have had one."""
-
-    def refuse(self, message: str, line: int, column: str, hint: str = "") -> None:
-        """Note what is wrong at a line and column of the file."""
-        self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
-
-    def text(self, row: Row, column: str) -> str:
-        """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
-        blank."""
-        value = row.values.get(column)
-        if isinstance(value, str) and error_value(value):
-            told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
-            self.refuse(told, row.line, column, "write the text again, in a cell that is formatted as text")
-            return ""
-        if isinstance(value, str) and value.strip():
-            return value
-        if value is None:
-            told = "the field is null" if column in row.values else "the field is missing"
-        else:
-            told = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
-        self.refuse(told, row.line, column)
-        return ""
-
-    def hint_at_merged_cells(self) -> None:
-        """Say what to do about names of which several are blank and another row has one, as merged cells leave them."""
-        blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
-        times = Counter(error.field for error in blank)
-        for error in blank:
-            error.hint = _FILL_DOWN if times[error.field] > 1 else ""
-
-    def code(self, row: Row, column: str) -> str:
-        """A name or number that identifies a row or a group."""
-        value = row.values.get(column)
-        name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
-        if name:
-            self.filled.add(column)
-        return name
-
-    def code_or(self, default: str, row: Row, column: str) -> str:
-        """The same, or `default` where the table lacks the column. A column must be filled in every row."""
-        return self.code(row, column) if column in self.columns else default
-
-
 def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> Any:
     """Pairs given in Python. Raises DataError for one of three parts without names: a group stands first in some
     tables, and last in others."""
@@ -171,9 +69,6 @@ def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAM
                 hint="give pairs of two, or name the parts: mappings, or a frame, with the columns good, bad and group",
             )
     return given
-
-
-Read = Callable[[_PairTable, Row, int], Item]
 
 
 @asked
@@ -191,9 +86,9 @@ def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: 
     file = path_of(pair_rows(plain(path)), PAIR)
     rows = read_rows(file)
     present = tuple(dict.fromkeys(name for row in rows for name in row.values))
-    table = _PairTable(file, present, _Names.of(acceptable, columns))
-    kind = _kind(table)
-    read = _READERS[kind]
+    table = PairTable(file, present, Names.of(acceptable, columns))
+    kind = kind_of(table)
+    read = READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
     if table.errors:
         table.hint_at_merged_cells()
@@ -207,7 +102,8 @@ def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: 
 def read_many(
     paths: Iterable[str | Path], columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more"
 ) -> list[PairSet]:
-    """Read the pairs of several files; a directory stands for the tables directly inside it, in order of their names.
+    """Read the pairs of several files; a directory stands for the tables directly inside it, and a pattern for the
+    files that it matches, in order of their names.
 
     The parameters are those of `read_pairs`. Raises DataError also for two files of the same name, by which their pairs
     are distinguished.
@@ -237,9 +133,12 @@ def is_fair_set(path: Path) -> bool:
 
 
 def tables_in(path: Path) -> list[Path]:
-    """A file, or the tables directly inside a directory, in order of their names. Raises DataError."""
+    """A file, those that a pattern matches, here or on the hub, or the tables directly inside a directory, in order of
+    their names. Raises DataError."""
+    if is_hub(path):
+        return [file for place in fetched(path) for file in tables_in(place)]
     if not is_directory(path):
-        return [path]
+        return matching(path) or [path]
     try:
         inside = sorted(
             child
@@ -253,75 +152,6 @@ def tables_in(path: Path) -> list[Path]:
     return inside
 
 
-def _kind(table: _PairTable) -> Kind:
-    """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
-    names = table.names
-    if names.named:
-        lacking(names.needed, list(table.columns), table.path)
-        return "plain"
-    for kind, columns in NEEDED.items():
-        if all(column in table.columns for column in columns):
-            return kind
-    choices = "; ".join(f"{kind}: {', '.join(columns)}" for kind, columns in NEEDED.items())
-    present = ", ".join(repr(column) for column in table.columns) or "none"
-    name = "columns: in a study, columns= in Python, or --good and --bad, name others"
-    if is_kept(table.path):
-        name = 'name yours with columns={"good": …, "bad": …}'
-    hint = f"needed are {choices}; {name}"
-    raise DataError(f"the columns are {present}", file=table.path, hint=hint)
-
-
-def _blimp(table: _PairTable, row: Row, number: int) -> Item:
-    paradigm = table.code(row, "UID")
-    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term"), "dataset": stem(table.path)}
-    if "field" in table.columns:
-        labels["field"] = table.code(row, "field")
-    texts = {"good": table.text(row, "sentence_good"), "bad": table.text(row, "sentence_bad")}
-    return Item(f"{paradigm}-{table.code(row, 'pairID')}", texts, labels, _place(table, row))
-
-
-def _crows(table: _PairTable, row: Row, number: int) -> Item:
-    direction = table.text(row, "stereo_antistereo")
-    if direction and direction not in ("stereo", "antistereo"):
-        told = f"unknown direction '{direction}'"
-        table.refuse(told, row.line, "stereo_antistereo", hint=one_of(direction, ("stereo", "antistereo")))
-    other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
-    texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
-    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}
-    unnumbered = table.code_or(str(number), row, "id")
-    return Item(table.code_or(unnumbered, row, ""), texts, labels, _place(table, row))
-
-
-def _comps(table: _PairTable, row: Row, number: int) -> Item:
-    phrase = table.text(row, "property_phrase")
-    texts = {
-        "good": f"{table.text(row, 'prefix_acceptable')} {phrase}",
-        "bad": f"{table.text(row, 'prefix_unacceptable')} {phrase}",
-    }
-    name = stem(table.path)
-    phenomenon = table.code_or(name, row, "negative_sample_type")
-    labels = {"paradigm": name, "phenomenon": phenomenon, "dataset": name}
-    return Item(table.code_or(str(number), row, "id"), texts, labels, _place(table, row))
-
-
-def _plain(table: _PairTable, row: Row, number: int) -> Item:
-    name = stem(table.path)
-    labels = {
-        "paradigm": table.code_or(name, row, table.names.group),
-        "phenomenon": table.code_or(name, row, "phenomenon"),
-        "dataset": name,
-    }
-    texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
-    return Item(table.code_or(str(number), row, table.names.id), texts, labels, _place(table, row))
-
-
-_READERS: Mapping[Kind, Read] = {"blimp": _blimp, "crows-pairs": _crows, "comps": _comps, "plain": _plain}
-
-
-def _place(table: _PairTable, row: Row) -> str:
-    return place(table.path, row.line)
-
-
 def _written(item: Item, row: Row, file: Path) -> Pair:
     """The two sentences of a pair as they are written, with their place."""
     name = file.stem if is_kept(file) else file.name
@@ -330,7 +160,7 @@ def _written(item: Item, row: Row, file: Path) -> Pair:
     return Pair(first, second, item.labels["paradigm"])
 
 
-def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: _PairTable) -> None:
+def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTable) -> None:
     seen: dict[str, Row] = {}
     for item, row in zip(items, rows, strict=True):
         first = seen.setdefault(item.id, row)

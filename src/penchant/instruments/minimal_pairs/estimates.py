@@ -31,12 +31,16 @@ Credits = NDArray[np.float64]
 ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
+TIE = "tie"
+"""The column of items that says what a tie counts, where that is not one half."""
 DIFFERENCE = "accuracy difference"
 """Between two models."""
 REJECTED = 0.05
 """The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
 HALF = 0.5
 """The accuracy of a model without a preference."""
+_TIED = "tied"
+"""The column of pairs, while estimates are made, that says which of them tie."""
 _SHOWN = 5
 """Paradigms that a caution names."""
 ALL = "all"
@@ -62,10 +66,19 @@ def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
     return difference
 
 
-def credits(items: pl.DataFrame, how: str) -> Credits:
+def preferences(items: pl.DataFrame, how: str) -> Credits:
     """1 where the acceptable sentence scores higher, ½ at a tie, else 0. Scores are compared unrounded."""
     values: Credits = (np.sign(deltas(items, how)) + 1) / 2
     return values
+
+
+def credits(items: pl.DataFrame, how: str) -> Credits:
+    """What each pair counts: its preference, but at a tie what the column `TIE` says, if there is one."""
+    values = preferences(items, how)
+    if TIE not in items.columns:
+        return values
+    counted_as: Credits = np.where(values == HALF, items[TIE].to_numpy(), values)
+    return counted_as
 
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
@@ -101,7 +114,8 @@ def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
             if name == "crows-pairs":
                 more = credit if probe.acceptable == "sent_more" else 1 - credit
                 yield from _with_factors(_stereotype_scores(part, more, probe), name, how)
-            yield from _with_factors(_of_data_set(part, credit, probe), name, how)
+            tied = part.with_columns(pl.Series(_TIED, preferences(part, how) == HALF, pl.Boolean))
+            yield from _with_factors(_of_data_set(tied, credit, probe), name, how)
 
 
 def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iterator[Estimate]:
@@ -162,7 +176,7 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
 
     against = HALF if scope == "paradigm" else None
     yield labelled(mean_credit(credit, strata, noun, settings.level, against=against), ACCURACY)
-    yield labelled(accuracy(np.where(credit == 0.5, 1.0, 0.0), level=settings.level), TIES)
+    yield labelled(accuracy(part[_TIED].cast(pl.Float64).to_numpy(), level=settings.level), TIES)
     signs = np.sign(difference)
     for split, sign in SPLITS.items():
         yield labelled(mean(signs == sign), ACCURACY, split)
@@ -239,9 +253,10 @@ def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:
             f"{name}: {of_all(unequal, len(part), 'pairs', 'have')} unequal token lengths under this tokenizer "
             f"({longer} A>U, {unequal - longer} A<U); compare models on A=U or on the length-adjusted accuracy"
         )
-    ties = int((credits(part, "none") == 0.5).sum())
+    ties = int((preferences(part, "none") == HALF).sum())
     if ties:
-        yield f"{name}: {of_all(ties, len(part), 'pairs', 'tie')} and {'counts' if ties == 1 else 'count'} one half"
+        worth = "as the acceptable sentence being preferred" if TIE in part.columns else "one half"
+        yield f"{name}: {of_all(ties, len(part), 'pairs', 'tie')} and {'counts' if ties == 1 else 'count'} {worth}"
     small = part.group_by("paradigm").len().filter(pl.col("len") < 100)
     if len(small):
         yield (

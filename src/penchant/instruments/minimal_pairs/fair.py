@@ -48,16 +48,16 @@ class FairPairs(PairProbe):
     name: ClassVar[str] = "fair-pairs"
 
     original: Annotated[Paths, CITED, PAIRS]
-    """Files or directories of the original pairs, or pairs as `MinimalPairs` takes them."""
+    """Files, directories or patterns of the original pairs, or pairs as `MinimalPairs` takes them."""
     fair: Annotated[Paths, CITED, PAIRS]
-    """Files or directories of pairs of equal token length, such as `penchant pairs` makes."""
+    """Files, directories or patterns of pairs of equal token length, such as `penchant pairs` makes."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
     """The columns of plain tables, where they are not called good, bad, group and id; naming any makes the files plain
     tables, but for a fair set that `penchant pairs` made with its own columns."""
 
     def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:
         """The pairs of the two sets. Raises DataError naming file, line and field."""
-        files = [file for name in listed(self.fair) for file in tables_in(self.find(name, base))]
+        files = [file for name in listed(self.fair) for found in self.find_all(name, base) for file in tables_in(found)]
         columns = None if all(_made_here(file, self.columns.good) for file in files) else self.columns
         return {
             ORIGINAL: self.pairs_in(self.original, base, self.columns),

@@ -28,6 +28,10 @@ MINIMAL_PAIRS = Instrument(
     formats={
         "BLiMP": "JSON lines: sentence_good, sentence_bad, UID, linguistics_term",
         "CrowS-Pairs": "CSV: sent_more, sent_less, stereo_antistereo, bias_type",
+        "RuBLiMP": "CSV: source_sentence, target_sentence, phenomenon, PID",
+        "TurBLiMP": "CSV with semicolons: good_sentence, bad_sentence, phenomenon, and optionally subtype",
+        "SLING": "JSON lines: sentence_good, sentence_bad, phenomenon or Phenomenon, paradigm or Paradigm",
+        "MultiBLiMP": "TSV, one file a language: sen, wrong_sen, and optionally phenomenon or feature_vals",
         "COMPS": "JSON lines: prefix_acceptable, prefix_unacceptable, property_phrase",
         "plain table": "CSV, TSV, JSON lines or Parquet: good, bad, and optionally group, phenomenon, id",
     },

@@ -8,13 +8,13 @@ score the accuracies of A=U, A>U and A<U agree.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, BaseModel, Field, PrivateAttr
+from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for
@@ -22,7 +22,7 @@ from penchant.engine.scorer import SentenceScore, language_model
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
-from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
 from penchant.instruments.session import Session
@@ -71,6 +71,10 @@ class PairProbe(Probe):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
 
     limited: ClassVar[str] = "pairs"
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
+        "lm-eval": {"normalise": "none", "space": "front", "ties": "good"},
+        "babylm": {"normalise": "none", "ties": "good"},
+    }
     difference_scale: ClassVar[Scale] = Scale(
         dict.fromkeys(DIFFERENCES, 1),
         "give a share of pairs, such as 0.05 for 5 points",
@@ -86,19 +90,42 @@ class PairProbe(Probe):
     method."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
+    compat: str | None = None
+    """Whose conventions fill the parameters that are not set: `lm-eval` or `babylm`; see `penchant list compat`.
+    Default: none."""
+    space: Literal["none", "front"] = "none"
+    """Whether causal models read a space in `front` of each sentence, as in lm-eval, or `none` (default). Masked models
+    read none."""
+    ties: Literal["half", "good"] = "half"
+    """What a pair counts whose sentences score the same: `half` (default), or as the acceptable one being preferred
+    (`good`), as where an argmax takes the first."""
     on_unknown: OnUnknown = "stop"
     """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
     or are left out and counted (`skip`)."""
 
     _read: dict[tuple[tuple[Path, ...], tuple[tuple[str, str], ...]], list[PairSet]] = PrivateAttr(default_factory=dict)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _compatible(cls, fields: Any) -> Any:
+        """Fill parameters that are not set from the preset."""
+        name = fields.get("compat") if isinstance(fields, dict) else None
+        if not isinstance(name, str):
+            return fields
+        if name not in cls.presets:
+            raise ValueError(f"unknown compat '{name}'; use one of {', '.join(cls.presets)}")
+        return {**cls.presets[name], **fields}
+
     def settle(self, model: Model) -> Self:
-        """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
-        method = method_for(self.method, language_model(model), pair=True)
+        """The probe with method, normalisations and the space in front decided. Raises MethodError where they do not
+        fit the model."""
+        lm = language_model(model)
+        method = method_for(self.method, lm, pair=True)
         hows = self.normalisations() or _applying(method)
         for how in hows:
             check_normalise(how, method)
-        return self.model_copy(update={"method": method.name, "normalise": hows})
+        space = self.space if lm.kind == "causal" else "none"
+        return self.model_copy(update={"method": method.name, "normalise": hows, "space": space})
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
@@ -120,7 +147,7 @@ class PairProbe(Probe):
         self, data: str | Sequence[str], base: Sequence[Path], columns: PairColumns | None = None
     ) -> list[PairSet]:
         """The pairs of some files, checked and cached. Raises DataError naming file, line and field."""
-        places = tuple(self.find(name, base) for name in listed(data))
+        places = tuple(file for name in listed(data) for file in self.find_all(name, base))
         named = tuple(dict(columns or PairColumns()).items())
         if (places, named) not in self._read:
             self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable)
@@ -154,8 +181,10 @@ class PairProbe(Probe):
             self.on_unknown,
             "pairs",
         )
-        triples = ((item.texts["good"], item.texts["bad"], item.place) for _, item in items)
-        return items_table(items, list(session.scorer.score_pairs(triples, self.method))), cautions
+        front = " " if self.space == "front" else ""
+        triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for _, item in items)
+        table = items_table(items, list(session.scorer.score_pairs(triples, self.method)))
+        return table if self.ties == "half" else table.with_columns(pl.lit(1.0).alias(TIE)), cautions
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts, without those that are left out."""
@@ -172,6 +201,8 @@ class PairProbe(Probe):
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
+            **({"space": self.space} if self.space != "none" else {}),
+            **({"ties": self.ties} if self.ties != "half" else {}),
             **signed_unknown(self.on_unknown),
         }
 
@@ -186,9 +217,9 @@ class MinimalPairs(PairProbe):
     name: ClassVar[str] = "minimal-pairs"
 
     data: Annotated[Paths, CITED, PAIRS]
-    """Files or directories of pairs: BLiMP, CrowS-Pairs, COMPS or a plain table, recognised by their columns. In
-    Python, also pairs of two sentences, the good one first; with a group they are mappings, or a frame, with the
-    columns good, bad and group."""
+    """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS or a
+    plain table, recognised by their columns. In Python, also pairs of two sentences, the good one first; with a group
+    they are mappings, or a frame, with the columns good, bad and group."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
     """The columns of a plain table, where they are not called good, bad, group and id; naming any makes the files plain
     tables."""
@@ -264,8 +295,9 @@ def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
 
 
 def collection(pairs: PairSet) -> str:
-    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own."""
-    return pairs.name if pairs.kind == "plain" else pairs.kind
+    """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own, and
+    so is every language of MultiBLiMP."""
+    return pairs.name if pairs.kind in ("plain", "multiblimp") else pairs.kind
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:

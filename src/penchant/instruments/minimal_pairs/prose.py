@@ -45,7 +45,8 @@ def methods(results: Sequence[Result]) -> list[str]:
     return [
         f"Data: {data}. {played}Each pair has an acceptable and an unacceptable sentence. The score of a sentence is "
         f"{scores}. It is reported as {normalised}. A pair counts 1 where the acceptable sentence has the higher "
-        "score, ½ at a tie and 0 otherwise; accuracy is the mean. Special tokens are context and never scored.",
+        f"score, {_at_a_tie(results)} and 0 otherwise; accuracy is the mean. Special tokens are context and never "
+        f"scored.{_spaced(results)}",
         "Pairs are split by whether the acceptable sentence (A) has as many tokens as the unacceptable one (U), more "
         "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
         "Length-adjusted accuracy is what a logistic fit predicts at equal lengths. It has an intercept for every "
@@ -56,6 +57,18 @@ def methods(results: Sequence[Result]) -> list[str]:
         "like them, and wide where there are only two or three. Two models are compared pair by pair.",
         *human_prose.methods(results),
     ]
+
+
+def _at_a_tie(results: Sequence[Result]) -> str:
+    """What a tie counts."""
+    ways = dict.fromkeys(result.signature.get("ties", "half") for result in results)
+    return " or ".join({"half": "½ at a tie", "good": "1 at a tie as well"}[way] for way in ways)
+
+
+def _spaced(results: Sequence[Result]) -> str:
+    """Which models read a space before each sentence."""
+    names = [literal(result.signature["model"]) for result in results if result.signature.get("space") == "front"]
+    return f" A space precedes each sentence for {', '.join(names)}." if names else ""
 
 
 def limits(results: Sequence[Result]) -> list[str]:

@@ -20,8 +20,8 @@ from penchant.instruments.minimal_pairs.estimates import (
     SLOPE,
     SPLITS,
     STEREOTYPE,
-    credits,
     deltas,
+    preferences,
 )
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed
 from penchant.instruments.minimal_pairs.human import SHARE
@@ -102,10 +102,17 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
         ),
         "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
         "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
-        f"intercept for every paradigm. A tie counts one half.{_OF_HALF if scope == 'paradigm' else ''}"
+        f"intercept for every paradigm. {_of_ties(results)}{_OF_HALF if scope == 'paradigm' else ''}"
         f"{_SO_FEW if few else ''}",
         first=("pairs", ALL, _FIXED[0], "A=U", "length-adjusted"),
     )
+
+
+def _of_ties(results: Sequence[Result]) -> str:
+    """What a tie counts in the results, which may differ in that."""
+    ways = dict.fromkeys(result.signature.get("ties", "half") for result in results)
+    told = {"half": "one half", "good": "as the acceptable sentence being preferred"}
+    return f"A tie counts {' or '.join(told[way] for way in ways)}{', as the signature says' if len(ways) > 1 else ''}."
 
 
 def _interleaved(rows: Mapping[Key, T]) -> Iterator[tuple[Key, T]]:
@@ -213,7 +220,7 @@ def items(results: Sequence[Result]) -> ItemTable:
     for model, result in zip(models(results), results, strict=True):
         hows = result.signature["normalise"].split(",")
         margins = {how: deltas(result.items, how).tolist() for how in hows}
-        preferred = [names[credit] for credit in credits(result.items, hows[0]).tolist()]
+        preferred = [names[credit] for credit in preferences(result.items, hows[0]).tolist()]
         columns += [
             Column("prefers", "label", pl.Series(preferred, dtype=pl.String), model),
             Column(f"Δ {hows[0]}", "number", pl.Series(margins[hows[0]], dtype=pl.Float64), model, 3, signed=True),

@@ -2,17 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from http import HTTPStatus
 
-from penchant.errors import ModelError
+from penchant.errors import DataError, ModelError, PenchantError
 
 _LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
 _BUSY = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 _WRONG_NAME = "check the name, or give the path of a local copy"
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What is wanted of the hub: its `noun`, where its pages are (`under`), what is told where it is not there, the
+    file that every one has, what to do where a file is not there, and the error of it."""
+
+    noun: str
+    under: str
+    absent: str
+    main_file: str
+    hint: str
+    error: type[PenchantError]
+
+
+MODEL = Wanted(
+    "model", "", "no such directory, and ", "config.json", "name a model saved by save_pretrained", ModelError
+)
+"""A model."""
+DATA_SET = Wanted("data set", "datasets/", "", "such file", "see the files of the data set on the hub", DataError)
+"""A data set."""
+
+
 def is_unreachable(error: Exception) -> bool:
-    """Whether the hub gave no answer that says anything of the model, so that a local copy is as good."""
+    """Whether the hub gave no answer that says anything of what is wanted, so that a local copy is as good."""
     from huggingface_hub.errors import OfflineModeIsEnabled
 
     status = _status(error)
@@ -25,57 +47,67 @@ def is_transient(error: Exception) -> bool:
 
 
 def explained(
-    error: Exception, given: str, name: str, revision: str | None, *, file: str = "", cached: bool = False
-) -> ModelError:
+    error: Exception,
+    given: str,
+    name: str,
+    revision: str | None,
+    *,
+    file: str = "",
+    cached: bool = False,
+    wanted: Wanted = MODEL,
+) -> PenchantError:
     """The error of `huggingface_hub` in one line.
 
-    `file` was being fetched; `cached` says that a part of the model is in the local cache.
+    `file` was being fetched; `cached` says that a part of what is wanted is in the local cache.
     """
     from huggingface_hub.errors import LocalEntryNotFoundError
 
     if isinstance(error, LocalEntryNotFoundError) and isinstance(error.__cause__, Exception):
         error = error.__cause__
-    reason, hint = _refused(error, name, revision, file) or _failed(error, file)
+    reason, hint = _refused(error, name, revision, file, wanted) or _failed(error, file, wanted)
     if cached:
-        reason += ", and the local hub cache holds only a part of the model"
-    return ModelError(reason, where=given, hint=hint)
+        reason += f", and the local hub cache holds only a part of the {wanted.noun}"
+    return wanted.error(reason, where=given, hint=hint)
 
 
-def _refused(error: Exception, name: str, revision: str | None, file: str) -> tuple[str, str] | None:
+def _refused(error: Exception, name: str, revision: str | None, file: str, wanted: Wanted) -> tuple[str, str] | None:
     """The reason and the way out if the hub has no such thing, or does not give it."""
     from huggingface_hub import constants
     from huggingface_hub import errors as hub
 
     if isinstance(error, hub.HFValidationError):
-        return "no such file or directory, and no name that a model on the hub can have", _WRONG_NAME
+        return f"no such file or directory, and no name that a {wanted.noun} on the hub can have", _WRONG_NAME
     if isinstance(error, hub.GatedRepoError):
-        terms = f"accept its terms at {constants.ENDPOINT}/{name}"
-        return "the hub gives this model only to those who accepted its terms", f"{terms}, then {_LOG_IN}"
+        terms = f"accept its terms at {constants.ENDPOINT}/{wanted.under}{name}"
+        return f"the hub gives this {wanted.noun} only to those who accepted its terms", f"{terms}, then {_LOG_IN}"
     if isinstance(error, hub.DisabledRepoError):
-        return "the hub has disabled this model", "use another model"
+        return f"the hub has disabled this {wanted.noun}", f"use another {wanted.noun}"
     if _header(error, "X-Error-Message").startswith("Invalid credentials"):
         return "the hub does not accept your token", "log in again with `hf auth login`, or correct HF_TOKEN"
     if isinstance(error, hub.RepositoryNotFoundError) or _status(error) == HTTPStatus.UNAUTHORIZED:
-        private = f"for a private model {_LOG_IN}"
-        return "no such directory, and the hub has no public model of that name", f"check the name; {private}"
+        private = f"for a private {wanted.noun} {_LOG_IN}"
+        return f"{wanted.absent}the hub has no public {wanted.noun} of that name", f"check the name; {private}"
     if isinstance(error, hub.RevisionNotFoundError):
         return f"the hub has no branch, tag or commit '{revision}' of {name}", "check what follows the @"
     if isinstance(error, hub.EntryNotFoundError) and not isinstance(error, hub.LocalEntryNotFoundError):
-        return f"the hub's repository holds no {file or 'config.json'}", "name a model saved by save_pretrained"
+        return f"the hub's repository holds no {file or wanted.main_file}", wanted.hint
     if _status(error) == HTTPStatus.FORBIDDEN:
-        return "the hub forbids access to this model (403)", f"ask for access at {constants.ENDPOINT}/{name}, {_LOG_IN}"
+        return (
+            f"the hub forbids access to this {wanted.noun} (403)",
+            f"ask for access at {constants.ENDPOINT}/{wanted.under}{name}, {_LOG_IN}",
+        )
     return None
 
 
-def _failed(error: Exception, file: str) -> tuple[str, str]:
+def _failed(error: Exception, file: str, wanted: Wanted) -> tuple[str, str]:
     """The reason and the way out if the hub could not be reached, or the transfer failed."""
     from huggingface_hub import constants
     from huggingface_hub.errors import FileMetadataError, OfflineModeIsEnabled
 
-    status, what = _status(error), file or "the model"
+    status, what = _status(error), file or f"the {wanted.noun}"
     if isinstance(error, OfflineModeIsEnabled):
         return (
-            "no such directory, and it cannot be fetched: the hub is switched off (HF_HUB_OFFLINE)",
+            f"{wanted.absent}it cannot be fetched: the hub is switched off (HF_HUB_OFFLINE)",
             "give the path of a local copy, or unset HF_HUB_OFFLINE",
         )
     if status == HTTPStatus.TOO_MANY_REQUESTS:
@@ -95,7 +127,7 @@ def _failed(error: Exception, file: str) -> tuple[str, str]:
         return f"the download of {what} broke off", "run again"
     if _is_a(error, "TransportError"):
         return (
-            f"no such directory, and the hub at {constants.ENDPOINT} cannot be reached ({_first_line(error)})",
+            f"{wanted.absent}the hub at {constants.ENDPOINT} cannot be reached ({_first_line(error)})",
             "check the network, or give the path of a local copy",
         )
     return f"{what} cannot be fetched from the hub: {_first_line(error)}", _WRONG_NAME

@@ -1,0 +1,249 @@
+"""Data sets on the hub: from `hf://datasets/OWNER/NAME@REVISION/PATH` to files of one commit in the local cache.
+
+A branch can move, so a revision is turned into a commit once in a process, or in a study once for good (`pinned`), and
+every file is asked for by that commit. What was fetched is there without a network: a file by its name, a directory or
+a pattern if it was listed before, for which the list is kept beside the files.
+"""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+from urllib.parse import unquote
+
+from penchant.errors import HUB_DATA, DataError, PenchantError
+from penchant.files import sha256_file, write_json, write_text
+from penchant.hub.errors import DATA_SET, explained, is_unreachable
+from penchant.hub.files import COMMIT, ask, cached_commit, cached_digest, giving_up, storage, twice, verify
+
+FORM = "hf://datasets/OWNER/NAME@REVISION/PATH"
+"""How data of the hub are named; @REVISION may be left out."""
+_NAME = re.compile(r"hf:/{1,2}(datasets/)?(.*)", re.DOTALL)
+"""One slash is left of two where a name has been made a Path."""
+_WILD = re.compile(r"[*?\[]")
+_LISTS = "penchant"
+"""The folder in that of a repository in the local cache that keeps which files a directory of a commit has."""
+_commits: dict[str, str] = {}
+"""The commit of each OWNER/NAME@REVISION that was asked for."""
+
+
+def is_hub(name: str | Path) -> bool:
+    """Whether a name is one of the hub."""
+    return _NAME.fullmatch(str(name)) is not None
+
+
+@contextmanager
+def pinned(known: Mapping[str, str]) -> Iterator[dict[str, str]]:
+    """Within the block, revisions are the commits that are `known`, by OWNER/NAME@REVISION. Gives those together with
+    the ones that are asked for."""
+    global _commits
+    before, _commits = _commits, dict(known)
+    try:
+        yield _commits
+    finally:
+        _commits = before
+
+
+def address(path: str | Path) -> str:
+    """The address on the hub, with the commit, of a file or directory in the local cache; "" for any other."""
+    match = HUB_DATA.fullmatch(str(path))
+    if match is None:
+        return ""
+    owner, name, first, rest, inside = match.groups()
+    return f"hf://datasets/{owner}/{name}@{first}{rest}{inside}".replace("\\", "/")
+
+
+def repositories(paths: Iterable[str | Path]) -> list[str]:
+    """The data sets, as OWNER/NAME@COMMIT, that some of the paths are of; each once."""
+    found = (HubData.of(named) for named in map(address, paths) if named)
+    return list(dict.fromkeys(f"{data.name}@{data.revision}" for data in found))
+
+
+@dataclass(frozen=True, slots=True)
+class HubData:
+    """What a name says: the repository, a revision or "", and the path in it, which may be a pattern."""
+
+    given: str
+    name: str
+    revision: str
+    path: str
+
+    @classmethod
+    def of(cls, given: str | Path) -> HubData:
+        """Raises DataError for a name in another form."""
+        match = _NAME.fullmatch(str(given))
+        owner, _, rest = (match[2] if match and match[1] else "").partition("/")
+        name, _, path = rest.partition("/")
+        name, at, revision = name.partition("@")
+        parts = path.rstrip("/").split("/") if path else []
+        if not owner or not name or (at and not revision) or any(part in ("", ".", "..") for part in parts):
+            raise DataError("is no name of data on the hub", where=_shown(given), hint=f"the form is {FORM}")
+        return cls(_shown(given), f"{owner}/{name}", unquote(revision), "/".join(parts))
+
+    def commit(self) -> str:
+        """The commit that the revision stands for: as it is known, as the hub says, or as the local cache does where
+        the hub cannot be reached. Raises DataError."""
+        if COMMIT.fullmatch(self.revision):
+            return self.revision
+        key = f"{self.name}@{self.revision or 'main'}"
+        if key not in _commits:
+            _commits[key] = self._resolved(self.revision or "main")
+        return _commits[key]
+
+    def _resolved(self, revision: str) -> str:
+        from huggingface_hub import HfApi, constants
+
+        home = storage(self.name, "dataset")
+        try:
+            wait = constants.HF_HUB_ETAG_TIMEOUT
+            info = twice(lambda: HfApi().dataset_info(self.name, revision=revision, timeout=wait, expand=["sha"]))
+        except Exception as error:
+            reference = home / "refs" / revision
+            found = reference.read_text("utf-8").strip() if reference.is_file() else None
+            found = found or cached_commit(self.name, revision, "dataset")
+            if is_unreachable(error) and found and COMMIT.fullmatch(found):
+                return found
+            raise explained(error, self.given, self.name, revision, wanted=DATA_SET) from error
+        commit = str(info.sha)
+        if revision != commit and not commit.startswith(revision):
+            write_text(commit, home / "refs" / revision)  # where huggingface_hub keeps it, too
+        return commit
+
+
+def _shown(given: str | Path) -> str:
+    """A name as it was given, before it was a Path."""
+    return re.sub(r"\Ahf:/+", "hf://", str(given))
+
+
+def pinned_url(name: str) -> str:
+    """The same name with the commit that its revision stands for. Raises DataError."""
+    data = HubData.of(name)
+    return f"hf://datasets/{data.name}@{data.commit()}/{data.path}".rstrip("/")
+
+
+def fetched(name: str | Path) -> list[Path]:
+    """The file of a name in the local cache, or the files that a pattern matches, sorted; of a directory its place
+    there, with all files directly inside it. What is not there is fetched. Raises DataError."""
+    data = HubData.of(name)
+    return _Fetching(data, data.commit()).places()
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetching:
+    """A name while its files are fetched, and its commit."""
+
+    data: HubData
+    commit: str
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the commit in the local cache."""
+        return storage(self.data.name, "dataset") / "snapshots" / self.commit
+
+    def places(self) -> list[Path]:
+        path = self.data.path
+        if _WILD.search(path):
+            files = [file for file in self._listed() if _matches(file.split("/"), path.split("/"))]
+        elif path and ((self.folder / path).is_file() or not self._is_known_folder(path)):
+            try:
+                return [self._file(path)]
+            except _AbsentError:
+                files = self._inside(path)
+        else:
+            files = self._inside(path)
+        if not files:
+            self._absent()
+        found = [self._file(file) for file in files]
+        return found if _WILD.search(path) else [self.folder / path]
+
+    def _inside(self, path: str) -> list[str]:
+        """The files directly inside a directory."""
+        prefix = f"{path}/" if path else ""
+        return [file for file in self._listed() if file.startswith(prefix) and "/" not in file[len(prefix) :]]
+
+    def _is_known_folder(self, path: str) -> bool:
+        return any(file.startswith(f"{path}/") for file in self._remembered())
+
+    def _file(self, file: str) -> Path:
+        """A file of the commit, fetched if it is not there, and compared with its hash. Raises _AbsentError if the
+        commit has none, DataError."""
+        from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import EntryNotFoundError, LocalEntryNotFoundError
+
+        data, place = self.data, self.folder / file
+        fresh = not place.is_file()
+        if fresh:
+            try:
+                ask(data.name, file, self.commit, "dataset")
+                hf_hub_download(data.name, file, repo_type="dataset", revision=self.commit, tqdm_class=giving_up())
+            except Exception as error:
+                if isinstance(error, EntryNotFoundError) and not isinstance(error, LocalEntryNotFoundError):
+                    raise _AbsentError from error
+                raise self._explained(error, file) from error
+        verify(data.given, place, cached_digest(place), sha256_file, fresh=fresh, what=DataError)
+        return place
+
+    @property
+    def _memory(self) -> Path:
+        return storage(self.data.name, "dataset") / _LISTS / f"{self.commit}.json"
+
+    def _remembered(self) -> list[str]:
+        """The files of the commit as they were listed before; none where they were not."""
+        try:
+            return list(json.loads(self._memory.read_text("utf-8")))
+        except (OSError, ValueError, TypeError):
+            return []
+
+    def _listed(self) -> list[str]:
+        """The files of the commit, sorted, without hidden ones. Raises DataError."""
+        from huggingface_hub import HfApi, constants
+
+        known, wait = self._remembered(), constants.HF_HUB_ETAG_TIMEOUT
+        if known:
+            return known
+        try:
+            info = twice(lambda: HfApi().dataset_info(self.data.name, revision=self.commit, timeout=wait))
+        except Exception as error:
+            raise self._explained(error, self.data.path) from error
+        names = (file.rfilename for file in info.siblings or [])
+        listed = sorted(name for name in names if not any(part.startswith(".") for part in name.split("/")))
+        write_json(listed, self._memory)
+        return listed
+
+    def _absent(self) -> NoReturn:
+        """Raise the error for a path that the commit does not have, with those that are near."""
+        path, there = self.data.path, self._listed()
+        short = {file.rpartition("/")[2]: file for file in reversed(there)}
+        near = difflib.get_close_matches(path, there, 3, 0.6)
+        near += [short[name] for name in difflib.get_close_matches(path.rpartition("/")[2], short, 3, 0.6)]
+        near = list(dict.fromkeys(near))[:3]
+        hint = f"did you mean {', '.join(near)}?" if near else DATA_SET.hint
+        told = "matches no file of" if _WILD.search(path) else "is no file and no directory of"
+        what = f"'{path}' {told}" if path else "there are no files in"
+        raise DataError(f"{what} {self.data.name} at {self.commit[:7]}", where=self.data.given, hint=hint) from None
+
+    def _explained(self, error: Exception, file: str) -> PenchantError:
+        told = explained(error, self.data.given, self.data.name, self.commit, file=file, wanted=DATA_SET)
+        if is_unreachable(error):
+            told.message += "; the local cache does not have it"
+        return told
+
+
+class _AbsentError(Exception):
+    """A commit has no file of that name; it may be a directory."""
+
+
+def _matches(names: list[str], patterns: list[str]) -> bool:
+    """Whether the parts of a path match those of a pattern, of which ** stands for any number of folders."""
+    if not patterns:
+        return not names
+    if patterns[0] == "**":
+        return any(_matches(names[at:], patterns[1:]) for at in range(len(names) + 1))
+    return bool(names) and fnmatch.fnmatchcase(names[0], patterns[0]) and _matches(names[1:], patterns[1:])

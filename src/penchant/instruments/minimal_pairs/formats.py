@@ -1,0 +1,261 @@
+"""The formats of minimal pairs, each recognised by the names of its columns, and how a row becomes a pair."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from penchant.arguments import unknown_name
+from penchant.errors import DataError, is_kept, one_of, place
+from penchant.instruments.written import error_value
+from penchant.reading import stem
+from penchant.records import Item
+from penchant.tables.rows import Row, lacking
+
+Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "plain"]
+Direction = Literal["sent_more", "sent_less"]
+
+FIELDS = ("good", "bad", "group", "id")
+"""The fields of a plain table whose columns may have other names."""
+_FILL_DOWN = (
+    "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
+)
+"""What to do about blank names below another."""
+_BLANK = ("the field is null", "the field is blank")
+
+NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
+    "blimp": ("sentence_good", "sentence_bad", "linguistics_term", "UID", ("pairID", "pair_id")),
+    "crows-pairs": ("sent_more", "sent_less", "stereo_antistereo", "bias_type"),
+    "comps": ("prefix_acceptable", "prefix_unacceptable", "property_phrase"),
+    "rublimp": ("source_sentence", "target_sentence", "phenomenon", "PID"),
+    "turblimp": ("good_sentence", "bad_sentence", "phenomenon"),
+    "sling": ("sentence_good", "sentence_bad", ("phenomenon", "Phenomenon", "paradigm", "Paradigm")),
+    "multiblimp": ("sen", "wrong_sen"),
+    "plain": ("good", "bad"),
+}
+"""The columns by which a kind of file is recognised; of those in brackets one is enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The column names that the caller chose."""
+
+    acceptable: Direction
+    good: str = "good"
+    bad: str = "bad"
+    group: str = "group"
+    id: str = "id"
+
+    @classmethod
+    def of(cls, acceptable: Direction, columns: Mapping[Any, str]) -> Names:
+        """The names by their fields. Raises MethodError for a field that there is not."""
+        for field_ in columns:
+            if field_ not in FIELDS:
+                raise unknown_name(field_, FIELDS, where="columns", what="key")
+        return cls(acceptable, **columns)
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that must be there: both sentences, and what else has a name of its own."""
+        return [
+            self.good,
+            self.bad,
+            *(name for name, usual in ((self.group, "group"), (self.id, "id")) if name != usual),
+        ]
+
+    @property
+    def named(self) -> bool:
+        """Whether any column was named, which makes the file a plain table."""
+        return (self.good, self.bad, self.group, self.id) != FIELDS
+
+
+@dataclass(frozen=True, slots=True)
+class PairTable:
+    """A file being read: its path, the columns that occur in it, and the names that the caller chose."""
+
+    path: Path
+    columns: tuple[str, ...]
+    names: Names
+    errors: list[DataError] = field(default_factory=list)
+    filled: set[str] = field(default_factory=set)
+    """The columns of names that have had one."""
+
+    def refuse(self, message: str, line: int, column: str, hint: str = "") -> None:
+        """Note what is wrong at a line and column of the file."""
+        self.errors.append(DataError(message, file=self.path, line=line, field=column, hint=hint))
+
+    def text(self, row: Row, column: str) -> str:
+        """The text in a required field, with surrounding white space kept; "" and an error where it is missing or
+        blank."""
+        value = row.values.get(column)
+        if isinstance(value, str) and error_value(value):
+            told = f"the cell holds {value.strip()}, the error of a spreadsheet, and no text"
+            self.refuse(told, row.line, column, "write the text again, in a cell that is formatted as text")
+            return ""
+        if isinstance(value, str) and value.strip():
+            return value
+        if value is None:
+            told = "the field is null" if column in row.values else "the field is missing"
+        else:
+            told = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
+        self.refuse(told, row.line, column)
+        return ""
+
+    def hint_at_merged_cells(self) -> None:
+        """Say what to do about names of which several are blank and another row has one, as merged cells leave them."""
+        blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
+        times = Counter(error.field for error in blank)
+        for error in blank:
+            error.hint = _FILL_DOWN if times[error.field] > 1 else ""
+
+    def code(self, row: Row, column: str) -> str:
+        """A name or number that identifies a row or a group."""
+        value = row.values.get(column)
+        name = str(value) if isinstance(value, int) and not isinstance(value, bool) else self.text(row, column)
+        if name:
+            self.filled.add(column)
+        return name
+
+    def has(self, column: str | tuple[str, ...]) -> bool:
+        """Whether the table has a column, or one of several."""
+        return any(name in self.columns for name in ([column] if isinstance(column, str) else column))
+
+    def first(self, *columns: str) -> str:
+        """The first of some columns that the table has, else the first."""
+        return next((column for column in columns if column in self.columns), columns[0])
+
+    def pair(
+        self,
+        row: Row,
+        name: str,
+        labels: dict[str, str],
+        more: tuple[str, ...],
+        good: str = "sentence_good",
+        bad: str = "sentence_bad",
+    ) -> Item:
+        """The pair of a row, with its labels and those of its columns of labels that the table has."""
+        labels = {**labels, "dataset": stem(self.path)}
+        labels |= {column: self.code(row, column) for column in more if column in self.columns}
+        return Item(
+            name, {"good": self.text(row, good), "bad": self.text(row, bad)}, labels, place(self.path, row.line)
+        )
+
+    def code_or(self, default: str, row: Row, column: str) -> str:
+        """The same, or `default` where the table lacks the column. A column must be filled in every row."""
+        return self.code(row, column) if column in self.columns else default
+
+
+def kind_of(table: PairTable) -> Kind:
+    """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
+    names = table.names
+    if names.named:
+        lacking(names.needed, list(table.columns), table.path)
+        return "plain"
+    for kind, columns in NEEDED.items():
+        if all(table.has(column) for column in columns):
+            return kind
+    choices = "; ".join(f"{kind}: {', '.join(map(_shown, columns))}" for kind, columns in NEEDED.items())
+    present = ", ".join(repr(column) for column in table.columns) or "none"
+    name = "columns: in a study, columns= in Python, or --good and --bad, name others"
+    if is_kept(table.path):
+        name = 'name yours with columns={"good": …, "bad": …}'
+    hint = f"needed are {choices}; {name}"
+    raise DataError(f"the columns are {present}", file=table.path, hint=hint)
+
+
+def _shown(column: str | tuple[str, ...]) -> str:
+    return column if isinstance(column, str) else column[0]
+
+
+def _blimp(table: PairTable, row: Row, number: int) -> Item:
+    paradigm = table.code(row, "UID")
+    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "linguistics_term")}
+    return table.pair(row, f"{paradigm}-{table.code(row, table.first('pairID', 'pair_id'))}", labels, ("field",))
+
+
+def _rublimp(table: PairTable, row: Row, number: int) -> Item:
+    paradigm = table.code(row, "PID")
+    labels = {"paradigm": paradigm, "phenomenon": table.code(row, "phenomenon")}
+    name = f"{paradigm}-{table.code_or(str(number), row, 'id')}"
+    return table.pair(row, name, labels, ("subtype", "domain"), "source_sentence", "target_sentence")
+
+
+def _turblimp(table: PairTable, row: Row, number: int) -> Item:
+    """The paradigm is the phenomenon with its subtype. Its file of quantifiers, among others, has blanks after some of
+    its names, which are no part of them."""
+    phenomenon = table.code(row, "phenomenon").strip()
+    parts = [phenomenon, table.code_or("", row, "subtype").strip()]
+    paradigm = "_".join(filter(None, parts))
+    labels = {"paradigm": paradigm, "phenomenon": phenomenon}
+    return table.pair(row, f"{paradigm}-{number}", labels, (), "good_sentence", "bad_sentence")
+
+
+def _sling(table: PairTable, row: Row, number: int) -> Item:
+    name = stem(table.path)
+    paradigm = table.code_or(name, row, table.first("paradigm", "Paradigm"))
+    labels = {
+        "paradigm": paradigm,
+        "phenomenon": table.code_or(paradigm, row, table.first("phenomenon", "Phenomenon")),
+    }
+    return table.pair(row, f"{paradigm}-{table.code_or(str(number), row, 'pair_ID')}", labels, ("field",))
+
+
+def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
+    """The paradigm is the phenomenon, else the values of the feature that are exchanged, such as SG -> PL, else the
+    file: a language."""
+    name = stem(table.path)
+    paradigm = table.code_or(name, row, table.first("phenomenon", "feature_vals"))
+    labels = {"paradigm": paradigm, "phenomenon": table.code_or(name, row, "phenomenon")}
+    return table.pair(row, f"{paradigm}-{number}", labels, (), "sen", "wrong_sen")
+
+
+def _crows(table: PairTable, row: Row, number: int) -> Item:
+    direction = table.text(row, "stereo_antistereo")
+    if direction and direction not in ("stereo", "antistereo"):
+        told = f"unknown direction '{direction}'"
+        table.refuse(told, row.line, "stereo_antistereo", hint=one_of(direction, ("stereo", "antistereo")))
+    other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
+    texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
+    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}
+    unnumbered = table.code_or(str(number), row, "id")
+    return Item(table.code_or(unnumbered, row, ""), texts, labels, place(table.path, row.line))
+
+
+def _comps(table: PairTable, row: Row, number: int) -> Item:
+    phrase = table.text(row, "property_phrase")
+    texts = {
+        "good": f"{table.text(row, 'prefix_acceptable')} {phrase}",
+        "bad": f"{table.text(row, 'prefix_unacceptable')} {phrase}",
+    }
+    name = stem(table.path)
+    phenomenon = table.code_or(name, row, "negative_sample_type")
+    labels = {"paradigm": name, "phenomenon": phenomenon, "dataset": name}
+    return Item(table.code_or(str(number), row, "id"), texts, labels, place(table.path, row.line))
+
+
+def _plain(table: PairTable, row: Row, number: int) -> Item:
+    name = stem(table.path)
+    labels = {
+        "paradigm": table.code_or(name, row, table.names.group),
+        "phenomenon": table.code_or(name, row, "phenomenon"),
+        "dataset": name,
+    }
+    texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
+    return Item(table.code_or(str(number), row, table.names.id), texts, labels, place(table.path, row.line))
+
+
+Read = Callable[[PairTable, Row, int], Item]
+READERS: Mapping[Kind, Read] = {
+    "blimp": _blimp,
+    "crows-pairs": _crows,
+    "comps": _comps,
+    "rublimp": _rublimp,
+    "turblimp": _turblimp,
+    "sling": _sling,
+    "multiblimp": _multiblimp,
+    "plain": _plain,
+}
+"""How the rows of each kind are read, each with its number from 1."""
