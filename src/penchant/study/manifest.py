@@ -135,8 +135,11 @@ class Manifest(BaseModel):
         return [f"{probe} does not read {self.unread(probe)}: it reads {reads[probe]}" for probe in probes]
 
     def results(self) -> str:
-        """A hash of the results that are shown and of what their models are called."""
+        """A hash of the results that are shown and of what their models are called; none where a manifest of version
+        0.1 does not say what is in their files."""
         shown = [[u.probe, u.spec, u.files] for spec in self.asked.models for u in self.units if u.spec == spec]
+        if not all(files for _, _, files in shown):
+            return ""
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 
     def remarks(self) -> list[str]:
