@@ -25,7 +25,7 @@ from typing import Any  # noqa: E402
 sys.path[0] = str(Path(__file__).parents[1])  # not this folder: it has a module of the name of a library
 
 import polars as pl  # noqa: E402
-from bench.simulations import simulations, uncounted  # noqa: E402
+from bench.simulations import simulations  # noqa: E402
 from bench.simulations.base import Tally, run  # noqa: E402
 from bench.simulations.page import page  # noqa: E402
 
@@ -35,7 +35,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 def counted(number: int, first: int, sets: int) -> list[dict[str, Any]]:
     """The counts of one chunk of a simulation."""
-    simulation = [*simulations(), *uncounted()][number]
+    simulation = simulations()[number]
     return [
         {"simulation": simulation.name, "first": first, "shown": shown, **tally.as_dict()}
         for shown, tally in run(simulation, first, sets).items()
@@ -45,7 +45,7 @@ def counted(number: int, first: int, sets: int) -> list[dict[str, Any]]:
 def table(lines: list[dict[str, Any]]) -> pl.DataFrame:
     """One row for every simulation and kind of estimate, in the order of the simulations."""
     rows = []
-    for simulation in (*simulations(), *uncounted()):
+    for simulation in simulations():
         tallies: dict[tuple[str, ...], Tally] = {}
         for line in lines:
             if line["simulation"] == simulation.name:
@@ -77,7 +77,7 @@ def main() -> None:
     done = {(line["simulation"], line["first"]) for line in lines}
     jobs = [
         (number, first, min(CHUNK, simulation.sets - first))
-        for number, simulation in enumerate([*simulations(), *(uncounted() if options.only else [])])
+        for number, simulation in enumerate(simulations())
         for first in range(0, max(1, round(simulation.sets * options.share)), CHUNK)
         if options.only in simulation.name and (simulation.name, first) not in done
     ]

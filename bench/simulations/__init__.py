@@ -22,11 +22,10 @@ def simulations() -> list[Simulation]:
         *proportions.ALL,
         *associations.ALL,
         *values.ALL,
+        *values_people.ALL,
         *judged.ALL,
         *wino.ALL,
+        *stereoset.SIMULATIONS,
+        *vector_bias.ALL,
+        *amplification.ALL,
     ]
-
-
-def uncounted() -> list[Simulation]:
-    """Those of instruments whose counts are not on the page yet; `coverage.py --only NAME` runs them."""
-    return [*vector_bias.ALL, *stereoset.SIMULATIONS, *amplification.ALL, *values_people.ALL]

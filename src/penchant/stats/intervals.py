@@ -61,6 +61,12 @@ def accuracy(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
     return Estimate("accuracy", mean, len(array), low, high, level, how="Wilson score")
 
 
+def on_scale(estimate: Estimate, lowest: float, highest: float) -> Estimate:
+    """An estimate whose interval, if it has one, ends where the scale does."""
+    low, high = np.clip([estimate.low, estimate.high], lowest, highest).tolist()  # NaN stays
+    return replace(estimate, low=low, high=high)
+
+
 # Clusters ---------------------------------------------------------------------------------------------------
 
 

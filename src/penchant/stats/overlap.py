@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from penchant.counting import for_one, of_all
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, as_credits, check_lengths, check_level, cluster_codes, joined
-from penchant.stats.intervals import clustered_ratio, wilson
+from penchant.stats.intervals import clustered_ratio, on_scale, wilson
 
 MEASURE = "accuracy difference of overlapping sets"
 _FARTHEST = 7.9
@@ -125,4 +125,4 @@ def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Esti
         return replace(estimate, value=float(weights @ gaps), note=joined(alike, estimate.note))
     found = clustered_ratio(estimate, weights * gaps, weights, noun, against=0)
     how = f"{found.how}, {noun} weighted by n₁n₂/(n₁ + n₂)"
-    return replace(found, low=max(-1.0, found.low), high=min(1.0, found.high), how=how)
+    return on_scale(replace(found, how=how), -1, 1)

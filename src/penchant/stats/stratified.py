@@ -21,7 +21,7 @@ from penchant.stats.inputs import (
     group_sums,
     joined,
 )
-from penchant.stats.intervals import clustered_ratio, independent_difference
+from penchant.stats.intervals import clustered_ratio, independent_difference, on_scale
 
 MEASURE = "stratified accuracy difference"
 
@@ -107,7 +107,7 @@ def _sampled_strata(strata: _Strata, level: float, noun: str) -> Estimate:
         return replace(estimate, note=note)
     estimate = clustered_ratio(estimate, gaps, weights, noun, against=0)
     how = f"{estimate.how}, Mantel-Haenszel weights"
-    return replace(estimate, low=max(-1.0, estimate.low), high=min(1.0, estimate.high), how=how)
+    return on_scale(replace(estimate, how=how), -1, 1)
 
 
 def _as_sides(exposed: ArrayLike) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from scipy import stats
 
 import penchant as pc
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
+from penchant.instruments.minimal_pairs.paired import paired_over
 from penchant.records import Result, Signature
 
 SECTION = MINIMAL_PAIRS.section
@@ -133,3 +135,10 @@ def test_on_fair_and_original_pairs() -> None:
         "On the fair pairs, if other paradigms were drawn (4 paradigms), m1 and m2 cannot be told"
     )
     assert told[1].startswith("On the fair pairs, with these paradigms as they are, m1 is above m2: +26.4")
+
+
+def test_a_model_beside_itself_has_no_interval_rather_than_all_of_the_scale() -> None:
+    """Over several paradigms without any spread a cluster-robust interval is none."""
+    credits = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    found = paired_over(credits, credits, ["a", "a", "b", "b", "c", "c"], "paradigms", pc.MinimalPairs(data="x"))
+    assert found.value == 0 and math.isnan(found.low) and math.isnan(found.high) and "same mean" in found.note

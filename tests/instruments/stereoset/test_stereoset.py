@@ -319,6 +319,8 @@ def test_two_models_are_compared_over_the_same_terms() -> None:
         assert types["p_holm"].to_list() == pytest.approx(holm(types["p"].to_numpy()))
         back = compare(result(b, "two"), result(a, "one")).filter(part=part, scope="overall")
         assert back["value"].to_list() == pytest.approx([-v for v in found.filter(part=part, scope="overall")["value"]])
+    same = compare(result(a, "one"), result(a, "two"))  # no spread, no interval: not all of the scale either
+    assert same["value"].to_list() == [0.0] * len(same) and same["low"].is_nan().all() and same["high"].is_nan().all()
     with pytest.raises(StudyError, match="different items"):
         compare(result(a), result(a.head(20), "two"))
     with pytest.raises(StudyError, match="they differ in ties"):

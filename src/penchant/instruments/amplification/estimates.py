@@ -19,7 +19,7 @@ from penchant.stats.crossed_contrast import Contrast, contrast
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error, wider_interval, wider_p
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, joined
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import bootstrap_mean, on_scale
 from penchant.stats.log_odds import log_odds
 
 if TYPE_CHECKING:
@@ -208,8 +208,7 @@ def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterato
 def _within_one(estimate: Estimate) -> Estimate:
     """A correlation whose interval ends at −1 and 1, with a note where there are too few words for it."""
     note = SMALL if FEW <= estimate.n < MANY else ""
-    low, high = max(estimate.low, -1.0), min(estimate.high, 1.0)
-    return replace(estimate, low=low, high=high, note=joined(estimate.note, note))
+    return on_scale(replace(estimate, note=joined(estimate.note, note)), -1, 1)
 
 
 def with_draws(estimate: Estimate, draws: Array, error: float, n: int, how: str, against: float | None) -> Estimate:

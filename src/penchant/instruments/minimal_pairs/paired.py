@@ -9,7 +9,7 @@ from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.estimates import HALF, Credits
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip
-from penchant.stats.intervals import clustered_mean, paired_difference
+from penchant.stats.intervals import clustered_mean, on_scale, paired_difference
 
 
 def paired(a: Credits, b: Credits, settings: Probe) -> Estimate:
@@ -28,4 +28,4 @@ def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settin
     if len(set(strata)) < 2:
         return paired(a, b, settings)
     total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
-    return replace(total, low=max(-1.0, total.low), high=min(1.0, total.high))
+    return on_scale(total, -1, 1)

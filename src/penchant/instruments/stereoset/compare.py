@@ -26,7 +26,7 @@ from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
-from penchant.stats.intervals import bootstrap_mean, clustered_mean
+from penchant.stats.intervals import bootstrap_mean, clustered_mean, on_scale
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
@@ -95,6 +95,5 @@ def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Probe) -
             against=0,
         )
         over_clusters = clustered_mean(gains, a.terms.tolist(), level=settings.level, noun=NOUN, against=0)
-        low, high = max(-100.0, over_clusters.low), min(100.0, over_clusters.high)
-        for mean, estimate in ((OVER_TERMS, over_terms), (OVER_CLUSTERS, replace(over_clusters, low=low, high=high))):
+        for mean, estimate in ((OVER_TERMS, over_terms), (OVER_CLUSTERS, on_scale(over_clusters, -100, 100))):
             yield replace(estimate, measure=measure, by={"scope": scope, "group": group, "mean": mean})
