@@ -21,6 +21,7 @@ from penchant.instruments.values import finding, prose
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
 from penchant.instruments.values.paired import WORDINGS
+from penchant.instruments.values.people import People
 from penchant.instruments.values.probe import Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
@@ -438,3 +439,45 @@ def test_weights_from_python() -> None:
     frame = pl.DataFrame({"b1": [1, 5, 3], "b2": [2, 4, 3], "w": [1.0, 2.0, 0.5]})
     assert read_survey({"file": frame, "weights": "w"}, ["b1", "b2"]).weights == (1.0, 2.0, 0.5)
     assert pc.read_survey({"file": frame}, ["b1", "b2"]).weights is None
+
+
+# The noise of few people ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_distance_from_few_people_is_too_large_by_what_the_note_says(weighted: bool) -> None:
+    """Groups of 12 and of 600 from one population, to which the model is near: the truth lies within the estimate and
+    the estimate less what the noise adds, on average and for the large group closely."""
+    rng = np.random.default_rng(5)
+    truth, gap = rng.normal(3, 0.5, 40), 0.1 * rng.choice([-1, 1], 40)
+    found: dict[int, list[tuple[float, float]]] = {12: [], 600: []}
+    for n, pairs in found.items():
+        for _ in range(60):
+            answers = truth + rng.normal(0, 0.9, (n, 40))
+            people = People(answers, rng.lognormal(0, 0.5, n) if weighted else None, (0,), 10)
+            pairs.append((float(np.abs(truth + gap - people.means).mean()), float(people.noise.mean())))
+    small, large = (np.array(found[n]) for n in (12, 600))
+    assert small[:, 0].mean() > 0.2 and large[:, 0].mean() < 0.12  # .1 is true of both
+    for pairs in (small, large):
+        assert np.mean((pairs[:, 0] - pairs[:, 1] <= 0.1) & (pairs[:, 0] >= 0.1 - 0.01)) > 0.9
+    if not weighted:
+        expected = math.sqrt(2 / math.pi) * 0.9 / math.sqrt(12)
+        assert small[:, 1].mean() == pytest.approx(expected, rel=0.05)
+
+
+def test_notes_on_distances_from_few_people() -> None:
+    survey = asked(weights=True, sizes=(3000, 12))
+    own = result(cell("p", "main", leaning(4), 4), survey, resamples=300)
+    weights = np.array(survey.weights)[3000:]
+    worth = weights.sum() ** 2 / (weights**2).sum()
+    notes = {row["item"]: row["note"] for row in own.summary.filter(measure=DISTANCE).iter_rows(named=True)}
+    assert f"from 12 answers (effective {worth:.0f}) the noise of the group's means adds up to" in notes["men"]
+    assert notes["women"] == ""
+    (note,) = own.summary.filter(measure=NEARER)["note"]
+    assert "more for men (from 12 answers" in note and "than for women (from 3,000 answers" in note
+    table = next(table for table in tables([own]) if table.name == "nearer")
+    row = dict(zip(table.columns, table.rows[0].cells, strict=True))
+    assert (row["first n"], row["second n"]) == (3000, 12)
+    assert str(row["second effective n"]) == f"{worth:.0f}" and note in table.footnotes()
+    large = result(cell("p", "main", leaning(4), 4), asked(sizes=(2000, 2000)), resamples=300).summary
+    assert set(large.filter(pl.col("measure").is_in([DISTANCE, NEARER]))["note"]) == {""}
