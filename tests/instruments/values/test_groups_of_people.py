@@ -22,7 +22,7 @@ from penchant.instruments.values.cells import rated
 from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
 from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.people import People
-from penchant.instruments.values.probe import Rated, Values
+from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
@@ -49,7 +49,8 @@ def cell(group: str, variant: str, lean: Array, seed: int) -> pl.DataFrame:
     }
     constant = {"variant": variant, "group": group, "value": "v", "tokens_agree": 2, "tokens_disagree": 2}
     table = pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items())
-    return table.with_columns(text=pl.col("id"))
+    sentences = {f"sentence_{stance}": pl.format("{} {}s: {}", "group", pl.lit(stance), "id") for stance in STANCES}
+    return table.with_columns(text=pl.col("id"), **sentences)
 
 
 def leaning(seed: int) -> Array:
@@ -153,7 +154,8 @@ def test_one_wording_is_held_against_none() -> None:
     one = result(worded(("said",)))
     assert not (one.summary["measure"] == WORDINGS).any()
     assert "wordings" not in {table.name for table in tables([one])}
-    assert not any("wording" in text for text in [*finding.finding([one], None), *prose.methods([one])])
+    assert not any("wording" in text for text in finding.finding([one], None))
+    assert not any("Wordings are held" in text for text in prose.methods([one]))
     several = result(worded())
     (table,) = (table for table in tables([several]) if table.name == "wordings")
     shown = {row.cells[0]: row.cells[4] for row in table.rows}
@@ -458,8 +460,8 @@ def test_a_distance_from_few_people_is_too_large_by_what_the_note_says(weighted:
             pairs.append((float(np.abs(truth + gap - people.means).mean()), float(people.noise.mean())))
     small, large = (np.array(found[n]) for n in (12, 600))
     assert small[:, 0].mean() > 0.2 and large[:, 0].mean() < 0.12  # .1 is true of both
-    for pairs in (small, large):
-        assert np.mean((pairs[:, 0] - pairs[:, 1] <= 0.1) & (pairs[:, 0] >= 0.1 - 0.01)) > 0.9
+    for each in (small, large):
+        assert np.mean((each[:, 0] - each[:, 1] <= 0.1) & (each[:, 0] >= 0.1 - 0.01)) > 0.9
     if not weighted:
         expected = math.sqrt(2 / math.pi) * 0.9 / math.sqrt(12)
         assert small[:, 1].mean() == pytest.approx(expected, rel=0.05)
@@ -481,3 +483,59 @@ def test_notes_on_distances_from_few_people() -> None:
     assert str(row["second effective n"]) == f"{worth:.0f}" and note in table.footnotes()
     large = result(cell("p", "main", leaning(4), 4), asked(sizes=(2000, 2000)), resamples=300).summary
     assert set(large.filter(pl.col("measure").is_in([DISTANCE, NEARER]))["note"]) == {""}
+
+
+# What the methods quote, and who is left out --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agree", "disagree", "shown"),
+    [
+        ("Women agree that it rains.", "Women disagree that it rains.", "Women agree|disagree that {statement}."),
+        ("It rains, I say yes.", "It rains, I say no way.", "{statement}, I say yes.|no way."),
+        ("She is for it: it rains", "She is against it: it rains", "She is for|against it: {statement}"),
+    ],
+)
+def test_the_template_of_an_item(agree: str, disagree: str, shown: str) -> None:
+    row = {"sentence_agree": agree, "sentence_disagree": disagree, "text": "it rains"}
+    assert prose.template(row) == shown
+
+
+def test_the_methods_quote_every_wording() -> None:
+    words = {"said": "said", "thinks": "believes"}
+    items = worded(("said", "thinks")).with_columns(
+        **{
+            f"sentence_{stance}": pl.concat_str(
+                pl.col("group"), pl.lit(" "), pl.col("variant").replace(words), pl.lit(f" {stance}: "), "text"
+            )
+            for stance in ("agree", "disagree")
+        }
+    )
+    text = " ".join(prose.methods([result(items, resamples=300)]))
+    assert f"{K} statements ({K} of v) and {NEUTRAL} neutral clauses" in text
+    assert "said, of f: “f said agree:|disagree: {statement}”, m: “m said agree:|disagree: {statement}”" in text
+    assert "thinks, of f: “f believes agree:|disagree: {statement}”" in text
+
+
+def test_a_caution_where_many_respondents_are_left_out() -> None:
+    survey = asked()  # 3 % of the answers to each of seven statements are missing
+    own = result(cell("p", "main", leaning(4), 4), survey, resamples=300)
+    (caution,) = (c for c in own.cautions if "left out of its means" in c)
+    answers = survey.answers.select(IDS)
+    lost = len(answers) - len(answers.drop_nulls())
+    assert f"p, v: {lost} of 110 respondents ({lost / 110:.0%})" in caution and "women, v: " in caution
+    assert any(f"p, v: {lost} of 110 respondents" in text for text in prose.methods([own]))
+    fields = {name: getattr(survey, name) for name in Survey.__slots__}
+    few = Survey(**{**fields, "answers": survey.answers.with_columns(pl.col(IDS[1:]).fill_null(3))})
+    assert not any(
+        "left out of its means" in c for c in result(cell("p", "main", leaning(4), 4), few, resamples=300).cautions
+    )
+
+
+def test_tables_of_the_same_difference_name_their_families() -> None:
+    frame = asked().answers.with_columns(pl.Series("", ["f"] * 70 + ["m"] * 40))
+    fields = {"sha256": "0" * 64, "files": (), "read": len(frame), "kept": len(frame), "synthetic": False, "absent": ()}
+    items = pl.concat([cell("f", "main", leaning(1), 1), cell("m", "main", leaning(2), 2)])
+    own = {table.name: table for table in tables([result(items, Survey("s", frame, **fields), resamples=300)])}  # type: ignore[arg-type]
+    assert "'from-groups' correct over another family" in own["beside-survey"].note
+    assert "'beside-survey' correct over another family" in own["from-groups"].note

@@ -86,7 +86,8 @@ def from_groups(results: Sequence[Result], variants: Sequence[str], name: str, t
     note = (
         "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
         f"statements, respondents and calibration. {tests} Holm's correction over values, groups of the templates, "
-        f"groups of people and wordings here, each model by itself.{weighting(results[0])}{synthetic(results[0])}"
+        "groups of people and wordings here, each model by itself; the tables 'beside-survey' correct over another "
+        f"family, so that the same difference may have another p there.{weighting(results[0])}{synthetic(results[0])}"
     )
     return Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
 

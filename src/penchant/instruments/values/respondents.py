@@ -6,12 +6,17 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
-from penchant.counting import counted, for_one
+import polars as pl
+
+from penchant.counting import counted, for_one, of_all
 from penchant.errors import Case, DataError, SheetRow
 from penchant.tables.row import Row
 
+MANY = 0.1
+"""The share of a group from which on it is told that respondents are left out for a missing answer."""
 _MOST = 5
 """The lines that a caution lists."""
 _WEIGHT = re.compile(
@@ -48,6 +53,22 @@ def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
         lines = ", ".join(f"{row.line:d}" for row in rows[:_MOST]) + (", …" if len(rows) > _MOST else "")
         noun = for_one(len(rows), _rows_noun(rows))
         yield f"left out for the weight 0 in {column}: {counted(len(rows), 'respondents')} ({noun} {lines})"
+
+
+def incomplete(groups: Mapping[str, pl.DataFrame], values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """A caution about values for whose mean many respondents of a group lack an answer. `groups`: the answers of each,
+    a column a statement; `values`: the statements of each."""
+    told = []
+    for (group, answers), (value, ids) in product(groups.items(), values.items()):
+        asked = [id_ for id_ in ids if id_ in answers.columns]
+        lost = len(answers) - len(answers.drop_nulls(asked)) if asked else 0
+        if lost > MANY * len(answers):
+            told.append(f"{group}, {value}: {of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})")
+    if told:
+        yield (
+            f"many respondents lack an answer to a statement of a value and are left out of its means "
+            f"({'; '.join(told)}): those who answered all may differ from them"
+        )
 
 
 def _rows_noun(rows: Sequence[Row]) -> str:
