@@ -539,3 +539,63 @@ def test_tables_of_the_same_difference_name_their_families() -> None:
     own = {table.name: table for table in tables([result(items, Survey("s", frame, **fields), resamples=300)])}  # type: ignore[arg-type]
     assert "'from-groups' correct over another family" in own["beside-survey"].note
     assert "'beside-survey' correct over another family" in own["from-groups"].note
+
+
+# Weights that a spreadsheet spoilt ----------------------------------------------------------------------------
+
+
+def test_weights_far_from_the_median_are_told(write: Write) -> None:
+    rows = "b1,b2,wgt,sex\n" + "".join(f"{1 + i % 5},{1 + i // 5},{0.9 + i / 100:.2f},f\n" for i in range(20))
+    assert not any("decimal" in c for c in read_survey(write(rows, weights="wgt"), ["b1", "b2"]).cautions)
+    spoilt = rows.replace(",0.93,", ",93,").replace(",0.95,", ",0.005,")
+    told = [c for c in read_survey(write(spoilt, weights="wgt"), ["b1", "b2"]).cautions if "decimal" in c]
+    assert told == [
+        "1 weight in wgt is more than 50 times the median, 1.005 (line 5: 93): were decimal marks lost?",
+        "1 weight in wgt is less than a 50th of the median, 1.005 (line 7: 0.005): were decimal marks lost?",
+    ]
+
+
+def test_weights_that_became_dates_are_one_line(write: Write) -> None:
+    rows = "b1,b2,wgt\n" + "".join(f"3,{1 + i % 5},{i + 1:02d}.Mrz\n" for i in range(9)) + "3,3,x\n3,3,2024-05-01\n"
+    with pytest.raises(DataError, match="line 2, field 'wgt': this cell is a date: a spreadsheet changed it") as error:
+        read_survey(write(rows, weights="wgt"), ["b1", "b2"])
+    first, other = error.value.__notes__
+    assert first == "the same on 9 more lines: 3, 4, 5, 6, 7, 8, 9, 10, 12"
+    assert "line 11" in other and "a weight is a number above 0, got 'x'" in other
+
+
+# Answers in words, and levels ---------------------------------------------------------------------------------
+
+
+def test_answers_in_another_case_are_read_where_that_is_unambiguous(write: Write) -> None:
+    codes = {"Agree": 5, "Disagree": 1, "OK": 4, "ok": 2}
+    rows = "b1,b2\nagree, DISAGREE \nDON'T KNOW,Agree\nOK,ok\n"
+    found = read_survey(write(rows, codes=codes, missing=["Don't know"]), ["b1", "b2"])
+    assert found.answers.select("b1", "b2").rows() == [(5, 1), (None, 5), (4, 2)]
+    with pytest.raises(DataError, match="got 'Ok'"):
+        read_survey(write(rows.replace("\nOK,ok", "\nOk,ok"), codes=codes, missing=["Don't know"]), ["b1", "b2"])
+    with pytest.raises(DataError, match="got 'AGREE'"):
+        read_survey(write("b1,b2\nAGREE,Agree\n", codes=codes, missing=["agree"]), ["b1", "b2"])
+
+
+def test_an_unknown_answer_in_several_columns_is_one_line(write: Write) -> None:
+    rows = "b1,b2\nmaybe,3\n2,maybe\nmaybe,perhaps\n"
+    with pytest.raises(DataError) as error:
+        read_survey(write(rows), ["b1", "b2"])
+    lines = [error.value.alone(), *error.value.__notes__]
+    assert len(lines) == 2 and "line 2, field 'b1'" in lines[0] and "line 4, field 'b2'" in lines[1]
+    assert "got 'maybe' in 2 columns (b1, b2; 3 answers)" in lines[0] and "got 'perhaps' — " in lines[1]
+
+
+def test_a_level_may_be_a_list_of_codes(write: Write) -> None:
+    groups = {"column": "country", "levels": {"west": ["DE", "FR"], "east": "PL"}}
+    rows = "b1,b2,country\n1,2,DE\n3,3,PL\n5,4,FR\n"
+    found = read_survey(write(rows, groups=groups), ["b1", "b2"])
+    assert found.of("west")["b1"].to_list() == [1, 5] and found.of("east")["b1"].to_list() == [3]
+    assert "country DE or FR" in found.source("west")
+    for levels, said in (
+        ({"a": ["DE", "PL"], "b": "PL"}, "'PL' is the level of two groups, a and b"),
+        ({"a": []}, "levels"),
+    ):
+        with pytest.raises(DataError, match=said):
+            read_survey(write(rows, groups={"column": "country", "levels": levels}), ["b1", "b2"])
