@@ -137,7 +137,7 @@ def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -
         return ""
     return (
         f"the noise of the groups' means adds up to {most - least:.2f} more for {small} "
-        f"(from {_counted(named[small])}) than for {large} (from {_counted(named[large])})"
+        f"from {_counted(named[small])} than for {large} from {_counted(named[large])}"
     )
 
 
