@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Callable
@@ -19,7 +20,7 @@ import penchant as pc
 from penchant.errors import DataError
 from penchant.instruments.values import finding, prose
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, GROUP_WORTH, NEARER
 from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.people import People
 from penchant.instruments.values.probe import STANCES, Rated, Values
@@ -481,6 +482,9 @@ def test_notes_on_distances_from_few_people() -> None:
     row = dict(zip(table.columns, table.rows[0].cells, strict=True))
     assert (row["first n"], row["second n"]) == (3000, 12)
     assert str(row["second effective n"]) == f"{worth:.0f}" and note in table.footnotes()
+    before = dataclasses.replace(own, summary=own.summary.filter(pl.col("measure") != GROUP_SIZE))
+    cells = next(table for table in tables([before]) if table.name == "nearer").rows[0].cells
+    assert cells[table.columns.index("first n")] == ""
     large = result(cell("p", "main", leaning(4), 4), asked(sizes=(2000, 2000)), resamples=300).summary
     assert set(large.filter(pl.col("measure").is_in([DISTANCE, NEARER]))["note"]) == {""}
 

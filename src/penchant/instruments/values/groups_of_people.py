@@ -103,7 +103,11 @@ def _pairs(result: Result) -> dict[str, tuple[str, str]]:
 
 
 def _counts(result: Result) -> dict[str, tuple[Cell, ...]]:
-    """How many respondents each group of people has and, where they have weights, what they are worth."""
-    rows = result.summary.filter(pl.col("measure") == GROUP_SIZE).iter_rows(named=True)
+    """How many respondents each group of people has and, where they have weights, what they are worth; empty cells in
+    results that were written without these numbers."""
     weighted = bool(weighting(result))
-    return {r["item"]: (r["n"], *((Number(r["value"], form=".0f"),) if weighted else ())) for r in rows}
+    names = result.summary.filter(pl.col("measure") == DISTANCE)["item"].unique()
+    counts: dict[str, tuple[Cell, ...]] = dict.fromkeys(names, ("", "") if weighted else ("",))
+    for row in result.summary.filter(pl.col("measure") == GROUP_SIZE).iter_rows(named=True):
+        counts[row["item"]] = (row["n"], *((Number(row["value"], form=".0f"),) if weighted else ()))
+    return counts
