@@ -375,7 +375,20 @@ SMALL = (
 MATHS |= {f"\\{name}": letter for name, letter in zip(SMALL.split(), "αβγδεζηθικλμνξπρστυφχψω", strict=True)}
 CAPITAL = "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
 MATHS |= {f"\\{name}": letter for name, letter in zip(CAPITAL.split(), "ΓΔΘΛΞΠΣΥΦΨΩ", strict=True)}
+MARKED = (
+    "GRAVE-ACCENT ACUTE-ACCENT CIRCUMFLEX-ACCENT TILDE MACRON BREVE DOT-ABOVE DIAERESIS RING-ABOVE "
+    "DOUBLE-ACUTE-ACCENT CARON DOT-BELOW CEDILLA OGONEK MACRON-BELOW"
+)
+
+
+def combining(name: str) -> str:
+    return unicodedata.lookup(f"COMBINING {name.replace('-', ' ')}")
+
+
+MARKS = dict(zip("`'^~=u.\"rHvdckb", map(combining, MARKED.split()), strict=True))
+MARKS |= {"hat": MARKS["^"], "tilde": MARKS["~"], "bar": MARKS["="], "dot": MARKS["."], "ddot": MARKS['"']}
 ATOM = re.compile(
+    r"\\(?P<accent>[`'^~=.\"]|[urHvdckb](?=\{))\{(?P<letter>(?:[^{}]|\{[^{}]*\})+)\}|"
     r"\\(?P<command>[a-z]+)\{\}|\\(?P<sign>[{}&%$#_])|\$(?P<maths>[^$]+)\$|(?P<apart>\\kern0pt(?=[-,\\]))|(?P<tie>~)"
     r'|(?P<plain>[^\\{}&%$#_~^|<>"`])'
 )
@@ -388,8 +401,13 @@ def understood(tex: str) -> str:
     while at < len(tex):
         atom = ATOM.match(tex, at)
         assert atom, f"not safe at {at}: {tex!r}"
-        if atom["command"]:
+        over = re.fullmatch(r"\\(hat|tilde|bar|dot|ddot)\{(.+)\}", atom["maths"] or "")
+        if atom["accent"]:
+            found += understood(atom["letter"]) + MARKS[atom["accent"]]
+        elif atom["command"]:
             found += COMMANDS[atom["command"]]
+        elif over:
+            found += MATHS.get(over[2], over[2]) + MARKS[over[1]]
         elif atom["maths"]:
             found += MATHS[atom["maths"]]
         else:
@@ -404,7 +422,11 @@ def printed(text: str) -> str:
     return "".join(c.encode("unicode_escape").decode() if unicodedata.category(c) in ("Cc", "Cs") else c for c in chars)
 
 
-HARD = list("\\{}&%$#_~^|<>\"'`-,[]*!? \n\t\x00\x7f\u00a0") + list("−–βδΔσρακ½±·…≤≥“”‘’«»†×—ΣγτχΦ∪√") + list("aZ0λόéবা")
+HARD = (
+    list("\\{}&%$#_~^|<>\"'`-,[]*!? \n\t\x00\x7f\u00a0")
+    + list("−–βδΔσρακ½±·…≤≥“”‘’«»†×—ΣγτχΦ∪√")
+    + list("aZ0λόéবা\u0302\u0304\u0308\u0331")
+)
 
 
 @given(st.text(st.one_of(st.sampled_from(HARD), st.characters()), max_size=30))
@@ -426,6 +448,9 @@ def test_texts_worked_by_hand() -> None:
     assert escaped("two\nlines\x00") == r"two lines\textbackslash{}x00"
     assert escaped("λόγος βδ বাংলা") == r"λόγος $\beta$$\delta$ বাংলা"
     assert escaped("be\u0301rt") == "bért"
+    assert escaped("(x − x\u0304)², P\u0304, σ\u0302") == r"(x $-$ $\bar{x}$)$^{2}$, $\bar{P}$, $\hat{\sigma}$"
+    assert escaped("ax\u0304is m\u0331") == r"a\={x}is \b{m}"
+    assert escaped("y\u0304") == r"$\bar{y}$"
 
 
 TABLE = Table(
@@ -728,7 +753,9 @@ FOREIGN = set("▁।␤＋－＝＠�")
 """Signs of tokenizers, of texts that are read and of pages, which no table has."""
 
 
-READS = ("latex.py", "written.py")
+COMBINING = list(map(chr, range(0x300, 0x370)))
+"""Marks that stand over the character before them."""
+READS = ("accents.py", "latex.py", "written.py")
 """The modules whose signs are those that texts are looked through for."""
 
 
@@ -739,8 +766,12 @@ def own_signs() -> dict[str, set[str]]:
         tree = ast.parse(path.read_text("utf-8"))
         explained = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         texts = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in explained)
-        for char in {char for node in texts if isinstance(node.value, str) for char in node.value}:
-            if char > "\x7f" and unicodedata.category(char)[0] not in "CMZ" and char not in FOREIGN:
+        said = {node.value for node in texts if isinstance(node.value, str)}
+        signs = {sign for text in said for sign in re.findall(f".[{''.join(COMBINING)}]+|.", text, re.DOTALL)}
+        for char in signs - set(COMBINING):
+            if len(char) > 1 and path.name not in READS:  # a mark over a letter, which alone is no sign
+                places.setdefault(char, set()).add(path.name)
+            elif len(char) == 1 and char > "\x7f" and unicodedata.category(char)[0] not in "CZ" and char not in FOREIGN:
                 name = unicodedata.name(char)
                 word = name.startswith("LATIN ") or (char > "\uffff") or path.name in READS
                 places.setdefault(char, set()).update([] if word else [path.name])
@@ -749,7 +780,7 @@ def own_signs() -> dict[str, set[str]]:
 
 def test_every_sign_that_penchant_says_is_a_command() -> None:
     signs = own_signs()
-    assert {"≠", "↑", "−", "α", "²"} <= signs.keys()
+    assert {"≠", "↑", "−", "α", "²", "x\u0304"} <= signs.keys()
     assert {char: modules for char, modules in signs.items() if not escaped(char).isascii()} == {}
 
 

@@ -11,6 +11,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from penchant.report.accents import ACCENTED, IN_MATHS, accented, composed, over_symbol
 from penchant.report.tables import Cell, Number, P, Table, constant
 
 # The empty groups keep a following space.
@@ -117,6 +118,8 @@ _SPECIAL = re.compile(
     "|".join(
         (
             r"(?P<twin>[-,<>])(?=(?P=twin))|'{2,}",
+            f"(?P<accented>{ACCENTED})",
+            f"(?<![Ͱ-Ͽἀ-῿])(?P<symbol>[{''.join(_GREEK)}])(?P<mark>[{''.join(IN_MATHS)}])(?![Ͱ-Ͽἀ-῿])",
             f"(?<![Ͱ-Ͽἀ-῿])[{''.join(_GREEK)}]+(?![Ͱ-Ͽἀ-῿])",
             f"[{re.escape(''.join(_SIGNS))}]",
             r"\s",
@@ -129,9 +132,16 @@ _SPECIAL = re.compile(
 def escaped(text: str) -> str:
     """Escape text so that LaTeX prints it verbatim. White space becomes a space, a control character its code, such as
     \\x00; letters of other scripts are kept."""
-    # pdflatex does not know combining accents, which file names may contain.
-    composed = re.sub("[A-Za-z][\u0300-\u036f]+", lambda match: unicodedata.normalize("NFC", match[0]), text)
-    return _SPECIAL.sub(lambda match: _set(match[0]) + (r"\kern0pt" if match["twin"] else ""), composed)
+    return _SPECIAL.sub(_replaced, composed(text))
+
+
+def _replaced(match: re.Match[str]) -> str:
+    if match["accented"]:
+        beside = match.string[match.start() - 1 : match.start()] + match.string[match.end() : match.end() + 1]
+        return accented(match[0], alone=not any(map(str.isalpha, beside)))
+    if match["symbol"]:
+        return over_symbol(_GREEK[match["symbol"]], match["mark"])
+    return _set(match[0]) + (r"\kern0pt" if match["twin"] else "")
 
 
 def _set(sign: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Callable
@@ -19,9 +20,10 @@ import penchant as pc
 from penchant.errors import DataError
 from penchant.instruments.values import finding, prose
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, GROUP_WORTH, NEARER
 from penchant.instruments.values.paired import WORDINGS
-from penchant.instruments.values.probe import Rated, Values
+from penchant.instruments.values.people import People
+from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
@@ -48,7 +50,8 @@ def cell(group: str, variant: str, lean: Array, seed: int) -> pl.DataFrame:
     }
     constant = {"variant": variant, "group": group, "value": "v", "tokens_agree": 2, "tokens_disagree": 2}
     table = pl.DataFrame(own).with_columns(pl.lit(v).alias(k) for k, v in constant.items())
-    return table.with_columns(text=pl.col("id"))
+    sentences = {f"sentence_{stance}": pl.format("{} {}s: {}", "group", pl.lit(stance), "id") for stance in STANCES}
+    return table.with_columns(text=pl.col("id"), **sentences)
 
 
 def leaning(seed: int) -> Array:
@@ -152,7 +155,8 @@ def test_one_wording_is_held_against_none() -> None:
     one = result(worded(("said",)))
     assert not (one.summary["measure"] == WORDINGS).any()
     assert "wordings" not in {table.name for table in tables([one])}
-    assert not any("wording" in text for text in [*finding.finding([one], None), *prose.methods([one])])
+    assert not any("wording" in text for text in finding.finding([one], None))
+    assert not any("Wordings are held" in text for text in prose.methods([one]))
     several = result(worded())
     (table,) = (table for table in tables([several]) if table.name == "wordings")
     shown = {row.cells[0]: row.cells[4] for row in table.rows}
@@ -438,3 +442,164 @@ def test_weights_from_python() -> None:
     frame = pl.DataFrame({"b1": [1, 5, 3], "b2": [2, 4, 3], "w": [1.0, 2.0, 0.5]})
     assert read_survey({"file": frame, "weights": "w"}, ["b1", "b2"]).weights == (1.0, 2.0, 0.5)
     assert pc.read_survey({"file": frame}, ["b1", "b2"]).weights is None
+
+
+# The noise of few people ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_distance_from_few_people_is_too_large_by_what_the_note_says(weighted: bool) -> None:
+    """Groups of 12 and of 600 from one population, to which the model is near: the truth lies within the estimate and
+    the estimate less what the noise adds, on average and for the large group closely."""
+    rng = np.random.default_rng(5)
+    truth, gap = rng.normal(3, 0.5, 40), 0.1 * rng.choice([-1, 1], 40)
+    found: dict[int, list[tuple[float, float]]] = {12: [], 600: []}
+    for n, pairs in found.items():
+        for _ in range(60):
+            answers = truth + rng.normal(0, 0.9, (n, 40))
+            people = People(answers, rng.lognormal(0, 0.5, n) if weighted else None, (0,), 10)
+            pairs.append((float(np.abs(truth + gap - people.means).mean()), float(people.noise.mean())))
+    small, large = (np.array(found[n]) for n in (12, 600))
+    assert small[:, 0].mean() > 0.2 and large[:, 0].mean() < 0.12  # .1 is true of both
+    for each in (small, large):
+        assert np.mean((each[:, 0] - each[:, 1] <= 0.1) & (each[:, 0] >= 0.1 - 0.01)) > 0.9
+    if not weighted:
+        expected = math.sqrt(2 / math.pi) * 0.9 / math.sqrt(12)
+        assert small[:, 1].mean() == pytest.approx(expected, rel=0.05)
+
+
+def test_notes_on_distances_from_few_people() -> None:
+    survey = asked(weights=True, sizes=(3000, 12))
+    own = result(cell("p", "main", leaning(4), 4), survey, resamples=300)
+    weights = np.array(survey.weights)[3000:]
+    worth = weights.sum() ** 2 / (weights**2).sum()
+    notes = {row["item"]: row["note"] for row in own.summary.filter(measure=DISTANCE).iter_rows(named=True)}
+    assert f"from 12 answers (effective {worth:.0f}) the noise of the group's means adds up to" in notes["men"]
+    assert notes["women"] == ""
+    (note,) = own.summary.filter(measure=NEARER)["note"]
+    assert "more for men from 12 answers" in note and "than for women from 3,000 answers" in note
+    table = next(table for table in tables([own]) if table.name == "nearer")
+    row = dict(zip(table.columns, table.rows[0].cells, strict=True))
+    assert (row["first n"], row["second n"]) == (3000, 12)
+    assert str(row["second effective n"]) == f"{worth:.0f}" and note in table.footnotes()
+    before = dataclasses.replace(own, summary=own.summary.filter(pl.col("measure") != GROUP_SIZE))
+    cells = next(table for table in tables([before]) if table.name == "nearer").rows[0].cells
+    assert cells[table.columns.index("first n")] == ""
+    large = result(cell("p", "main", leaning(4), 4), asked(sizes=(2000, 2000)), resamples=300).summary
+    assert set(large.filter(pl.col("measure").is_in([DISTANCE, NEARER]))["note"]) == {""}
+
+
+# What the methods quote, and who is left out --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("agree", "disagree", "shown"),
+    [
+        ("Women agree that it rains.", "Women disagree that it rains.", "Women agree|disagree that {statement}."),
+        ("It rains, I say yes.", "It rains, I say no way.", "{statement}, I say yes.|no way."),
+        ("She is for it: it rains", "She is against it: it rains", "She is for|against it: {statement}"),
+    ],
+)
+def test_the_template_of_an_item(agree: str, disagree: str, shown: str) -> None:
+    row = {"sentence_agree": agree, "sentence_disagree": disagree, "text": "it rains"}
+    assert prose.template(row) == shown
+
+
+def test_the_methods_quote_every_wording() -> None:
+    words = {"said": "said", "thinks": "believes"}
+    items = worded(("said", "thinks")).with_columns(
+        **{
+            f"sentence_{stance}": pl.concat_str(
+                pl.col("group"), pl.lit(" "), pl.col("variant").replace(words), pl.lit(f" {stance}: "), "text"
+            )
+            for stance in ("agree", "disagree")
+        }
+    )
+    text = " ".join(prose.methods([result(items, resamples=300)]))
+    assert f"{K} statements ({K} of v) and {NEUTRAL} neutral clauses" in text
+    assert "said, of f: “f said agree:|disagree: {statement}”, m: “m said agree:|disagree: {statement}”" in text
+    assert "thinks, of f: “f believes agree:|disagree: {statement}”" in text
+
+
+def test_a_caution_where_many_respondents_are_left_out() -> None:
+    survey = asked()  # 3 % of the answers to each of seven statements are missing
+    own = result(cell("p", "main", leaning(4), 4), survey, resamples=300)
+    (caution,) = (c for c in own.cautions if "left out of its means" in c)
+    answers = survey.answers.select(IDS)
+    lost = len(answers) - len(answers.drop_nulls())
+    assert f"p, v: {lost} of 110 respondents ({lost / 110:.0%})" in caution and "women, v: " in caution
+    assert any(f"p, v: {lost} of 110 respondents" in text for text in prose.methods([own]))
+    fields = {name: getattr(survey, name) for name in Survey.__slots__}
+    few = Survey(**{**fields, "answers": survey.answers.with_columns(pl.col(IDS[1:]).fill_null(3))})
+    assert not any(
+        "left out of its means" in c for c in result(cell("p", "main", leaning(4), 4), few, resamples=300).cautions
+    )
+
+
+def test_tables_of_the_same_difference_name_their_families() -> None:
+    frame = asked().answers.with_columns(pl.Series("", ["f"] * 70 + ["m"] * 40))
+    fields = {"sha256": "0" * 64, "files": (), "read": len(frame), "kept": len(frame), "synthetic": False, "absent": ()}
+    items = pl.concat([cell("f", "main", leaning(1), 1), cell("m", "main", leaning(2), 2)])
+    own = {table.name: table for table in tables([result(items, Survey("s", frame, **fields), resamples=300)])}  # type: ignore[arg-type]
+    assert "'from-groups' correct over another family" in own["beside-survey"].note
+    assert "'beside-survey' correct over another family" in own["from-groups"].note
+
+
+# Weights that a spreadsheet spoilt ----------------------------------------------------------------------------
+
+
+def test_weights_far_from_the_median_are_told(write: Write) -> None:
+    rows = "b1,b2,wgt,sex\n" + "".join(f"{1 + i % 5},{1 + i // 5},{0.9 + i / 100:.2f},f\n" for i in range(20))
+    assert not any("decimal" in c for c in read_survey(write(rows, weights="wgt"), ["b1", "b2"]).cautions)
+    spoilt = rows.replace(",0.93,", ",93,").replace(",0.95,", ",0.005,")
+    told = [c for c in read_survey(write(spoilt, weights="wgt"), ["b1", "b2"]).cautions if "decimal" in c]
+    assert told == [
+        "1 weight in wgt is more than 50 times the median, 1.005 (line 5: 93): were decimal marks lost?",
+        "1 weight in wgt is less than a 50th of the median, 1.005 (line 7: 0.005): were decimal marks lost?",
+    ]
+
+
+def test_weights_that_became_dates_are_one_line(write: Write) -> None:
+    rows = "b1,b2,wgt\n" + "".join(f"3,{1 + i % 5},{i + 1:02d}.Mrz\n" for i in range(9)) + "3,3,x\n3,3,2024-05-01\n"
+    with pytest.raises(DataError, match="line 2, field 'wgt': this cell is a date: a spreadsheet changed it") as error:
+        read_survey(write(rows, weights="wgt"), ["b1", "b2"])
+    first, other = error.value.__notes__
+    assert first == "the same on 9 more lines: 3, 4, 5, 6, 7, 8, 9, 10, 12"
+    assert "line 11" in other and "a weight is a number above 0, got 'x'" in other
+
+
+# Answers in words, and levels ---------------------------------------------------------------------------------
+
+
+def test_answers_in_another_case_are_read_where_that_is_unambiguous(write: Write) -> None:
+    codes = {"Agree": 5, "Disagree": 1, "OK": 4, "ok": 2}
+    rows = "b1,b2\nagree, DISAGREE \nDON'T KNOW,Agree\nOK,ok\n"
+    found = read_survey(write(rows, codes=codes, missing=["Don't know"]), ["b1", "b2"])
+    assert found.answers.select("b1", "b2").rows() == [(5, 1), (None, 5), (4, 2)]
+    with pytest.raises(DataError, match="got 'Ok'"):
+        read_survey(write(rows.replace("\nOK,ok", "\nOk,ok"), codes=codes, missing=["Don't know"]), ["b1", "b2"])
+    with pytest.raises(DataError, match="got 'AGREE'"):
+        read_survey(write("b1,b2\nAGREE,Agree\n", codes=codes, missing=["agree"]), ["b1", "b2"])
+
+
+def test_an_unknown_answer_in_several_columns_is_one_line(write: Write) -> None:
+    rows = "b1,b2\nmaybe,3\n2,maybe\nmaybe,perhaps\n"
+    with pytest.raises(DataError) as error:
+        read_survey(write(rows), ["b1", "b2"])
+    lines = [error.value.alone(), *error.value.__notes__]
+    assert len(lines) == 2 and "line 2, field 'b1'" in lines[0] and "line 4, field 'b2'" in lines[1]
+    assert "got 'maybe' in 2 columns (b1, b2; 3 answers)" in lines[0] and "got 'perhaps' — " in lines[1]
+
+
+def test_a_level_may_be_a_list_of_codes(write: Write) -> None:
+    groups = {"column": "country", "levels": {"west": ["DE", "FR"], "east": "PL"}}
+    rows = "b1,b2,country\n1,2,DE\n3,3,PL\n5,4,FR\n"
+    found = read_survey(write(rows, groups=groups), ["b1", "b2"])
+    assert found.of("west")["b1"].to_list() == [1, 5] and found.of("east")["b1"].to_list() == [3]
+    assert "country DE or FR" in found.source("west")
+    for levels, said in (
+        ({"a": ["DE", "PL"], "b": "PL"}, "'PL' is the level of two groups, a and b"),
+        ({"a": []}, "levels"),
+    ):
+        with pytest.raises(DataError, match=said):
+            read_survey(write(rows, groups={"column": "country", "levels": levels}), ["b1", "b2"])

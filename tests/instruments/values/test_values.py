@@ -26,7 +26,7 @@ import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, NEARER
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
 from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.probe import Rated
 from penchant.instruments.values.represented import FROM_SURVEY
@@ -328,7 +328,7 @@ def of_all_cells(towards: Towards) -> dict[Key, float]:
 
 def of_groups_of_people(of_cells: dict[Key, float], towards: Towards, people: People) -> dict[Key, float]:
     """How far each cell's ratings are from either group's answers."""
-    found = {}
+    found: dict[Key, float] = {("all", "all", "all", name, GROUP_SIZE): len(people[name]) for name in people}
     for (v, g), value in itertools.product(towards, BLOCKS):
         here = [s for s in BLOCKS[value] if s != "s7"]
         own = [of_cells[v, g, VALUE_OF[s], s, "rating"] for s in here]

@@ -35,6 +35,8 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey quantile"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
+LEFT_OUT = "with a missing answer left out"
+"""What the note on a mean says of respondents without all answers it needs."""
 KISH = "(Σw)²/Σw²"
 WEIGHTED_QUANTILE = "weighted quantile of the respondents' means, no interval"
 RANKS = "rank correlation with the survey's means"
@@ -75,12 +77,7 @@ def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], 
     mean says where they come from."""
     scores, weights = _scores(group, chosen, cell.reversed)
     n, level, lost = len(scores), cell.settings.level, len(group.table) - len(scores)
-    note = (
-        f"{of_all(lost, len(group.table), 'respondents')} ({lost / len(group.table):.0%}) with a missing answer left "
-        "out"
-        if lost
-        else ""
-    )
+    note = f"{of_all(lost, len(group.table), 'respondents')} ({lost / len(group.table):.0%}) {LEFT_OUT}" if lost else ""
     if n < 2:
         yield Estimate(SURVEY_MEAN, np.nan, n, level=level, note="no respondents; " + note)
         return

@@ -57,8 +57,9 @@ class Reading:
         """The group of each code in the column of some groups."""
         return {
             code: group
-            for group, level in (groups.levels.items() if groups else ())
-            for code in self._codes(str(groups.column if groups else ""), [level])
+            for group, own in (groups.levels.items() if groups else ())
+            for level in own
+            for code in sorted(self._codes(str(groups.column if groups else ""), [level]))
         }
 
     def _codes(self, column: str, named: Sequence[str | int | float]) -> set[str]:
@@ -94,10 +95,23 @@ class Reading:
         number = self._numbers.get(text, self._numbers.get(plain(label), np.nan))
         with suppress(ValueError):
             number = float(text) if np.isnan(number) else number
+        if np.isnan(number):
+            meant = self._in_another_case(plain(label) or text)
+            if meant == {None}:
+                return None
+            number = next((n for n in meant if n is not None and len(meant) == 1), np.nan)
         if not min(low, high) <= number <= max(low, high) or is_no_answer(label):
             self._wrong.setdefault((column, text), []).append(row)
             return None
         return LOW + (HIGH - LOW) * (number - low) / (high - low)
+
+    def _in_another_case(self, word: str) -> set[float | None]:
+        """What an answer stands for that is named in another case: numbers, None for no answer. One where that is
+        unambiguous."""
+        folded = word.casefold()
+        meant: set[float | None] = {number for word, number in self._numbers.items() if word.casefold() == folded}
+        missing = {plain(value).casefold() for value in self._missing_named}
+        return meant | ({None} if folded in missing else set())
 
     def _scale(self, column: str) -> tuple[float, float]:
         """The answers in a column that mean strongly disagree and strongly agree."""
@@ -163,6 +177,12 @@ class Reading:
         if beyond is not None:
             inside = [beyond]
             wrong = [((column, text), rows) for (column, text), rows in wrong if not self._is_beyond(column, text)]
+        columns_of: dict[str, list[str]] = {}
+        for (column, text), _ in wrong:
+            columns_of.setdefault(text, []).append(column)
+        spread = [text for text, of in columns_of.items() if len(of) > 1 and not _is_number(text)]
+        inside += [self._in_columns(text, columns_of[text]) for text in spread]
+        wrong = [((column, text), rows) for (column, text), rows in wrong if text not in spread]
         if sum(len(rows) for _, rows in wrong) <= MOST_LISTED:
             wrong = [(answer, [row]) for answer, rows in wrong for row in rows]
         errors = [self._unreadable(column, text, rows) for (column, text), rows in wrong]
@@ -272,6 +292,15 @@ class Reading:
             if _is_number(text) and low <= float(text) <= high:
                 told = f"{value} is labelled '{label}'{more}"
         return DataError(told, file=self._table, line=rows[0].line, field=column, hint=hint)
+
+    def _in_columns(self, text: str, columns: Sequence[str]) -> DataError:
+        """One error for an answer in words that stands in several columns."""
+        rows = {column: self._wrong[column, text] for column in columns}
+        first = min(columns, key=lambda column: rows[column][0].line)
+        error = self._unreadable(first, text, rows[first][:1])
+        answers = sum(map(len, rows.values()))
+        error.message += f" in {len(columns)} columns ({_few(columns)}; {answers} answers)"
+        return error
 
     def _in_words(self, column: str) -> list[str]:
         """The answers of a column that are no numbers and have none, as they were met."""

@@ -11,6 +11,7 @@ import scipy
 
 from penchant.instruments.values.against_survey import EFFECTIVE, SURVEY_MEAN
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.nearer import FROM_GROUP
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.records import Result
@@ -77,11 +78,21 @@ def beside_survey(results: Sequence[Result], variants: Sequence[str], name: str,
     note = (
         "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
         f"statements, calibration and respondents. {tested(*differences)} Holm's correction over values, groups and "
-        f"wordings here, each model by itself. {FINDABLE}{weighting(results[0])}{synthetic(results[0])}"
+        f"wordings here, each model by itself{_also(results[0])}. {FINDABLE}{weighting(results[0])}"
+        f"{synthetic(results[0])}"
     )
     first = ("difference", "p (Holm)", "mean rating", "survey mean")
     detail = name != "beside-survey"
     return Table(name, title, (*columns, *TESTED), tuple(rows), note, detail=detail, first=first)
+
+
+def _also(result: Result) -> str:
+    """What is said of the tables of groups of people, where there are any."""
+    if not (result.summary["measure"] == FROM_GROUP).any():
+        return ""
+    return (
+        "; the tables 'from-groups' correct over another family, so that the same difference may have another p there"
+    )
 
 
 def _beside_findable(row: Mapping[str, Any], people: Mapping[str, Any]) -> Number | str:

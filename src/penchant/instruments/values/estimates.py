@@ -23,6 +23,7 @@ from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.nearer import FROM_GROUP, NEARER, held_against_groups
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS, groups_compared, wordings_compared
 from penchant.instruments.values.represented import FROM_SURVEY
+from penchant.instruments.values.respondents import incomplete
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile, percentile
@@ -311,6 +312,11 @@ def value_cautions(
     yield from _of_statements(items)
     if survey is not None:
         yield from _of_survey(survey)
+        statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
+        values = statements.group_by("value", maintain_order=True).agg("id").iter_rows()
+        groups = {name: survey.of(name) for name in items["group"].unique(maintain_order=True)}
+        groups |= {name: survey.answers.filter(inside) for name, inside in survey.sides().items()}
+        yield from incomplete(groups, dict(values))
 
 
 def _of_statements(items: pl.DataFrame) -> Iterator[str]:

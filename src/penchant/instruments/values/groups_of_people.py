@@ -17,13 +17,19 @@ from penchant.instruments.values.differences import (
     synthetic,
     weighting,
 )
-from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_WORTH, NEARER
+from penchant.instruments.values.nearer import DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, GROUP_WORTH, NEARER
 from penchant.records import Result
 from penchant.report.made import tested
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate
 
 NEARER_TO = "Which group of people a model is nearer to"
 FROM_GROUPS = "Mean ratings minus the means of groups of people"
+
+_TOO_LARGE = (
+    "A distance from few people is too large, because the noise of their means adds to it; a note says by how much at "
+    "most, where that matters. The n of a group are its respondents; each statement's mean is over those who answered "
+    "it."
+)
 
 
 def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:
@@ -32,21 +38,25 @@ def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title:
     chosen = _chosen(NEARER, variants)
     detail = name != "nearer"
     for result in results:
-        estimates, pairs = lookup(result), _pairs(result)
+        estimates, pairs, counts = lookup(result), _pairs(result), _counts(result)
         for row in result.summary.filter(chosen).iter_rows(named=True):
             here = (row["variant"], row["group"], row["dimension"])
             first, second = (estimates[DISTANCE, *here, group] for group in pairs[row["item"]])
             corrected: Cell = "" if row["dimension"] == EVERYTHING else P(row["p_holm"])
             size = findable(row, row["high"] - row["low"], HIGH - LOW, max(1, row["n"] - 1))
             cells = (*((row["variant"],) if detail else ()), row["item"], row["group"], row["dimension"])
-            cells += (result.signature["model"], row["n"], estimate(first), estimate(second))
+            cells += (result.signature["model"], row["n"], *(n for name in pairs[row["item"]] for n in counts[name]))
+            cells += (estimate(first), estimate(second))
             rows.append(Row((*cells, estimate(row, "+.2f"), P(row["p"]), corrected, size), row["signature"]))
     columns = (*(["wording"] if detail else []), "people", "group", "value", "model", "statements")
+    of_each = ("{} n", "{} effective n") if weighting(results[0]) else ("{} n",)
+    columns += tuple(name.format(which) for which in ("first", "second") for name in of_each)
     columns += ("distance, first", "distance, second", *TESTED)
     tests = tested(*(result.summary.filter(chosen) for result in results))
     note = (
         "Distance: the mean over statements of |rating − mean answer of the group|, in points of the scale. The "
-        "difference is below 0 where the model is nearer to the first group; statements, respondents of both groups "
+        f"difference is below 0 where the model is nearer to the first group. {_TOO_LARGE} Statements, respondents of "
+        "both groups "
         f"and calibration are resampled together. {tests} Holm's correction over values, groups of the templates, "
         f"pairs of groups of people and wordings here, each model by itself. {FINDABLE}"
         f"{weighting(results[0])}{synthetic(results[0])}"
@@ -76,7 +86,8 @@ def from_groups(results: Sequence[Result], variants: Sequence[str], name: str, t
     note = (
         "Over the statements that the survey has, and the respondents who answered them all. The interval holds "
         f"statements, respondents and calibration. {tests} Holm's correction over values, groups of the templates, "
-        f"groups of people and wordings here, each model by itself.{weighting(results[0])}{synthetic(results[0])}"
+        "groups of people and wordings here, each model by itself; the tables 'beside-survey' correct over another "
+        f"family, so that the same difference may have another p there.{weighting(results[0])}{synthetic(results[0])}"
     )
     return Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
 
@@ -89,3 +100,14 @@ def _pairs(result: Result) -> dict[str, tuple[str, str]]:
     """Every two groups of people, by the name of their difference."""
     names = result.summary.filter(pl.col("measure") == DISTANCE)["item"].unique(maintain_order=True).to_list()
     return {f"{first} − {second}": (first, second) for first, second in combinations(names, 2)}
+
+
+def _counts(result: Result) -> dict[str, tuple[Cell, ...]]:
+    """How many respondents each group of people has and, where they have weights, what they are worth; empty cells in
+    results that were written without these numbers."""
+    weighted = bool(weighting(result))
+    names = result.summary.filter(pl.col("measure") == DISTANCE)["item"].unique()
+    counts: dict[str, tuple[Cell, ...]] = dict.fromkeys(names, ("", "") if weighted else ("",))
+    for row in result.summary.filter(pl.col("measure") == GROUP_SIZE).iter_rows(named=True):
+        counts[row["item"]] = (row["n"], *((Number(row["value"], form=".0f"),) if weighted else ()))
+    return counts

@@ -4,8 +4,8 @@ The distance of a model from a group is the mean, over statements, of |rating �
 and 0 only where the two agree on every statement. Two groups are held against the same ratings of the same statements,
 so that their difference is paired; statements (for ratings and both groups alike), respondents of either group and the
 neutral statements are resampled together, and weights of respondents go with them. Distances from few respondents are
-too large where a model agrees with them, by about the error of their means; so is a difference of distances where one
-group is much smaller than the other.
+too large where a model agrees with them, by up to √(2/π) of the standard error of their means; so is a difference of
+distances where one group is much smaller than the other. Notes say by how much where it matters.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.counting import for_one
-from penchant.instruments.values.against_survey import EFFECTIVE, SURVEY_MEAN, of_people, people_of
+from penchant.instruments.values.against_survey import EFFECTIVE, KISH, SURVEY_MEAN, of_people, people_of
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.people import People, worth
@@ -34,6 +34,11 @@ NEARER = "difference of distances from groups of people"
 FROM_GROUP = "mean rating − mean of a group of people"
 GROUP_MEAN = "mean of a group of people"
 GROUP_WORTH = "effective number of respondents of a group (Kish)"
+GROUP_SIZE = "effective number of all respondents of a group"
+"""`n` counts them; equal to it without weights. Those who answered some statements are counted, too."""
+LEAST, NOISE, NOISY = 0.01, 0.05, 0.1
+"""A note tells what the noise of a group's means adds to a distance where that is above `NOISE` points, or above such a
+share, `NOISY`, of the distance and `LEAST` points."""
 _OF_GROUP = {SURVEY_MEAN: GROUP_MEAN, EFFECTIVE: GROUP_WORTH}
 _ALONE = "one statement: no interval over statements"
 
@@ -62,6 +67,10 @@ def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_]
     """The mean of each group's respondents in every value, and how many they are worth where they have weights."""
     cell = next(iter(cells.cells.values()))
     for name, group in groups.items():
+        n = len(group.table)
+        how = "number of respondents, no interval" if group.weights is None else f"{KISH}, no interval"
+        size = Estimate("", worth(n, group.weights), n, level=cell.settings.level, how=how)
+        yield placed(size, GROUP_SIZE, EVERYTHING, EVERYTHING, EVERYTHING, name)
         for value, inside in cells.blocks():
             for estimate in (
                 of_people(cell, value, group, inside & asked, survey.source(name)) if value != EVERYTHING else ()
@@ -79,15 +88,17 @@ def _of_cell(
         people, weights = group.complete(chosen, cell.reversed)
         if value != EVERYTHING and chosen.any():
             yield replace(from_people(cell, people, weights, chosen), measure=FROM_GROUP, by={"item": name})
-        yield replace(_distance(cells, cell, [group], chosen), measure=DISTANCE, by={"item": name})
+        yield replace(_distance(cells, cell, {name: group}, chosen), measure=DISTANCE, by={"item": name})
     for (first, a), (second, b) in combinations(groups.items(), 2):
-        yield replace(_distance(cells, cell, [a, b], chosen), measure=NEARER, by={"item": f"{first} − {second}"})
+        yield replace(
+            _distance(cells, cell, {first: a, second: b}, chosen), measure=NEARER, by={"item": f"{first} − {second}"}
+        )
 
 
-def _distance(cells: Cells, cell: Cell, groups: list[People], chosen: NDArray[np.bool_]) -> Estimate:
+def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDArray[np.bool_]) -> Estimate:
     """The distance from a group, or that from the first of two less that from the second, over the statements that
     each of them answered."""
-    settings = cell.settings
+    settings, groups = cell.settings, list(named.values())
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
     k = int(both.sum())
     if not k or np.isnan(cell.ratings[both]).any():
@@ -95,8 +106,9 @@ def _distance(cells: Cells, cell: Cell, groups: list[People], chosen: NDArray[np
         return Estimate("", np.nan, k, level=settings.level, note=why)
     ratings, drawn = cell.ratings[both], cell.drawn_ratings(both)
     gaps = _less([np.abs(ratings - group.means[both]) for group in groups])
-    some = fewer(both, chosen).replace("the survey has", "each group answered")
-    estimate = Estimate("", float(np.sort(gaps).mean()), k, level=settings.level, note=some)
+    value = float(np.sort(gaps).mean())
+    some = joined(fewer(both, chosen).replace("the survey has", "each group answered"), _noisy(named, both, value))
+    estimate = Estimate("", value, k, level=settings.level, note=some)
     if k < 2 or min(len(group.table) for group in groups) < 2:
         return replace(estimate, note=joined(_ALONE if k < 2 else "one respondent: no interval", some))
     draws = cells.means(_less([np.abs(drawn - group.drawn_means[:, both]) for group in groups]), both)
@@ -110,6 +122,34 @@ def _distance(cells: Cells, cell: Cell, groups: list[People], chosen: NDArray[np
         return estimate
     test = "expanded percentile bootstrap over statements, respondents of both groups and neutral ones, two-sided"
     return replace(estimate, p=expanded_p(draws, units), test=test)
+
+
+def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> str:
+    """What the choice of respondents adds to a distance, or to a difference of two, where that matters. With √(2/π)·SE
+    = E|error of a group's mean|, |rating − mean| is too large by as much at most, and by that where the two agree."""
+    added = {name: float(group.noise[both].mean()) for name, group in named.items()}
+    if len(named) < 2:
+        ((name, noise),) = added.items()
+        told = f"from {_counted(named[name])} the noise of the group's means adds up to {noise:.2f} to the distance"
+        return told if _matters(noise, value) else ""
+    (small, most), (large, least) = sorted(added.items(), key=lambda pair: -pair[1])
+    if not _matters(most - least, value):
+        return ""
+    return (
+        f"the noise of the groups' means adds up to {most - least:.2f} more for {small} "
+        f"from {_counted(named[small])} than for {large} from {_counted(named[large])}"
+    )
+
+
+def _matters(noise: float, value: float) -> bool:
+    return noise > min(NOISE, max(LEAST, NOISY * abs(value)))
+
+
+def _counted(group: People) -> str:
+    """How many answered, with their effective number where they have weights."""
+    n = len(group.table)
+    effective = "" if group.weights is None else f" (effective {worth(n, group.weights):.0f})"
+    return f"{n:,} {for_one(n, 'answers')}{effective}"
 
 
 def _less(parts: list[Array]) -> Array:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.cells import Array
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.stats.weighted import drawn_totals, effective_n, weighted_mean
+from penchant.stats.weighted import drawn_totals, effective_n, mean_variance, weighted_mean
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,16 @@ class People:
         known = ~np.isnan(self.table)
         pairs = zip(self.table.T, known.T, strict=True)
         return np.array([weighted_mean(answers[of], self.counting[of]) for answers, of in pairs])
+
+    @cached_property
+    def noise(self) -> Array:
+        """How far the mean answer to each statement lies from the truth by the choice of respondents, on average:
+        √(2/π) of its standard error. NaN where fewer than two answered."""
+        known = ~np.isnan(self.table)
+        pairs = zip(self.table.T, known.T, strict=True)
+        variances = [mean_variance(answers[of], self.counting[of]) for answers, of in pairs]
+        expected: Array = np.sqrt(2 / np.pi * np.array(variances))
+        return expected
 
     @cached_property
     def drawn(self) -> list[tuple[Array, Array]]:

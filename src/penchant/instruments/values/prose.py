@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from penchant.instruments.values.against_survey import EFFECTIVE
-from penchant.instruments.values.nearer import DISTANCE
+import polars as pl
+
+from penchant.counting import counted, for_one
+from penchant.instruments.values.against_survey import EFFECTIVE, LEFT_OUT, SURVEY_MEAN
+from penchant.instruments.values.nearer import DISTANCE, GROUP_MEAN
 from penchant.instruments.values.paired import WORDINGS
 from penchant.records import Result
 from penchant.report.tables import literal
@@ -30,16 +33,10 @@ def methods(results: Sequence[Result]) -> list[str]:
         "1) over the neutral clauses; P(agree) = Φ((y − a·x − b)/σ), rating = 4·P + 1, and 6 minus that for reversed "
         "statements.",
         "Intervals of ratings, their spread and differences resample statements and neutral clauses together.",
+        _asked(results[0]),
     ]
     if signature["survey"] != "none":
-        paragraphs.append(
-            f"Survey: {literal(signature['survey'])}. Representativeness of a rating R among answers x is "
-            "2·min(#{x < R}, #{x > R})/N, strict [@alali2024]. It has no larger value than where R is the "
-            "median, so that its interval is made from that of the share of x < R less the share of x > R. That of a "
-            "value resamples statements (for R and x alike), neutral clauses and respondents; that of one statement, "
-            "neutral clauses and respondents. A value's mean rating minus the respondents' mean over the same "
-            "statements has an interval of the same three parts."
-        )
+        paragraphs += [_of_survey(signature["survey"]), *_left_out(results[0])]
     measures = set(results[0].summary["measure"])
     if WORDINGS in measures:
         paragraphs.append(
@@ -60,6 +57,67 @@ def methods(results: Sequence[Result]) -> list[str]:
             "survey's design are not counted."
         )
     return paragraphs
+
+
+def _asked(result: Result) -> str:
+    """The numbers of statements by value, the groups, and the templates of every wording, in words."""
+    statements = result.items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
+    values = statements.group_by("value", maintain_order=True).len().iter_rows()
+    of_each = ", ".join(f"{n} of {literal(value)}" for value, n in values)
+    neutral = result.items.filter(pl.col("kind") == "calibration")["id"].n_unique()
+    wordings: dict[str, list[str]] = {}
+    for cell in result.items.partition_by("variant", "group", maintain_order=True):
+        row = cell.row(0, named=True)
+        wordings.setdefault(row["variant"], []).append(f"{literal(row['group'])}: “{literal(template(row))}”")
+    quoted = "; ".join(f"{literal(name)}, of {', '.join(of)}" for name, of in wordings.items())
+    return (
+        f"{counted(len(statements), 'statements')} ({of_each}) and {neutral} neutral {for_one(neutral, 'clauses')} "
+        "stand in these sentences, each by its wording and group, agreeing and disagreeing divided by a stroke: "
+        f"{quoted}."
+    )
+
+
+def template(row: Mapping[str, str]) -> str:
+    """The template of an item, with {statement} for its clause and agree|disagree where the two sentences differ."""
+    agree, disagree = (_without(row[f"sentence_{stance}"], row["text"]).split(" ") for stance in ("agree", "disagree"))
+    same = min(len(agree), len(disagree))
+    start = next((i for i in range(same) if agree[i] != disagree[i]), same)
+    end = next((i for i in range(same - start) if agree[-1 - i] != disagree[-1 - i]), same - start)
+    stances = "|".join(" ".join(words[start : len(words) - end]) for words in (agree, disagree))
+    return " ".join([*agree[:start], stances, *agree[len(agree) - end :]])
+
+
+def _without(sentence: str, clause: str) -> str:
+    for text in (clause, clause[:1].upper() + clause[1:]):
+        before, found, after = sentence.rpartition(text)
+        if found:
+            return f"{before}{{statement}}{after}"
+    return sentence
+
+
+def _of_survey(name: str) -> str:
+    """How ratings are held against a survey, in words."""
+    return (
+        f"Survey: {literal(name)}. Representativeness of a rating R among answers x is "
+        "2·min(#{x < R}, #{x > R})/N, strict [@alali2024]. It has no larger value than where R is the "
+        "median, so that its interval is made from that of the share of x < R less the share of x > R. That of a "
+        "value resamples statements (for R and x alike), neutral clauses and respondents; that of one statement, "
+        "neutral clauses and respondents. A value's mean rating minus the respondents' mean over the same "
+        "statements has an interval of the same three parts."
+    )
+
+
+def _left_out(result: Result) -> list[str]:
+    """A paragraph on respondents left out for a missing answer, where there are any."""
+    chosen = pl.col("measure").is_in([SURVEY_MEAN, GROUP_MEAN]) & pl.col("note").str.contains(LEFT_OUT, literal=True)
+    notes: dict[str, None] = {}
+    for row in result.summary.filter(chosen).iter_rows(named=True):
+        who = row["item"] or row["group"]
+        note = next(part for part in row["note"].split("; ") if LEFT_OUT in part)
+        notes[f"{literal(who)}, {literal(row['dimension'])}: {note.removesuffix(' ' + LEFT_OUT)}"] = None
+    if not notes:
+        return []
+    return [f"Respondents with a missing answer are left out of the means over a value: {'; '.join(notes)}."]
 
 
 def limits(results: Iterable[Result]) -> list[str]:

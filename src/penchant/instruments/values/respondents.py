@@ -6,12 +6,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
+from statistics import median
 
-from penchant.counting import counted, for_one
-from penchant.errors import Case, DataError, SheetRow
+import polars as pl
+
+from penchant.counting import counted, for_one, of_all
+from penchant.errors import MOST_ALIKE, Case, DataError, SheetRow
 from penchant.tables.row import Row
 
+MANY = 0.1
+"""The share of a group from which on it is told that respondents are left out for a missing answer."""
 _MOST = 5
 """The lines that a caution lists."""
 _WEIGHT = re.compile(
@@ -20,13 +26,25 @@ _WEIGHT = re.compile(
     r"|poids|pond[eé]ration|ponderaci[oó]n|peso|v[aá]h[ay])(?:$|[_\W\d])",
     re.IGNORECASE,
 )
+_DATE = re.compile(
+    r"\d{4}-\d\d-\d\d(?:[ T].*)?|\d{1,2}[./ -]+(?:\d{1,2}|[^\W\d_]{3,9}\.?)(?:[./ -]+\d{2,4})?"
+    r"|[^\W\d_]{3,9}\.?[ -]+\d{2,4}"
+)
+"""A number such as 1.05 that a spreadsheet took for a date."""
+_DATED, _NONE = "this cell is a date: a spreadsheet changed it", "a respondent has no weight"
+_NO_NUMBER = "a weight is a number above 0"
+_HINT = "leave respondents without a weight out with filter, or weights out"
+_HINTS = {_DATED: "set the column to numbers in the file it was made from, and export it again"}
+FAR = 50
+"""A weight is told that is so many times the median, or so small a part of it."""
 _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height)\b", re.IGNORECASE)
 """A weight that a scale in a bathroom shows."""
 
 
 def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float], list[DataError]]:
     """The weight of each respondent, and an error for every one that is missing, no number, or below 0; NaN there."""
-    found, errors = [], []
+    found: list[float] = []
+    wrong: dict[str, list[tuple[Row, str]]] = {}
     for row in rows:
         text = str(row.number("" if row.values.get(column) is None else row.values[column])).strip()
         try:
@@ -34,12 +52,35 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
         except ValueError:
             weight = math.nan
         if not 0 <= weight < math.inf:
-            told = f"a weight is a number above 0, got '{text}'" if text else "a respondent has no weight"
-            hint = "leave respondents without a weight out with filter, or weights out"
-            errors.append(DataError(told, file=table, line=row.line, field=column, hint=hint))
+            cause = _DATED if _DATE.fullmatch(text) else _NO_NUMBER if text else _NONE
+            wrong.setdefault(cause, []).append((row, text))
             weight = math.nan
         found.append(weight)
+    errors = []
+    for cause, cells in wrong.items():
+        many = len(cells) > MOST_ALIKE
+        for row, text in cells:
+            shown = f", got '{cells[0][1]}' and others" if many else f", got '{text}'"
+            told = f"{cause}{shown if cause != _NONE else ''}"
+            errors.append(DataError(told, file=table, line=row.line, field=column, hint=_HINTS.get(cause, _HINT)))
+    errors.sort(key=lambda error: error.line or 0)
     return found, errors
+
+
+def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:
+    """A caution about weights far above or below the median, such as those that have lost their decimal mark."""
+    middle = median(weights) if weights else 0.0
+    pairs = list(zip(rows, weights, strict=True))
+    large = [(row, weight) for row, weight in pairs if weight > FAR * middle]
+    small = [(row, weight) for row, weight in pairs if weight < middle / FAR]
+    for some, side in ((large, f"more than {FAR} times"), (small, f"less than a {FAR}th of")):
+        if some:
+            shown = ", ".join(f"{row.line:d}: {weight:g}" for row, weight in some[:_MOST])
+            noun = for_one(len(some), _rows_noun(rows))
+            yield (
+                f"{counted(len(some), 'weights')} in {column} {for_one(len(some), 'are')} {side} the median, "
+                f"{middle:g} ({noun} {shown}{', …' if len(some) > _MOST else ''}): were decimal marks lost?"
+            )
 
 
 def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
@@ -48,6 +89,22 @@ def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
         lines = ", ".join(f"{row.line:d}" for row in rows[:_MOST]) + (", …" if len(rows) > _MOST else "")
         noun = for_one(len(rows), _rows_noun(rows))
         yield f"left out for the weight 0 in {column}: {counted(len(rows), 'respondents')} ({noun} {lines})"
+
+
+def incomplete(groups: Mapping[str, pl.DataFrame], values: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """A caution about values for whose mean many respondents of a group lack an answer. `groups`: the answers of each,
+    a column a statement; `values`: the statements of each."""
+    told = []
+    for (group, answers), (value, ids) in product(groups.items(), values.items()):
+        asked = [id_ for id_ in ids if id_ in answers.columns]
+        lost = len(answers) - len(answers.drop_nulls(asked)) if asked else 0
+        if lost > MANY * len(answers):
+            told.append(f"{group}, {value}: {of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})")
+    if told:
+        yield (
+            f"many respondents lack an answer to a statement of a value and are left out of its means "
+            f"({'; '.join(told)}): those who answered all may differ from them"
+        )
 
 
 def _rows_noun(rows: Sequence[Row]) -> str:

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from penchant.arguments import asked
 from penchant.counting import counted, for_one
@@ -23,7 +23,7 @@ from penchant.errors import DataError, MethodError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.instruments.values.respondents import repeated, unused, weighed, weightless
+from penchant.instruments.values.respondents import repeated, unlike, unused, weighed, weightless
 from penchant.tables.documents import read_document
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
@@ -41,21 +41,35 @@ Ends = tuple[float, float]
 """Two ends of a scale."""
 
 
+def _listed(level: object) -> object:
+    return level if isinstance(level, list) else [level]
+
+
 class Groups(BaseModel):
     """The column that says which group a respondent belongs to."""
 
     model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
     column: str
     """The name of the column."""
-    levels: Annotated[dict[str, str | int], Field(min_length=1)]
-    """The level in the column for each group (under `groups`, of the templates), as group: level; a code, or its label
-    in SPSS or Stata."""
+    levels: Annotated[
+        dict[
+            str,
+            Annotated[
+                list[str | int],
+                Field(min_length=1),
+                BeforeValidator(_listed, json_schema_input_type=str | int | list[str | int]),
+            ],
+        ],
+        Field(min_length=1),
+    ]
+    """The level, or levels, in the column for each group (under `groups`, of the templates), as group: level; a code,
+    or its label in SPSS or Stata."""
 
     @field_validator("levels")
     @classmethod
-    def _of_one_group(cls, levels: dict[str, str | int]) -> dict[str, str | int]:
+    def _of_one_group(cls, levels: dict[str, list[str | int]]) -> dict[str, list[str | int]]:
         seen: dict[str, str] = {}
-        for group, level in levels.items():
+        for group, level in ((group, level) for group, own in levels.items() for level in own):
             if seen.setdefault(plain(level), group) != group:
                 raise ValueError(f"{level!r} is the level of two groups, {seen[plain(level)]} and {group}")
         return levels
@@ -214,13 +228,13 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
     people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
-    used = {*present.values(), *description.chosen()}
     cautions = [
         *_otherwise_written(statements, present, header),
         *reading.cautions(present.values()),
         *repeated(rows),
         *weightless(lost, description.weights or ""),
-        *unused(header, labels.columns, used, description.weights or ""),
+        *(unlike([row for row, _ in kept], weights, description.weights or "") if weights else ()),
+        *unused(header, labels.columns, {*present.values(), *description.chosen()}, description.weights or ""),
     ]
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
