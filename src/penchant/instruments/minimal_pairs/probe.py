@@ -24,7 +24,7 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
-from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
+from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -253,6 +253,9 @@ class MinimalPairs(PairProbe):
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
         yield from human_cautions(measured.items)
+        method = METHODS.get(self.method or "")
+        if method is None or not method.normalised:
+            yield from length_cautions(measured.items, estimates)
 
 
 def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
