@@ -25,6 +25,7 @@ from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, re
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
+from penchant.instruments.minimal_pairs.marks import Marks
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -86,6 +87,9 @@ class PairProbe(Probe):
     method."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
+    marks: Marks = "refuse"
+    """Whether marks of acceptability (*, ?, ??, #, %) at the beginning of one sentence of a pair alone are refused
+    (default), since a model scores them as text, or are taken out of all sentences and counted (`strip`)."""
     on_unknown: OnUnknown = "stop"
     """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
     or are left out and counted (`skip`)."""
@@ -123,7 +127,7 @@ class PairProbe(Probe):
         places = tuple(self.find(name, base) for name in listed(data))
         named = tuple(dict(columns or PairColumns()).items())
         if (places, named) not in self._read:
-            self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable)
+            self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable, marks=self.marks)
         return self._read[places, named]
 
     def asked(self, pair_sets: Sequence[PairSet]) -> list[PairSet]:
@@ -172,6 +176,7 @@ class PairProbe(Probe):
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
+            **({} if self.marks == "refuse" else {"marks": self.marks}),
             **signed_unknown(self.on_unknown),
         }
 
