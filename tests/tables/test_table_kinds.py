@@ -234,6 +234,13 @@ def test_cells_that_hold_no_value(tmp_path: Path, cells: list[tuple[object, ...]
     assert str(caught.value).startswith(f"{tmp_path / 't.xlsx'}, {told}")
 
 
+def test_names_in_a_workbook_lose_the_blanks_around_them(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", [("a", 1)], names=(" word", "x "))
+    assert read_rows(path)[0].values == {"word": "a", "x": 1}
+    with pytest.raises(DataError, match="two columns have the same name, 'x'"):
+        read_rows(workbook(tmp_path / "u.xlsx", [("a", 1)], names=("x", "x ")))
+
+
 def test_what_is_no_workbook(tmp_path: Path) -> None:
     path = tmp_path / "t.xlsx"
     for data, told in (
