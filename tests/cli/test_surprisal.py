@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -44,6 +45,19 @@ def test_a_text_itself_in_bits(penchant: Program, zoo: Zoo) -> None:
     assert [row["word"] for row in rows] == TEXTS[0].split() and list(rows[0]) == COLUMNS
     values = [value / math.log(2) for value in expected["surprisal"]]
     assert [row["surprisal"] for row in rows] == pytest.approx(values, abs=1e-4)
+
+
+def test_a_beginning_token_of_chats_is_told(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    """By `surprisal` and `check`, of a tokenizer that has a template of chats, and of no other."""
+    chat = shutil.copytree(zoo("gpt2"), tmp_path / "chat")
+    file = chat / "tokenizer_config.json"
+    file.write_text(json.dumps(json.loads(file.read_text("utf-8")) | {"chat_template": "{{ messages }}"}), "utf-8")
+    for model, told in ((chat, True), (zoo("gpt2"), False)):
+        code, _, err = penchant("surprisal", "-m", model, TEXTS[0])
+        assert code == 0 and ("surprisals of first words are those after" in " ".join(err.split())) == told
+        code, out, err = penchant("check", "-m", model, "--format", "jsonl")
+        assert code == 0, err
+        assert ("of a chat model: surprisals of first words are those after it" in out) == told
 
 
 def test_paragraphs_and_whole_files(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:

@@ -91,11 +91,19 @@ def test_levels_of_models() -> None:
 def test_in_which_places() -> None:
     rows = [("x", row(0.1, 0.02, 0.2, 0.01, 0.03)), ("y", row(0.3, 0.1, 0.5, 0.01, 0.07)), ("z", row(NAN))]
     assert across(rows, HOW, "groups", "Gap") == (
-        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs; in the other 1 of 2 groups it cannot be told "
-        "apart from 0"
+        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs; in the other 1 of 2 groups (y) it cannot be "
+        "told apart from 0"
     )
     assert across(rows[1:], HOW, "groups", "Gap").endswith("which cannot be told apart from 0")
-    assert across([*rows[1:], *rows[1:]], HOW, "groups", "Gap") == "Gap: cannot be told apart from 0 in any of 2 groups"
+    assert across([*rows[1:], *rows[1:]], HOW, "groups", "Gap") == (
+        "Gap: cannot be told apart from 0 in any of 2 groups (y and y)"
+    )
+    assert across([rows[0], *5 * rows[1:2]], HOW, "groups", "Gap").endswith(
+        "in the other 5 of 6 groups (y, y, y, y and y) it cannot be told apart from 0"
+    )
+    assert across([rows[0], *6 * rows[1:2]], HOW, "groups", "Gap").endswith(
+        "in the other 6 of 7 groups it cannot be told apart from 0"
+    )
     assert across(rows[2:], HOW, "groups", "Gap") == ""
     assert [listed(parts) for parts in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == ["", "a", "a and b", "a, b and c"]
 
@@ -261,7 +269,7 @@ def test_cloze() -> None:
     assert said("cloze", each, compared(rows))[1:] == [
         "a suits the sentences better than b: difference of mean δ +0.030 [+0.010, +0.060], n = 60 sentences.",
         "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
-        "groups it cannot be told apart from 0.",
+        "groups (late) it cannot be told apart from 0.",
     ]
     assert said("cloze", [of("a", (0.0, NAN, NAN), 0.0)]) == []  # no rated word: nothing was measured
 

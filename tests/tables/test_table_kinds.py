@@ -26,7 +26,9 @@ from penchant.tables.rows import columns, read_labelled, read_models, read_rows
 NAMES = ("a", "b", "c d")
 # What every kind of file can hold: no workbook has control characters, and XML makes one of the ends of lines.
 CELL = st.text(st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff\ufeff"))
-ROWS = st.lists(st.tuples(CELL, CELL, CELL).filter(any), min_size=1, max_size=4)
+ROWS = st.lists(
+    st.tuples(CELL, CELL, CELL).filter(lambda row: any(cell.strip() for cell in row)), min_size=1, max_size=4
+)
 
 
 def delimited(rows: list[tuple[str, ...]], delimiter: str, mark: bool, declared: bool) -> bytes:
@@ -232,6 +234,13 @@ def test_cells_that_hold_no_value(tmp_path: Path, cells: list[tuple[object, ...]
     with pytest.raises(DataError) as caught:
         read_rows(tmp_path / "t.xlsx")
     assert str(caught.value).startswith(f"{tmp_path / 't.xlsx'}, {told}")
+
+
+def test_names_in_a_workbook_lose_the_blanks_around_them(tmp_path: Path) -> None:
+    path = workbook(tmp_path / "t.xlsx", [("a", 1)], names=(" word", "x "))
+    assert read_rows(path)[0].values == {"word": "a", "x": 1}
+    with pytest.raises(DataError, match="two columns have the same name, 'x'"):
+        read_rows(workbook(tmp_path / "u.xlsx", [("a", 1)], names=("x", "x ")))
 
 
 def test_what_is_no_workbook(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from penchant.errors import DataError
 from penchant.reading import saved_as_utf8
-from penchant.tables.rows import Row, read_rows
+from penchant.tables.rows import Row, columns, read_rows
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
 ROWS = st.lists(st.tuples(TEXT, TEXT, TEXT), min_size=1, max_size=5)
@@ -278,6 +278,23 @@ def test_bad_csv(folder: Path, content: str, line: int, message: str) -> None:
     error = refused(write(folder, content))
     assert error.message.startswith(message)
     assert error.line == line
+
+
+@pytest.mark.parametrize(("separator", "blank"), [(";", ""), (",", " "), ("\t", "  ")])
+def test_empty_columns_at_the_end_are_none(folder: Path, separator: str, blank: str) -> None:
+    """As Excel leaves them; names lose the blanks around them, cells keep theirs."""
+    lines = [("", " a", "b ", blank, blank), ("1", "x ", "y", "", " "), ("2", "", "z", "", "")]
+    file = write(folder, "\n".join(separator.join(cells) for cells in lines) + "\n")
+    assert [row.values for row in read_rows(file)] == [{"": "1", "a": "x ", "b": "y"}, {"": "2", "a": "", "b": "z"}]
+    assert columns(file) == ["", "a", "b"]
+
+
+def test_a_filled_column_without_a_name_and_names_that_are_alike_without_blanks(folder: Path) -> None:
+    error = refused(write(folder, "a;b;;\n1;2;;\n3;4;;5\n"))
+    assert error.message == "column 3 has no name" and error.line == 1
+    for content in "a,b, a\n1,2,3\n", "a;a ;b;;\n1;2;3;;\n":
+        error = refused(write(folder, content))
+        assert (error.message, error.line, error.field) == ("two columns have the same name", 1, "a")
 
 
 def test_a_field_beyond_all_measure(folder: Path) -> None:

@@ -25,6 +25,15 @@ if TYPE_CHECKING:
 GoodOption = Annotated[str, typer.Option("--good", metavar="NAME", help="The column of the acceptable sentence.")]
 BadOption = Annotated[str, typer.Option("--bad", metavar="NAME", help="The column of the unacceptable sentence.")]
 GroupOption = Annotated[str, typer.Option("--group", metavar="NAME", help="The column of the paradigm.")]
+MarksOption = Annotated[
+    str,
+    typer.Option(
+        "--marks",
+        metavar="refuse|strip",
+        help="As in a study: whether marks of acceptability before one sentence of a pair alone are refused, or "
+        "taken out.",
+    ),
+]
 IdOption = Annotated[str, typer.Option("--id", metavar="NAME", help="The column of the pair's id.")]
 
 
@@ -39,6 +48,7 @@ def audit(
     bad: BadOption = "bad",
     group: GroupOption = "group",
     id_: IdOption = "id",
+    marks: MarksOption = "refuse",
     trust_remote_code: TrustOption = False,
 ) -> None:
     """Audit the token lengths of minimal pairs, without weights or a forward pass."""
@@ -51,6 +61,7 @@ def audit(
         data,
         {"good": good, "bad": bad, "group": group, "id": id_},
         acceptable=acceptable,  # type: ignore[arg-type]  # read_many checks it
+        marks=marks,  # type: ignore[arg-type]  # as above
     )
     tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
     print_frame(audit_pairs(pair_sets, tokenizers), format)
@@ -82,6 +93,7 @@ def check(
     bad: BadOption = "bad",
     group: GroupOption = "group",
     id_: IdOption = "id",
+    marks: MarksOption = "refuse",
     on_unknown: Annotated[
         str,
         typer.Option(
@@ -104,7 +116,8 @@ def check(
 
     check_format(format)
     require_known(on_unknown)
-    pair_sets = read_many(data or [], {"good": good, "bad": bad, "group": group, "id": id_})
+    named = {"good": good, "bad": bad, "group": group, "id": id_}
+    pair_sets = read_many(data or [], named, marks=marks)  # type: ignore[arg-type]  # read_many checks it
     texts = [(text, item.place) for pairs in pair_sets for item in pairs.items for text in item.texts.values()]
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
     findings = check_model(lm, texts, on_unknown=on_unknown)

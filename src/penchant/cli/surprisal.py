@@ -153,6 +153,12 @@ class Unread:
 
 
 def _how(scorer: Scorer, bits: bool) -> str:
+    mark = scorer.model.tokenizer.chat_mark
+    chat = f"; surprisals of first words are those after {mark}, the beginning token of a chat model" if mark else ""
+    return f"{_made(scorer, bits)}{chat}"
+
+
+def _made(scorer: Scorer, bits: bool) -> str:
     unit = "bits" if bits else "nats"
     if scorer.corrected:
         return f"surprisal in {unit}, corrected where words begin (Pimentel & Meister 2024)"

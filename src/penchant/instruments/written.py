@@ -95,6 +95,25 @@ def _marked(text: str) -> bool:
     return bool((before and _MARK.match(shown)) or (after and _MARK_AFTER.search(shown)))
 
 
+def beginning_marks(first: str, second: str) -> Sides:
+    """Which of two sentences begin with a mark of acceptability; a sign # that begins both is that of a hashtag."""
+    if first.lstrip()[:1] == second.lstrip()[:1] == "#":
+        return False, False
+    return _begins(first), _begins(second)
+
+
+def _begins(text: str) -> bool:
+    shown = text.strip()
+    return shown[:1] in tuple("*?#%(") and _MARK.match(shown) is not None
+
+
+def without_mark(text: str) -> str:
+    """A sentence without the mark of acceptability that it begins with, and without the blanks around that."""
+    shown = text.lstrip()
+    mark = _MARK.match(shown)
+    return shown[mark.end() :].lstrip() if mark else text
+
+
 def _marks(first: str, second: str) -> Sides:
     """Which sentences have a mark; a sign # that begins both is that of a hashtag."""
     if first.lstrip()[:1] == second.lstrip()[:1] == "#":

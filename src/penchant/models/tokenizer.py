@@ -144,6 +144,16 @@ class Tokenizer:
         settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
         return hashlib.sha256(f"{settings} {self.hf.backend_tokenizer.to_str()}".encode()).hexdigest()
 
+    @property
+    def chat_mark(self) -> str | None:
+        """The token before every text, where it is a mark of a chat: one such as <|im_start|>, or any of a tokenizer
+        that has a template of chats; None where there is none."""
+        if self.prefix is None:
+            return None
+        (token,) = self.strings([self.prefix])
+        chats = "im_start" in token or bool(getattr(self.hf, "chat_template", None))
+        return token if chats else None
+
     def strings(self, ids: Sequence[int]) -> list[str]:
         """The vocabulary entries of ids, as the tokenizer spells them."""
         entries = self.hf.convert_ids_to_tokens(list(ids))

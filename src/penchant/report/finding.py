@@ -19,6 +19,8 @@ ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
 MOST = 3
 """How many differences, models or data sets a finding names; of the others it says how many there are."""
+NAMED = 5
+"""How many places that are not clear a finding names; of more it says how many there are."""
 _ROUGH = "would do"
 """Part of the note of an estimate whose interval misses its level: it says how many items would do."""
 TOO_FEW = "cannot be estimated from so few"
@@ -149,11 +151,14 @@ def across(
         ((place, row),) = known
         return f"{what}, {place}: {how.number(row)}" + ("" if clear else f", which cannot be told apart from {apart}")
     if not clear:
-        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}"
+        named = f" ({listed([place for place, _ in known])})" if len(known) <= NAMED else ""
+        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}"
     parts = [f"{place} {how.number(row)}" for place, row in clear[:MOST]]
     parts += _others(len(clear) - MOST, more)
-    rest = len(known) - len(clear)
-    said = f"; in the other {rest} of {len(known)} {noun} it cannot be told apart from {apart}" if rest else ""
+    unclear = [place for place, row in known if not told(row, how.null)]
+    others = f"the other {len(unclear)} of {len(known)} {noun}"
+    named = f" ({listed(unclear)})" if len(unclear) <= NAMED else ""
+    said = f"; in {others}{named} it cannot be told apart from {apart}" if unclear else ""
     return f"{what}, by {noun}: {', '.join(parts)}{said}"
 
 

@@ -129,7 +129,10 @@ def _beginning(model: LanguageModel) -> Finding:
         return Finding("beginning token", "pass", "not needed")
     if model.begin is None:
         return Finding("beginning token", "warn", "none: the first token of a sentence is not scored")
-    return Finding("beginning token", "pass", model.tokenizer.strings([model.begin])[0])
+    token = model.tokenizer.strings([model.begin])[0]
+    if model.tokenizer.chat_mark is None:
+        return Finding("beginning token", "pass", token)
+    return Finding("beginning token", "pass", f"{token}, of a chat model: surprisals of first words are those after it")
 
 
 def _texts(model: LanguageModel, texts: Iterable[tuple[str, str]]) -> list[Finding]:

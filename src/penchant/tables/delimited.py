@@ -21,8 +21,9 @@ _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
 def delimited(text: str, file: Path) -> Iterator[Row]:
     """The rows below the header. Raises DataError naming file and line."""
     delimiter, records = _opened(text, file)
-    line, header = _header(records, file)
-    _check_header(header, line, file)
+    first, header = _header(records, file)
+    names = _names(header)
+    _check_header(names, first, file)
     decimal = "." if delimiter == "," else ","
     for line, fields in records:
         if len(fields) > 1 and not any(field.strip() for field in fields):
@@ -34,12 +35,22 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
                 line=line,
                 hint=f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes",
             )
-        yield Row(line, dict(zip(header, fields, strict=True)), decimal)
+        if any(field.strip() for field in fields[len(names) :]):
+            _check_header([name.strip() for name in header], first, file)
+        yield Row(line, dict(zip(names, fields, strict=False)), decimal)
 
 
 def header_of(text: str, file: Path) -> list[str]:
     """The names of the columns. Raises DataError."""
-    return _header(_opened(text, file)[1], file)[1]
+    return _names(_header(_opened(text, file)[1], file)[1])
+
+
+def _names(header: Sequence[str]) -> list[str]:
+    """The names of the columns without blanks around them, up to the last that has one: spreadsheets leave empty ones
+    behind a table. All of them where none has a name."""
+    names = [name.strip() for name in header]
+    named = max((number for number, name in enumerate(names, 1) if name), default=len(names))
+    return names[:named]
 
 
 def _header(records: Iterator[tuple[int, list[str]]], file: Path) -> tuple[int, list[str]]:

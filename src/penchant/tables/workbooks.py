@@ -121,13 +121,15 @@ def plain(value: object) -> object:
 
 
 def _header(names: list[str], number: int, file: Path) -> list[str]:
-    """The names of the columns, up to the last that has one. Raises DataError for one that occurs twice."""
-    while names and not names[-1].strip():
+    """The names of the columns without blanks around them, up to the last that has one. Raises DataError for one that
+    occurs twice."""
+    names = [name.strip() for name in names]
+    while names and not names[-1]:
         names = names[:-1]
     for column, name in enumerate(names):
-        if name.strip() and name in names[:column]:
+        if name and name in names[:column]:
             raise _cell_error(f"two columns have the same name, '{name}'", column, number, file)
-    return [name if name.strip() else "" for name in names]
+    return names
 
 
 def _cell_error(message: str, column: int, row: int, file: Path, hint: str = "") -> DataError:

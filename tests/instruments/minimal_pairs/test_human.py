@@ -479,8 +479,13 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
         "differences",
     } <= set(names)
     assert "human" in [figure.name for figure in section.figures()]
-    assert any("most raters prefer" in sentence for sentence in section.finding())
+    assert any("most of 5 raters prefer" in sentence for sentence in section.finding())
     assert any("minus that in which most raters do" in sentence for sentence in section.finding())
+    assert any(
+        sentence.startswith("5 raters agree with Krippendorff's α ")
+        and "two raters of a pair choose the same" in sentence
+        for sentence in section.finding()
+    )
     checked = MINIMAL_PAIRS.section.figures(section.results)[-1]
     assert checked.chart.to_dict()["columns"] == 2
     # What the report names was computed, and what was computed it names.
@@ -503,6 +508,78 @@ def test_a_study_with_judgements_from_end_to_end(penchant: Program, tmp_path: Pa
     assert found["value"].to_list() == pytest.approx((exported["model − people"] / 100).to_list())
     assert penchant("export", "out", "--to", "figures", "-o", "figures")[0] == 0
     assert list((tmp_path / "figures").rglob("*human*.svg"))
+
+
+@pytest.mark.whole
+def test_one_rater_is_no_majority(penchant: Program, tmp_path: Path) -> None:
+    file = study(tmp_path)
+    file.write_text(
+        file.read_text("utf-8").replace('"resamples": 200', '"resamples": 200, "human": "one.csv"'), "utf-8"
+    )
+    csv_file(tmp_path / "one.csv", judged(1, ["ann"]))
+    code, out, err = penchant("run", file, "-o", "out")
+    assert code == 0, err
+    told = " ".join((out + err).split())
+    assert "The sentence that the rater (one) prefers is more probable" in told
+    assert "minus that in which the rater does" in told
+    assert "most raters prefer is" not in told and "raters agree" not in told
+    assert "one rater judged the pairs: nothing shows how far people agree, and there is no ceiling" in told
+
+
+def test_most_pairs_with_one_rater_are_said_and_raw_agreement_is_worked_by_hand() -> None:
+    mostly: Hand = {str(i): (1.0, {0: A} if i < 8 else {0: A, 1: A if i < 10 else B}) for i in range(12)}
+    one = result(items("choices", mostly))
+    told = " ".join(MINIMAL_PAIRS.section.finding([one], None))
+    assert "The sentence that one rater prefers (most pairs have one) is more probable" in told
+    assert any("8 of 12 judged pairs have one rater alone" in caution for caution in one.cautions)
+    raw = of(one.summary, human_estimates.RAW)
+    assert (raw["value"], raw["n"]) == (0.5, 4)  # two pairs of four with two raters
+    assert "8 of 12 pairs have fewer than two ratings: left out" in raw["note"]
+    several = result(items("choices", {str(i): (1.0, {0: A, 1: A, 2: B}) for i in range(12)}))
+    assert of(several.summary, human_estimates.RAW)["value"] == pytest.approx(1 / 3)
+    assert not any("one rater" in caution for caution in several.cautions)
+    assert "The sentence that most of 3 raters prefer" in " ".join(MINIMAL_PAIRS.section.finding([several], None))
+
+
+def test_correlations_of_sums_are_given_for_pairs_of_equal_length_too() -> None:
+    """Where lengths differ, a caution names the paradigm, its share of them, and r over the others."""
+    draw = np.random.default_rng(4)
+    hands: list[Hand] = [
+        {
+            str(i): (float(draw.normal()), {r: A if draw.random() < 0.5 + 0.04 * (i % 10) else B for r in range(4)})
+            for i in range(30)
+        }
+        for _ in range(3)
+    ]
+    frame = items("choices", *hands)
+    number = pl.col("id").str.extract("-([0-9]+)").cast(pl.Int32)
+    unequal = ((pl.col("paradigm") == "p0") & (number < 9)) | ((pl.col("paradigm") == "p1") & (number < 24))
+    frame = frame.with_columns(tokens_bad=pl.when(unequal).then(2).otherwise(1), difference=-unequal.cast(pl.Int64))
+    found = result(frame)
+    equal = found.summary.filter(split="A=U", scope="paradigm").filter(pl.col("raters").is_not_null())
+    assert set(equal["group"]) == {"p0", "p1"}  # of p2 all pairs are
+    chosen = [(delta, judged) for id_, (delta, judged) in hands[0].items() if int(id_) >= 9]
+    expected = stats.pearsonr([np.mean(list(judged.values())) for _, judged in chosen], [delta for delta, _ in chosen])[
+        0
+    ]
+    (row,) = equal.filter(group="p0", measure=CORRELATIONS[False]).rows(named=True)
+    assert (row["value"], row["n"]) == (pytest.approx(expected), 21)
+    (few,) = equal.filter(group="p1", measure=CORRELATIONS[False]).rows(named=True)
+    assert np.isnan(few["value"]) and "6 pairs, fewer than 10" in few["note"]
+    (told,) = (caution for caution in found.cautions if "measures length, too" in caution)
+    r = f"{expected:+.2f}".replace("-", "−")
+    assert f"p0 (30% of 30 pairs; over the 21 of equal length r = {r} [" in told
+    assert "p1 (80% of 30 pairs; those of equal length are too few for a correlation (6 pairs))" in told
+    assert "p2" not in told
+    table = next(each for each in MINIMAL_PAIRS.section.tables([found]) if each.name == "human-by-paradigm")
+    counts = [row.cells[table.columns.index("A=U")] for row in table.rows]
+    assert counts == [21, 6, ""] and str(table.rows[0].cells[table.columns.index("r, A=U")]).startswith(
+        f"{expected:+.2f}"
+    )
+    same = result(items("choices", *hands))
+    assert not any("measures length, too" in caution for caution in same.cautions)
+    table = next(each for each in MINIMAL_PAIRS.section.tables([same]) if each.name == "human-by-paradigm")
+    assert "A=U" not in table.columns
 
 
 def test_mistakes_are_told_before_a_model_is_asked(penchant: Program, tmp_path: Path) -> None:

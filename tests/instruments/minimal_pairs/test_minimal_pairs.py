@@ -442,12 +442,14 @@ def test_a_paradigm_is_held_against_one_half() -> None:
     assert rest["p"].is_nan().all()
     (said,) = [text for text in finding([one], None) if text.startswith("Accuracy of m, by paradigms: ")]
     assert [name for name in shares if f"{name} " in said] == ["p1", "p3", "p5"]
-    assert "1 more in the table by paradigm; in the other 1 of 5 paradigms it cannot be told apart from 50%." in said
+    assert (
+        "1 more in the table by paradigm; in the other 1 of 5 paradigms (p2) it cannot be told apart from 50%." in said
+    )
     table = next(each for each in section.tables([one]) if each.name == "by-paradigm")
     shown = [row.cells[table.columns.index("p of 50% (Holm)")] for row in table.rows[:5]]
     assert shown == [P(p) for p in found["p_holm"]]
     undecided = result(scored([(name, 1.0, 0.0, 5, 5) for name in "pq"] * 2), "m", method="lp")
-    assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms." in finding([undecided], None)
+    assert "Accuracy of m: cannot be told apart from 50% in any of 2 paradigms (p and q)." in finding([undecided], None)
 
 
 def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
@@ -459,10 +461,44 @@ def test_the_paradigms_in_which_two_models_differ_are_named() -> None:
     assert last.startswith("Difference of accuracy, BERT − b, by paradigms: p0 +100.0 points [")
     assert "p2 +100.0" in last and "p3 " not in last
     assert last.endswith(
-        "1 more in the table by paradigm; in the other 2 of 6 paradigms it cannot be told apart from 0."
+        "1 more in the table by paradigm; in the other 2 of 6 paradigms (p4 and p5) it cannot be told apart from 0."
     )
     same = finding([each[0], each[0]], pc.compare(each[0], result(scored(ours), "b", method="lp")))
     assert "Difference of accuracy, BERT − b: cannot be told apart from 0 in any of 6 paradigms." in same
+
+
+def test_lines_of_differences_speak_of_the_same_pairs() -> None:
+    """Where the overall difference is of pairs of equal length, so are those of the paradigms; their names are given.
+
+    Over all pairs of p the difference cancels: m is right in 20 pairs of equal length, b in 20 of unequal length.
+    """
+    ours = [("p", 1.0, 0.0, 5, 5)] * 20 + [("p", 0.0, 1.0, 5, 6)] * 20 + [("q", 1.0, 0.0, 5, 5)] * 20
+    theirs = [("p", 0.0, 1.0, 5, 5)] * 20 + [("p", 1.0, 0.0, 5, 6)] * 20 + [("q", 1.0, 0.0, 5, 5)] * 20
+    each = [result(scored(rows), model, method="lp") for rows, model in ((ours, "m"), (theirs, "b"))]
+    comparison = pc.compare(*each)
+    told = finding(each, comparison)
+    (line,) = (text for text in told if text.startswith("With these paradigms as they are, m prefers"))
+    assert "n = 40 pairs of equal token length" in line
+    (last,) = (text for text in told if text.startswith("Difference of accuracy"))
+    assert last.startswith(
+        "Difference of accuracy, m − b, 40 pairs of equal token length, by paradigms: p +100.0 points ["
+    )
+    assert "n = 20 pairs of equal token length; in the other 1 of 2 paradigms (q) it cannot be told apart" in last
+    every = comparison.filter(scope="paradigm", split="all", group="p", normalise="none")
+    assert every["value"].to_list() == [0.0]  # over all pairs nothing is told
+    (one,) = (text for text in told if text.startswith("Accuracy of m and b"))
+    assert one == (
+        "Accuracy of m and b over all 60 pairs, also those of unequal token length, by paradigms: "
+        f"{one.partition('by paradigms: ')[2]}"
+    )
+    assert "in the other 1 of 2 paradigms (p) it cannot be told apart from 50%" in one
+    unlike = [
+        [("q", good, bad, 5, 6) if name == "q" else (name, good, bad, a, u) for name, good, bad, a, u in rows]
+        for rows in (ours, theirs)
+    ]
+    lacking = [result(scored(rows), model, method="lp") for rows, model in zip(unlike, ("m", "b"), strict=True)]
+    (last,) = (text for text in finding(lacking, pc.compare(*lacking)) if text.startswith("Difference of accuracy"))
+    assert last.endswith("no pair of q has equal token length.")
 
 
 def test_the_kinds_of_bias_that_are_told_apart_are_named() -> None:

@@ -12,7 +12,7 @@ import pytest
 import penchant as pc
 from answers import Answer
 from paths import SHARED, needs_shared
-from penchant.errors import DataError
+from penchant.errors import DataError, MethodError
 from penchant.instruments.minimal_pairs.data import read_pairs, tables_in
 from penchant.instruments.minimal_pairs.instrument import MINIMAL_PAIRS
 from penchant.instruments.wino.bias_data import read_winobias
@@ -38,14 +38,8 @@ def table(path: Path, *pairs: tuple[str, ...]) -> Path:
 
 
 DEFECTS = [
-    ("The cat sleeps.", "*The cat sleep.", MARKS, "bad"),
-    ("The cat sleeps.", "* The cat sleep.", MARKS, "bad"),
-    ("The cat sleeps.", "??The cat sleep.", MARKS, "bad"),
-    ("The cat sleeps.", "#The cat sleep.", MARKS, "bad"),
-    ("The cat sleeps.", "(*)The cat sleep.", MARKS, "bad"),
     ("The cat sleeps.", "The cat sleep.*", MARKS, "bad"),
     ("The cat sleeps.", "The cat sleep. ??", MARKS, "bad"),
-    ("?Кот спит.", "Кот спят.", MARKS, "good"),
     ("The cat sleeps.", "The cat sleep", ENDS, "good"),
     ("The cat sleeps", "The cat sleep!", ENDS, "bad"),
     ("猫睡觉。", "猫觉睡", ENDS, "good"),
@@ -103,9 +97,74 @@ def test_what_belongs_to_a_sentence_is_no_defect(good: str, bad: str, tmp_path: 
 
 
 def test_many_are_one_line_of_which_the_first_are_named(tmp_path: Path) -> None:
-    pairs = [(f"The cat {n} sleeps.", f"*The cat {n} sleep.") for n in range(40)]
+    pairs = [(f"The cat {n} sleeps.", f"The cat {n} sleep. *") for n in range(40)]
     (caution,) = read_pairs(table(tmp_path / "mine.csv", *pairs)).cautions
     assert caution.endswith("bad 40 (mine.csv, line 2, line 3, line 4, and 37 more)")
+
+
+STARRED = [
+    ("The cat sleeps.", "*The cat sleep.", "bad"),
+    ("The cat sleeps.", " * The cat sleep.", "bad"),
+    ("The cat sleeps.", "??The cat sleep.", "bad"),
+    ("The cat sleeps.", "*?The cat sleep.", "bad"),
+    ("The cat sleeps.", "#The cat sleep.", "bad"),
+    ("The cat sleeps.", "(*)The cat sleep.", "bad"),
+    ("?The cat sleeps.", "The cat sleep.", "good"),
+]
+
+
+@pytest.mark.parametrize(("good", "bad", "side"), STARRED)
+def test_a_mark_before_one_sentence_is_refused_or_taken_out(good: str, bad: str, side: str, tmp_path: Path) -> None:
+    file = table(tmp_path / "mine.csv", FINE, (good, bad))
+    with pytest.raises(DataError, match="a mark of acceptability begins one sentence") as stop:
+        read_pairs(file)
+    assert stop.value.line == 3 and f": {side} 1 (line 3)" in str(stop.value)
+    found = read_pairs(file, marks="strip")
+    assert found.items[1].texts == {"good": FINE[0], "bad": FINE[1]} and found.items[0].texts["bad"] == FINE[1]
+    assert found.cautions[0] == (
+        f"mine: marks: strip took marks of acceptability from the beginning of sentences: {side} 1 (line 3)"
+    )
+    assert not any(MARKS in caution for caution in found.cautions)
+
+
+def test_marks_before_both_sentences_are_a_caution_and_hashtags_are_none(tmp_path: Path) -> None:
+    (caution,) = read_pairs(table(tmp_path / "mine.csv", ("?The cat sleeps.", "*The cat sleep."))).cautions
+    assert MARKS in caution and "good 1" in caution and "bad 1" in caution
+    file = table(tmp_path / "mine.csv", ("#cats sleep.", "#cats sleeps."))
+    assert read_pairs(file).cautions == () == read_pairs(file, marks="strip").cautions
+    with pytest.raises(MethodError, match="marks: 'drop' is not known"):
+        read_pairs(file, marks="drop")  # type: ignore[arg-type]
+
+
+def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> None:
+    """Refused with the first five lines and counts by side, also where every pair has it, or in the signature."""
+    pairs = [(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)]
+    file = table(tmp_path / "mine.csv", *pairs, ("?The dogs see.", "The dogs sees."))
+    study = tmp_path / "study.yaml"
+    told = "good 1 (line 10); bad 8 (lines 2, 3, 4, 5, 6 and 3 more)"
+    for more in "", ", marks: strip":
+        kinds = (
+            f"minimal-pairs: {{data: mine.csv, resamples: 100{more}}}",
+            (f"fair-pairs: {{original: mine.csv, fair: mine.csv, resamples: 100{more}}}"),
+        )
+        study.write_text(f"study: s\nmodels: [bundled:modern]\nprobes: [{{{kinds[0]}}}, {{{kinds[1]}}}]\n")
+        options = ("--marks", "strip") if more else ()
+        for command in (
+            ("audit", file, "-m", "bundled:modern", *options),
+            ("check", file, "-m", "bundled:modern", *options),
+            ("run", study, "-o", tmp_path / "out", "--full"),
+        ):
+            code, _, err = penchant(*command)
+            said = " ".join(err.split())
+            assert code == (0 if more else 2), err
+            assert told in said and ("strip took marks" if more else "mine.csv, line 2: a mark of") in said
+    for place in ("minimal-pairs", "fair-pairs"):
+        assert "marks:strip" in (tmp_path / "out" / place / "bundled_modern" / "signature.txt").read_text("utf-8")
+    plain = pc.MinimalPairs(data=[FINE], resamples=100).run("bundled:modern")
+    assert "marks" not in plain.signature
+    stripped = pc.MinimalPairs(data=[(FINE[0], f"*{FINE[1]}")], marks="strip", resamples=100).run("bundled:modern")
+    assert stripped.items["score_bad"].to_list() == plain.items["score_bad"].to_list()
+    assert pc.MinimalPairs.of(stripped.signature).marks == "strip"
 
 
 def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> None:
@@ -217,7 +276,7 @@ def test_groups_that_merged_cells_left_blank_are_to_be_filled_down(tmp_path: Pat
 
 
 def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, penchant: Program) -> None:
-    file = table(tmp_path / "mine.csv", *[(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)])
+    file = table(tmp_path / "mine.csv", *[(f"The cats see {n}.", f"The cats sees {n}. *") for n in range(1, 9)])
     study = tmp_path / "study.yaml"
     for more, times in ("", 1), (", on_unknown: skip", 0):
         probe = f"minimal-pairs: {{data: mine.csv, resamples: 100{more}}}"
@@ -228,7 +287,7 @@ def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, pench
         pc.MinimalPairs(data=str(file)).run("bundled:modern")
     assert len(stop.value.__notes__) == 1 and "the same in 7 more places" in stop.value.__notes__[0]
     more_rows = [(f"The cats see {n}.", f"The cats sees {n}.") for n in range(1, 3)]
-    table(file, *[(f"The cats see {n}.", f"*The cats sees {n}.") for n in range(1, 9)], *more_rows)
+    table(file, *[(f"The cats see {n}.", f"The cats sees {n}. *") for n in range(1, 9)], *more_rows)
     result = pc.MinimalPairs(data=str(file), on_unknown="skip", resamples=100).run("bundled:modern")
     (caution,) = (told for told in result.cautions if "on_unknown: skip" in told)
     assert caution.startswith("8 of 10 pairs hold") and caution.count("'*'") == 1 and "8 with '*'" in caution

@@ -17,6 +17,7 @@ from penchant.files import sha256_file
 from penchant.hub.data import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
 from penchant.instruments.minimal_pairs.formats import READERS, Direction, Kind, Names, PairTable, kind_of
+from penchant.instruments.minimal_pairs.marks import Marks, checked_marks
 from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, stem
 from penchant.records import Item
@@ -72,17 +73,22 @@ def pair_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAM
 
 
 @asked
-def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more") -> PairSet:
+def read_pairs(
+    path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more", marks: Marks = "refuse"
+) -> PairSet:
     """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
     `columns` names those of a plain table that are not called good, bad, group (the paradigm) or id, as field: column;
     naming any makes the file a plain table, which may also have `phenomenon`. `acceptable` says which sentence of
-    CrowS-Pairs counts as the good one. Raises DataError naming file, line and field, with every other bad cell in its
-    notes.
+    CrowS-Pairs counts as the good one. `marks` says whether marks of acceptability at the beginning of one sentence of
+    a pair alone are refused, or taken out of all (strip). Raises DataError naming file, line and field, with every
+    other bad cell in its notes.
     """
     if acceptable not in get_args(Direction):
         told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
         raise MethodError(told, hint=one_of(acceptable, get_args(Direction)))
+    if marks not in get_args(Marks):
+        raise MethodError(f"marks: '{marks}' is not known", hint=one_of(marks, get_args(Marks)))
     file = path_of(pair_rows(plain(path)), PAIR)
     rows = read_rows(file)
     present = tuple(dict.fromkeys(name for row in rows for name in row.values))
@@ -94,13 +100,19 @@ def read_pairs(path: Any, columns: Mapping[Any, str] = AS_NAMED, *, acceptable: 
         table.hint_at_merged_cells()
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
+    items, taken = checked_marks(items, rows, file, marks)
     pairs = [_written(item, row, file) for item, row in zip(items, rows, strict=True)]
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *defects.cautions(stem(file), items, pairs))
+    noted = (*(f"{stem(file)}: {caution}" for caution in taken), *defects.cautions(stem(file), items, pairs))
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *noted)
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 
 def read_many(
-    paths: Iterable[str | Path], columns: Mapping[Any, str] = AS_NAMED, *, acceptable: Direction = "sent_more"
+    paths: Iterable[str | Path],
+    columns: Mapping[Any, str] = AS_NAMED,
+    *,
+    acceptable: Direction = "sent_more",
+    marks: Marks = "refuse",
 ) -> list[PairSet]:
     """Read the pairs of several files; a directory stands for the tables directly inside it, and a pattern for the
     files that it matches, in order of their names.
@@ -119,7 +131,7 @@ def read_many(
                 file=file,
                 hint="name it once" if same else "rename one of them",
             )
-    return [read_pairs(file, columns, acceptable=acceptable) for file in files]
+    return [read_pairs(file, columns, acceptable=acceptable, marks=marks) for file in files]
 
 
 def is_fair_set(path: Path) -> bool:

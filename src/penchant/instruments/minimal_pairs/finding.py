@@ -8,14 +8,14 @@ from typing import Any
 
 import polars as pl
 
-from penchant.counting import for_one
+from penchant.counting import counted, for_one
 from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.compare import EQUAL
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, DIRECTIONS, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, drawn, levels_of, these
 from penchant.records import Result, Signature
-from penchant.report.finding import MOST, Shown, across, differences, measured, sentences
+from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, measured, sentences
 from penchant.report.tables import models
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -62,15 +62,20 @@ def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
     """The shares with token length taken out, where there are pairs of unequal length."""
     told = []
     for model, result in zip(models(results), results, strict=True):
-        split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & pl.col("split").is_in(UNEQUAL)
-        counts = result.summary.filter((pl.col("dataset") == name) & split & (pl.col("group") == ALL))
-        first = counts.filter(pl.col("normalise") == counts["normalise"].first()) if len(counts) else counts
-        unequal = int(first["n"].sum())
+        unequal = _unequal(result, name)
         row = _row(result, name, "overall", ADJUSTED) if unequal else None
         if row is not None and measured([row]):
             told.append(f"{model} {_SHARE.number(row)}, {unequal} of them of unequal length")
     place = f"{name}, with" if several else "With"
     return f"{place} token length taken out of it: {'; '.join(told)}" if told else ""
+
+
+def _unequal(result: Result, name: str) -> int:
+    """How many pairs of a data set are of unequal length under the model of a result."""
+    split = (pl.col("scope") == "overall") & (pl.col("measure") == ACCURACY) & pl.col("split").is_in(UNEQUAL)
+    counts = result.summary.filter((pl.col("dataset") == name) & split & (pl.col("group") == ALL))
+    first = counts.filter(pl.col("normalise") == counts["normalise"].first()) if len(counts) else counts
+    return int(first["n"].sum())
 
 
 def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iterator[str]:
@@ -86,21 +91,32 @@ def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iter
         each = rows.filter(pl.col("normalise") == rows["normalise"].first()) if len(rows) else rows
         if len(each) > 1 and each["p"].is_not_nan().any():
             how, noun = (_STEREOTYPE, "kinds of bias") if kinds else (_SHARE, "paradigms")
-            told.setdefault(_in_places(each, how, noun, "", "50%"), []).append(model)
+            n = int(each["n"].sum())
+            pairs = f" over all {n:,} pairs, also those of unequal token length" if _unequal(result, name) else ""
+            told.setdefault(_in_places(each, how, noun, "" if kinds else pairs, "50%"), []).append(model)
     what = f"{name}: {measure}" if several else measure.capitalize()
     for text, alike in told.items():  # once for models of which the same is said
         yield f"{what} of {' and '.join(alike)}{text}" if text else ""
 
 
 def _paradigms_apart(comparison: pl.DataFrame, place: str) -> Iterator[str]:
-    """In which paradigms two models differ, of all pairs, where there are several; not in the two of CrowS-Pairs."""
-    every = comparison.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL))
-    parts = [part for _, part in every.group_by("comparison", maintain_order=True)]
+    """In which paradigms two models differ, of the pairs that the overall difference is told of, where there are
+    several; not in the two of CrowS-Pairs."""
+    parts = [part for _, part in comparison.group_by("comparison", maintain_order=True)]
     for part in parts[:MOST]:
-        first = part.filter(pl.col("normalise") == part["normalise"][0])
-        if len(first) > 1 and first["dataset"][0] != "crows-pairs":
-            what = f"{place}difference" if place else "Difference"
-            yield _in_places(first, _POINTS, "paradigms", f"{what} of accuracy, {first['comparison'][0]}", "0")
+        headline = _headline(part)
+        equal = headline["split"] == EQUAL
+        same = (pl.col("split") == headline["split"]) & (pl.col("normalise") == headline["normalise"])
+        first = part.filter(same & (pl.col("scope") == "paradigm"))
+        every = part.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL))
+        if every["group"].n_unique() > 1 and len(first) and headline["dataset"] != "crows-pairs":
+            start = f"{place}difference" if place else "Difference"
+            pairs = f", {counted(int(headline['n']), 'pairs')} of equal token length" if equal else ""
+            how = replace(_POINTS, noun="pairs of equal token length") if equal else _POINTS
+            what = f"{start} of accuracy, {headline['comparison']}{pairs}"
+            none = [name for name in every["group"].unique(maintain_order=True) if name not in set(first["group"])]
+            lacking = f"; no pair of {listed(none)} has equal token length" if 0 < len(none) <= NAMED else ""
+            yield f"{_in_places(first, how, 'paradigms', what, '0')}{lacking}"
 
 
 def _in_places(rows: pl.DataFrame, how: Shown, noun: str, what: str, apart: str) -> str:

@@ -6,7 +6,7 @@ Everything here is computed from the table of items alone, so it can be repeated
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fi
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.records import Estimate
-from penchant.stats.agreement import interval_alpha, krippendorff_alpha
+from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
@@ -38,10 +38,17 @@ MINUS_PEOPLE = "accuracy minus human accuracy"
 CEILING = "human ceiling (rater against the majority of the others)"
 CORRELATIONS = {False: f"{PEARSON}, Δmodel and Δhuman", True: f"{SPEARMAN}, Δmodel and Δhuman"}
 """The correlations within a paradigm, by whether ranks are correlated."""
+EQUAL_LENGTH = "A=U"
+"""The split of the pairs whose sentences have equal lengths under the tokenizer of the model."""
+_SHOWN = 5
+"""Paradigms that a caution names."""
 MEAN = "mean {} over {}"
+FEWEST_OF_A_MAJORITY = 2
+"""Raters of the median pair below whom nobody is in a majority."""
 FEWEST, FEWEST_APART, MOST_LOST = 10, 3, 0.05
 """A correlation is estimated from at least so many pairs, of which so many differ from the value that most share, in
 Δmodel as in Δhuman, and where no larger share of resamples has none: fewer hang on single answers of single raters."""
+RAW = "raw agreement (two raters of the same pair)"
 ALPHAS: dict[Kind, str] = {"choices": "Krippendorff's alpha (nominal)", "ratings": "Krippendorff's alpha (interval)"}
 
 
@@ -66,6 +73,12 @@ def mean_judgements(judged: Array) -> Array:
     """Δhuman of every item: the mean over its raters; of choices the share of good ones minus that of bad ones."""
     means: Array = np.nanmean(judged, axis=0)
     return means
+
+
+def lone(items: pl.DataFrame) -> bool:
+    """Whether at least half of the pairs that somebody judged have one rater alone, so that there is no majority."""
+    heard = items.filter(pl.col("human_n") > 0)["human_n"]
+    return len(heard) > 0 and float(np.median(heard.to_numpy())) < FEWEST_OF_A_MAJORITY
 
 
 def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
@@ -104,12 +117,14 @@ def _of_group(inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: P
     here = _Judged(heard, kind, probe, f"{of_all(lost, len(inside), 'pairs')} nobody judged: left out" if lost else "")
     for estimate in here.estimates():
         yield replace(estimate, by={"scope": scope, "group": group, "split": ALL, **estimate.by})
+    for estimate in here.of_equal_length() if scope == "paradigm" else ():
+        yield replace(estimate, by={"scope": scope, "group": group, "split": EQUAL_LENGTH, **estimate.by})
     for estimate in here.as_they_are() if scope == "overall" else ():
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by})
 
 
 def human_cautions(items: pl.DataFrame) -> Iterator[str]:
-    """A caution for each data set with pairs that nobody judged."""
+    """A caution for each data set with pairs that nobody judged, and for each of which most have one rater alone."""
     if kind_of(items) is None:
         return
     for name in items["dataset"].unique(maintain_order=True).to_list():
@@ -120,6 +135,51 @@ def human_cautions(items: pl.DataFrame) -> Iterator[str]:
                 f"{name}: {of_all(heard, len(part), 'pairs', 'have')} judgements; the others are left out of what is "
                 "said of people"
             )
+        yield from _lone_caution(name, part)
+
+
+def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Iterator[str]:
+    """A caution for each data set with paradigms in which Δ of summed scores measures length, too, as their pairs have
+    unequal lengths; with the correlation over the others."""
+    told: dict[str, list[str]] = {}
+    for each in estimates:
+        by = each.by
+        if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
+            continue
+        inside = items.filter(dataset=by["dataset"], paradigm=by["group"]).filter(pl.col("human_n") > 0)
+        unequal = int((inside["difference"] != 0).sum())
+        share = f"{by['group']} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
+        told.setdefault(by["dataset"], []).append(f"{share}; {_of_equal(each, len(inside) - unequal)})")
+    for name, paradigms in told.items():
+        more = [f"and {len(paradigms) - _SHOWN} more"] if len(paradigms) > _SHOWN else []
+        yield (
+            f"{name}, score none: Δmodel of summed scores measures length, too, where the sentences of pairs have "
+            f"unequal token lengths, and so do its correlations with Δhuman: {', '.join([*paradigms[:_SHOWN], *more])}"
+        )
+
+
+def _of_equal(found: Estimate, equal: int) -> str:
+    """The correlation over the pairs of equal length, or that they are too few for one."""
+    if np.isnan(found.value):
+        few = f"too few for a correlation ({counted(equal, 'pairs')})"
+        return f"those of equal length {f'are {few}' if equal < FEWEST else 'vary too little for a correlation'}"
+    interval = "" if np.isnan(found.low) else f" [{found.low:+.2f}, {found.high:+.2f}]"
+    return f"over the {equal} of equal length r = {found.value:+.2f}{interval}".replace("-", "−")
+
+
+def _lone_caution(name: str, part: pl.DataFrame) -> Iterator[str]:
+    """What one rater, or pairs that mostly have one, cannot show."""
+    if not lone(part):
+        return
+    heard = part.filter(pl.col("human_n") > 0)
+    if heard[RATERS].explode().n_unique() == 1:
+        yield f"{name}: one rater judged the pairs: nothing shows how far people agree, and there is no ceiling"
+        return
+    single = int((heard["human_n"] == 1).sum())
+    yield (
+        f"{name}: {of_all(single, len(heard), 'judged pairs', 'have')} one rater alone, of whom nothing shows how far "
+        "others agree; agreement and ceiling are those of the other pairs"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +203,7 @@ class _Judged:
             _noted(self._share((votes + 1) / 2, everything), HUMAN_ACCURACY, told),
             _noted(self._ceiling(judged), CEILING, self.lost),
             _noted(self._alpha(judged), ALPHAS[self.kind], self.lost),
+            *self._raw(judged),
         )
         for estimate in about_people:
             yield replace(estimate, by={"normalise": "", "raters": raters})
@@ -150,6 +211,18 @@ class _Judged:
             of_model = self._of_model(deltas(self.items, how), judged, votes)
             for estimate in (*self._minus_people(how, votes), *of_model):
                 yield replace(estimate, by={"normalise": how, "raters": raters})
+
+    def of_equal_length(self) -> Iterator[Estimate]:
+        """The correlations over the pairs whose sentences have equal lengths, where others have unequal ones."""
+        equal = self.items.filter(pl.col("difference") == 0)
+        if len(equal) == len(self.items):
+            return
+        judged = judgements(equal)
+        for how in self.probe.normalisations():
+            for ranks, measure in CORRELATIONS.items():
+                found = self._within(deltas(equal, how), judged, ranks=ranks)
+                by = {"normalise": how, "raters": str(len(judged))}
+                yield replace(_noted(found, measure, self.lost), by=by)
 
     def as_they_are(self) -> Iterator[Estimate]:
         """The shares and the ceiling with the paradigms as they are, where these are few."""
@@ -222,13 +295,18 @@ class _Judged:
             judged, clusters=labels if several else None, level=self.probe.level, noun=noun if several else "pairs"
         )
 
+    def _raw(self, judged: Array) -> Iterator[Estimate]:
+        """How often two raters of a pair chose the same sentence; nothing of ratings, or where no pair has two."""
+        counts = _counts(judged)
+        if self.kind == "choices" and np.any(counts.sum(axis=1) > 1):
+            yield _noted(raw_agreement(counts, level=self.probe.level, noun="pairs"), RAW, self.lost)
+
     def _alpha(self, judged: Array) -> Estimate:
         given = [column[~np.isnan(column)] for column in judged.T]
         settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
         if self.kind == "ratings":
             return interval_alpha(given, level=self.probe.level, **settings)
-        counts = np.array([[np.sum(unit < 0), np.sum(unit > 0)] for unit in given], dtype=np.int64)
-        return krippendorff_alpha(counts, domain=[-1, 1], scale="nominal", level=self.probe.level, **settings)
+        return krippendorff_alpha(_counts(judged), domain=[-1, 1], scale="nominal", level=self.probe.level, **settings)
 
     def _correlation(self, delta: Array, judged: Array, *, ranks: bool, measure: str) -> Estimate:
         """The correlation within a group of one paradigm, or the mean over several."""
@@ -260,6 +338,12 @@ class _Judged:
         return correlation(
             delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", most_lost=MOST_LOST, **settings
         )
+
+
+def _counts(judged: Array) -> NDArray[np.int64]:
+    """How many raters chose the other and the good sentence of every pair, (pairs, 2)."""
+    counts: NDArray[np.int64] = np.stack([(judged < 0).sum(axis=0), (judged > 0).sum(axis=0)], axis=1).astype(np.int64)
+    return counts
 
 
 def _too_few(delta: Array, judged: Array) -> str:

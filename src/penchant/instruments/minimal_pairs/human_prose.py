@@ -14,7 +14,9 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     ALPHAS,
     CEILING,
     MINUS_PEOPLE,
+    RAW,
     kind_of,
+    lone,
 )
 from penchant.instruments.minimal_pairs.human_section import DELTA, judged, rows_about
 from penchant.records import Result
@@ -23,6 +25,7 @@ from penchant.report.tables import models
 
 _POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5)
+_ALPHA = Shown("+.2f", "pairs")
 
 
 def finding(results: Sequence[Result]) -> list[str]:
@@ -37,9 +40,12 @@ def finding(results: Sequence[Result]) -> list[str]:
             continue
         several = len(names) > 1
         fixed = [(model, _first(rows, f"{AGAINST_MAJORITY}, ")) for model, rows in own]
-        start = f"{f'{name}: the' if several else 'The'} sentence that most raters prefer is more probable"
+        who = _who(results[0], name, own[0][1])
+        start = f"{f'{name}: the' if several else 'The'} sentence that {who[0]} is more probable"
         texts += levels_of(start, known, fixed, _SHARE, place=name if several else "")
-        texts += _minus_people(own, f"{name}: the" if several else "The", name if several else "")
+        texts += _minus_people(own, f"{name}: the" if several else "The", name if several else "", who[1])
+        agreement = _agreement(own[0][1])
+        texts.append(f"{name}: {agreement}" if several and agreement else agreement)
         ceiling = _first(own[0][1], f"{CEILING}, ") or own[0][1].get(CEILING)
         if ceiling and measured([ceiling]):
             over = these([ceiling]) if is_fixed(ceiling["measure"]) else ""
@@ -48,13 +54,32 @@ def finding(results: Sequence[Result]) -> list[str]:
     return sentences(*texts)
 
 
-def _minus_people(own: Sequence[tuple[str, Mapping[str, Any]]], start: str, place: str) -> Iterator[str]:
-    """How much more or less often each model prefers the acceptable sentence than most raters do."""
+def _who(result: Result, name: str, own: Mapping[str, Any]) -> tuple[str, str]:
+    """Who prefers a sentence, and who does so, with the verb: most of several raters, or the one that pairs have."""
+    if not lone(result.items.filter(pl.col("dataset") == name)):
+        raters = int(own[AGAINST_MAJORITY]["raters"])
+        return f"most of {raters} raters prefer", "most raters do"
+    if int(own[AGAINST_MAJORITY]["raters"]) == 1:
+        return "the rater (one) prefers", "the rater does"
+    return "one rater prefers (most pairs have one)", "one rater does"
+
+
+def _agreement(own: Mapping[str, Any]) -> str:
+    """How many raters there are and how far they agree: α, and of choices how often two choose the same sentence."""
+    alpha = _first(own, "Krippendorff")
+    if alpha is None or not measured([alpha]):
+        return ""
+    told = f"{int(alpha['raters'])} raters agree with Krippendorff's α {_ALPHA.number(alpha)}"
+    raw = own.get(RAW)
+    same = f"; two raters of a pair choose the same sentence in {_SHARE.number(raw)}" if raw and measured([raw]) else ""
+    return f"{told}{same}"
+
+
+def _minus_people(own: Sequence[tuple[str, Mapping[str, Any]]], start: str, place: str, who: str) -> Iterator[str]:
+    """How much more or less often each model prefers the acceptable sentence than people do, `who` in words."""
     rows = [(model, rows[MINUS_PEOPLE]) for model, rows in own if MINUS_PEOPLE in rows]
     fixed = [(model, _first(rows, f"{MINUS_PEOPLE}, ")) for model, rows in own]
-    told = (
-        f"{start} share of pairs in which the model prefers the acceptable sentence, minus that in which most raters do"
-    )
+    told = f"{start} share of pairs in which the model prefers the acceptable sentence, minus that in which {who}"
     yield from levels_of(told, rows, fixed, _POINTS, "0", tested=True, place=place)
 
 
@@ -91,8 +116,12 @@ def methods(results: Sequence[Result]) -> list[str]:
         "several the mean of those correlations is given. Raters are a sample, as the pairs are: both are drawn, each "
         "independently of the other [@owen2007]. The truth of a correlation is what as many other raters would give. "
         f"Agreement is {ALPHAS[kind]} over {'choices' if kind == 'choices' else 'differences of ratings'} "
-        "[@krippendorff2019]. Pairs that nobody judged are left out and counted.",
+        f"[@krippendorff2019]{_RAW_TOLD if kind == 'choices' else ''}. Pairs that nobody judged are left out and "
+        "counted.",
     ]
+
+
+_RAW_TOLD = f"; {RAW} is the share of such raters who chose the same sentence, averaged over pairs"
 
 
 def limits(results: Sequence[Result]) -> list[str]:

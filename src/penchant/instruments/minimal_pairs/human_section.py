@@ -10,12 +10,13 @@ from typing import Any
 import polars as pl
 
 from penchant.counting import for_one
-from penchant.instruments.minimal_pairs.estimates import deltas
+from penchant.instruments.minimal_pairs.estimates import ALL, deltas
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     CEILING,
     CORRELATIONS,
+    EQUAL_LENGTH,
     HUMAN_ACCURACY,
     JUDGED_ACCURACY,
     MINUS_PEOPLE,
@@ -79,7 +80,15 @@ def rows_about(summary: pl.DataFrame, scope: str) -> pl.DataFrame:
     """The estimates about judgements, which name their raters; none where nobody judged a pair that was scored."""
     if "raters" not in summary.columns:
         return summary.clear()
-    return summary.filter((pl.col("scope") == scope) & pl.col("raters").is_not_null())
+    every = summary.filter((pl.col("scope") == scope) & pl.col("raters").is_not_null())
+    return every.filter(pl.col("split") == ALL)
+
+
+def _of_equal_length(summary: pl.DataFrame) -> pl.DataFrame:
+    """The correlations within paradigms over the pairs of equal length, where others have unequal ones."""
+    if "raters" not in summary.columns:
+        return summary.clear()
+    return summary.filter(pl.col("raters").is_not_null() & (pl.col("split") == EQUAL_LENGTH))
 
 
 def _named(scope: str) -> tuple[str, str, tuple[str, ...]]:
@@ -102,6 +111,7 @@ def _of_models(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) -> Ta
     rows: dict[tuple[str, ...], list[Row]] = {}
     keys = ["dataset", "group", "normalise"]
     few = not group and any(_few(result.summary) for result, _ in results)
+    lengths = bool(group) and any(len(_of_equal_length(result.summary)) for result, _ in results)
     for result, frame in results:
         fixed = rows_about(result.summary, AS_THEY_ARE)
         people = dict(frame.group_by(keys[:2], maintain_order=True))
@@ -119,10 +129,12 @@ def _of_models(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) -> Ta
                 *_cells(people[data, paradigm], [CEILING], ".1f", 100),
                 *(_cells(these.filter(normalise=""), [CEILING], ".1f", 100) if few else ()),
                 *_cells(part, list(CORRELATIONS.values()), "+.2f"),
+                *(_equal_cells(result, data, paradigm, how) if lengths else ()),
             )
             rows.setdefault((data, paradigm, how), []).append(Row(cells, chosen["signature"]))
     shares = _beside(("accuracy", "ceiling"), few)
     columns = ("data", *group, "score", "model", "pairs", *shares, "Pearson's r", "Spearman's ρ")
+    columns = (*columns, *(("A=U", "r, A=U", "ρ, A=U") if lengths else ()))
     kind = kind_of(results[0][0].items) or "choices"
     over = "" if group else " Over several paradigms, the mean of the correlations within them."
     note = (
@@ -179,6 +191,14 @@ def _minus_people(results: Sequence[tuple[Result, pl.DataFrame]], scope: str) ->
     detail = bool(group) and len({key[:2] for key in rows}) > _MANY
     heading = f"Model minus people{title}"
     return Table(f"minus-people{suffix}", heading, columns, ordered, note, detail=detail, first=(apart,))
+
+
+def _equal_cells(result: Result, data: str, paradigm: str, how: str) -> tuple[int | str | Number, ...]:
+    """How many judged pairs of a paradigm have equal lengths, and their correlations; blank where all have."""
+    part = _of_equal_length(result.summary).filter(dataset=data, group=paradigm, normalise=how)
+    if not len(part):
+        return "", Number(), Number()
+    return int(part["n"][0]), *_cells(part, list(CORRELATIONS.values()), "+.2f")
 
 
 def _beside(names: tuple[str, str], few: bool) -> tuple[str, ...]:

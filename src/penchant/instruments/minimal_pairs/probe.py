@@ -24,7 +24,8 @@ from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
-from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates
+from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
+from penchant.instruments.minimal_pairs.marks import Marks
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -99,6 +100,9 @@ class PairProbe(Probe):
     ties: Literal["half", "good"] = "half"
     """What a pair counts whose sentences score the same: `half` (default), or as the acceptable one being preferred
     (`good`), as where an argmax takes the first."""
+    marks: Marks = "refuse"
+    """Whether marks of acceptability (*, ?, ??, #, %) at the beginning of one sentence of a pair alone are refused
+    (default), since a model scores them as text, or are taken out of all sentences and counted (`strip`)."""
     on_unknown: OnUnknown = "stop"
     """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
     or are left out and counted (`skip`)."""
@@ -150,7 +154,7 @@ class PairProbe(Probe):
         places = tuple(file for name in listed(data) for file in self.find_all(name, base))
         named = tuple(dict(columns or PairColumns()).items())
         if (places, named) not in self._read:
-            self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable)
+            self._read[places, named] = read_many(places, dict(named), acceptable=self.acceptable, marks=self.marks)
         return self._read[places, named]
 
     def asked(self, pair_sets: Sequence[PairSet]) -> list[PairSet]:
@@ -203,6 +207,7 @@ class PairProbe(Probe):
             "acceptable": self.acceptable if crows else "good",
             **({"space": self.space} if self.space != "none" else {}),
             **({"ties": self.ties} if self.ties != "half" else {}),
+            **({} if self.marks == "refuse" else {"marks": self.marks}),
             **signed_unknown(self.on_unknown),
         }
 
@@ -284,6 +289,9 @@ class MinimalPairs(PairProbe):
         yield from pair_cautions(measured.items)
         yield from line_cautions(estimates)
         yield from human_cautions(measured.items)
+        method = METHODS.get(self.method or "")
+        if method is None or not method.normalised:
+            yield from length_cautions(measured.items, estimates)
 
 
 def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
