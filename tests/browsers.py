@@ -26,12 +26,12 @@ FLAGS = (
 
 def violations(page: Page, *, colours: bool = False) -> list[tuple[str, ...]]:
     """What axe-core calls serious or critical, with all details open, on a wide and on a narrow screen; the many
-    marks of charts only once. `colours` looks at nothing else, and once: for a page in other colours."""
+    marks of charts only once. `colours` looks at nothing else: for a page that is the same but for its colours."""
     page.evaluate("document.querySelectorAll('details').forEach((d) => (d.open = true))")
     page.evaluate(AXE.read_text("utf-8"))
     serious: list[tuple[str, ...]] = []
     rules = {"runOnly": {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}} if colours else {}
-    for width, height in ((1280, 800), (390, 844))[: 1 if colours else 2]:
+    for width, height in ((1280, 800), (390, 844)):
         page.set_viewport_size({"width": width, "height": height})
         left_out = [] if width > 1000 else [[".chart"]]
         found = page.evaluate(
