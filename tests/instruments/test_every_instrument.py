@@ -92,6 +92,18 @@ def test_what_init_writes_runs_as_it_is(name: str, penchant: Callable[..., Answe
     assert code == 2 and "is already there" in err  # nothing is overwritten
 
 
+DEFAULTS = {
+    "equivalence": None,
+    "limit": None,
+    "on_unknown": "stop",
+    "compat": None,
+    "space": "none",
+    "ties": "half",
+    "marks": "refuse",
+}
+"""Settings that are signed only where they are not so."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: Callable[[str], Made]) -> None:
     probe = instruments()[name].probe
@@ -104,11 +116,8 @@ def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: 
             if how.citation or result.signature.get(key) in how.elsewhere:
                 cited.add(field)
                 continue
-            if field in ("equivalence", "limit"):  # of comparisons and of pilots, and signed only where they are named
-                assert getattr(settings, field) is None
-                continue
-            if field == "on_unknown":  # signed only where items may be left out
-                assert getattr(settings, field) == "stop"
+            if field in DEFAULTS and key not in result.signature:
+                assert getattr(settings, field) == DEFAULTS[field]
                 continue
             assert key in result.signature, f"{field} is not in the signature"
             # The value is one that the field itself takes, of its own type.
