@@ -224,13 +224,16 @@ def constant(file: str, pattern: str) -> float:
 
 
 def test_how_often_the_tests_try() -> None:
-    one, thirty, tables, cache = said(
-        TRUST, "{} to {} bits are flipped, {} times in the tables, signatures and manifest and {} times in the cache"
+    one, thirty, tables, cache, slow = said(
+        TRUST,
+        "{} to {} bits are flipped, {} times in the tables, signatures and manifest and {} times in the cache ({} times "
+        "among the slow tests)",
     )
     flips = "tests/study/test_flips.py"
     assert one == 1 and thirty == constant(flips, r"draw\.randint\(1, (\d+)\)")
     assert tables == constant(flips, r"for number in range\((\d+)\)")
-    assert cache == constant(flips, r"for copy in range\((\d+)\)")
+    assert cache == constant(flips, r"\"copies\", \[(\d+), pytest.param\(")
+    assert slow == constant(flips, r"pytest.param\((\d+), marks=pytest.mark.slow\)")
     (killed,) = said(TRUST, "a study over all instruments is killed {} times at random moments and resumed")
     assert killed == constant("tests/study/test_killed.py", r"^KILLS = (\d+)$")
     few, many = said(TRUST, "are spoiled, {} cases in the ordinary tests and {} in a slow one")

@@ -234,11 +234,14 @@ def _at(document: Document, loc: tuple[str | int, ...], message: str) -> StudyEr
 def schema() -> dict[str, Any]:
     """The JSON schema of a study file, with the parameters of every probe."""
     whole = Study.model_json_schema()
+    probes = {name: each.probe.model_json_schema() for name, each in instruments().items()}
+    for one in probes.values():  # references are looked up at the top
+        whole["$defs"] |= one.pop("$defs", {})
     whole["properties"]["probes"]["items"] = {
         "type": "object",
         "minProperties": 1,
         "maxProperties": 1,
         "additionalProperties": False,
-        "properties": {name: each.probe.model_json_schema() for name, each in instruments().items()},
+        "properties": probes,
     }
     return whole

@@ -474,10 +474,10 @@ def test_notes_on_distances_from_few_people() -> None:
     weights = np.array(survey.weights)[3000:]
     worth = weights.sum() ** 2 / (weights**2).sum()
     notes = {row["item"]: row["note"] for row in own.summary.filter(measure=DISTANCE).iter_rows(named=True)}
-    assert f"from 12 answers (effective {worth:.0f}) the noise of the group's means adds up to" in notes["men"]
+    assert f"from 12 respondents (effective {worth:.0f}) the noise of the group's means adds up to" in notes["men"]
     assert notes["women"] == ""
     (note,) = own.summary.filter(measure=NEARER)["note"]
-    assert "more for men from 12 answers" in note and "than for women from 3,000 answers" in note
+    assert "more for men from 12 respondents" in note and "than for women from 3,000 respondents" in note
     table = next(table for table in tables([own]) if table.name == "nearer")
     row = dict(zip(table.columns, table.rows[0].cells, strict=True))
     assert (row["first n"], row["second n"]) == (3000, 12)

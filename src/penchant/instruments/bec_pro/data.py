@@ -48,7 +48,7 @@ class TamRow(BaseModel):
 class TamColumns(BaseModel):
     """The columns of the table."""
 
-    model_config = SETTINGS
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     tm: str = "Sent_TM"
     """The sentence with the person masked. Default: Sent_TM."""
     tam: str = "Sent_TAM"

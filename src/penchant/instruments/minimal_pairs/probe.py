@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, BaseModel, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for
@@ -56,7 +56,7 @@ def _applying(method: Method) -> list[str]:
 class PairColumns(BaseModel):
     """The columns of a plain table of pairs."""
 
-    model_config = SETTINGS
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     good: str = "good"
     """The acceptable sentence. Default: good."""
     bad: str = "bad"

@@ -129,7 +129,7 @@ class Template(BaseModel):
 class TableColumns(BaseModel):
     """The columns of a set's tables that are not called as their fields, as field: column."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, str_strip_whitespace=True)
     statements: dict[Literal["id", "text", "value", "reversed", "negation"], str] = {}
     """Of the statements."""
     calibration: dict[Literal["id", "text"], str] = {}

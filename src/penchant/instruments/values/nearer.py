@@ -146,10 +146,10 @@ def _matters(noise: float, value: float) -> bool:
 
 
 def _counted(group: People) -> str:
-    """How many answered, with their effective number where they have weights."""
+    """How many they are, with their effective number where they have weights."""
     n = len(group.table)
     effective = "" if group.weights is None else f" (effective {worth(n, group.weights):.0f})"
-    return f"{n:,} {for_one(n, 'answers')}{effective}"
+    return f"{n:,} {for_one(n, 'respondents')}{effective}"
 
 
 def _less(parts: list[Array]) -> Array:

@@ -30,7 +30,7 @@ def methods(results: Sequence[Result]) -> list[str]:
     paragraphs = [
         "Every clause stands in sentences of each group who agree and who disagree with it [@alali2024]. x, of "
         f"disagreeing, and y, of agreeing, are scored and calibrated on neutral clauses: {how}. σ² = Σ residual²/(n − "
-        "1) over the neutral clauses; P(agree) = Φ((y − a·x − b)/σ), rating = 4·P + 1, and 6 minus that for reversed "
+        "1) over the neutral clauses; P(agree) = Φ(residual/σ), rating = 4·P + 1, and 6 minus that for reversed "
         "statements.",
         "Intervals of ratings, their spread and differences resample statements and neutral clauses together.",
         _asked(results[0]),

@@ -48,7 +48,7 @@ def _listed(level: object) -> object:
 class Groups(BaseModel):
     """The column that says which group a respondent belongs to."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, str_strip_whitespace=True)
     column: str
     """The name of the column."""
     levels: Annotated[
@@ -78,7 +78,7 @@ class Groups(BaseModel):
 class SurveyFile(BaseModel):
     """A survey. The path of the table is relative to this file."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, str_strip_whitespace=True)
     name: str | None = None
     """The name the survey is cited with. Default: the name of this file without suffix."""
     file: str

@@ -71,7 +71,7 @@ class TemplateRow(BaseModel):
 class WinogenderColumns(BaseModel):
     """The columns of the tables."""
 
-    model_config = SETTINGS
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     sentid: str = "sentid"
     """Of the sentences: what they are. Default: sentid."""
     sentence: str = "sentence"
