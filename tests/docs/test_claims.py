@@ -226,8 +226,8 @@ def constant(file: str, pattern: str) -> float:
 def test_how_often_the_tests_try() -> None:
     one, thirty, tables, cache, slow = said(
         TRUST,
-        "{} to {} bits are flipped, {} times in the tables, signatures and manifest and {} times in the cache ({} times "
-        "among the slow tests)",
+        "{} to {} bits are flipped, {} times in the tables, signatures and manifest and {} times in the cache "
+        "({} times among the slow tests)",
     )
     flips = "tests/study/test_flips.py"
     assert one == 1 and thirty == constant(flips, r"draw\.randint\(1, (\d+)\)")

@@ -156,9 +156,7 @@ class Tokenizer:
 
     def strings(self, ids: Sequence[int]) -> list[str]:
         """The vocabulary entries of ids, as the tokenizer spells them."""
-        entries = self.hf.convert_ids_to_tokens(list(ids))
-        # Heads may have more rows than there are tokens.
-        return [f"<no token {id}>" if entry is None else str(entry) for id, entry in zip(ids, entries, strict=True)]
+        return [str(token) for token in self.hf.convert_ids_to_tokens(list(ids))]
 
     def decode(self, ids: Sequence[int]) -> str:
         """The text of ids, as the tokenizer decodes it."""
