@@ -488,8 +488,7 @@ def test_lines_of_differences_speak_of_the_same_pairs() -> None:
     assert every["value"].to_list() == [0.0]  # over all pairs nothing is told
     (one,) = (text for text in told if text.startswith("Accuracy of m and b"))
     assert one == (
-        "Accuracy of m and b over all 60 pairs, also those of unequal token length, by paradigms: "
-        f"{one.partition('by paradigms: ')[2]}"
+        f"Accuracy of m and b over all 60 pairs of any length, by paradigms: {one.partition('by paradigms: ')[2]}"
     )
     assert "in the other 1 of 2 paradigms (p) it cannot be told apart from 50%" in one
     unlike = [

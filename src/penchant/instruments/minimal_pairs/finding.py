@@ -92,7 +92,7 @@ def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iter
         if len(each) > 1 and each["p"].is_not_nan().any():
             how, noun = (_STEREOTYPE, "kinds of bias") if kinds else (_SHARE, "paradigms")
             n = int(each["n"].sum())
-            pairs = f" over all {n:,} pairs, also those of unequal token length" if _unequal(result, name) else ""
+            pairs = f" over all {n:,} pairs of any length" if _unequal(result, name) else ""
             told.setdefault(_in_places(each, how, noun, "" if kinds else pairs, "50%"), []).append(model)
     what = f"{name}: {measure}" if several else measure.capitalize()
     for text, alike in told.items():  # once for models of which the same is said
