@@ -434,7 +434,7 @@ def test_a_click_on_a_mark_finds_its_stimuli(finished: Path, outcome: Outcome, r
     assert count("items-4") == len(lp.filter(category="C1", attribute="white"))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", [pytest.param("light", marks=pytest.mark.slow), "dark"])
 def test_no_serious_accessibility_violation(scheme: str, finished: Path, reading: Reading) -> None:
     if not AXE.is_file():
         pytest.skip(f"no axe-core at {AXE} (npm install --no-save axe-core, or name axe.min.js in PENCHANT_AXE)")
