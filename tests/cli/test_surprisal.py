@@ -91,6 +91,18 @@ def test_words_without_a_number_are_counted(penchant: Program, zoo: Zoo) -> None
     assert f"{len(TEXTS)} of {sum(len(t.split()) for t in TEXTS)} words have no surprisal: the first of a text" in err
 
 
+def test_the_recipe_and_what_is_read_in_parts_are_said(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    """A long text is counted, with the windows that it is read through; its last words are there."""
+    long = " ".join(TEXTS * 3)
+    (tmp_path / "in.txt").write_text(f"{long}\n{TEXTS[0]}\n", "utf-8")
+    for name, method in (("gpt2", "lp"), ("roberta", "pll")):
+        code, out, err = penchant("surprisal", "-m", zoo(name), "in.txt", "--stride", 20)
+        assert code == 0 and table(out).height == len(long.split()) + len(TEXTS[0].split())
+        assert f", {method}, float32: surprisal in nats, " in err
+        assert f"1 text longer than {name}@" in err and "(64 tokens) was read through windows, 20 tokens apart" in err
+    assert "windows" not in penchant("surprisal", "-m", zoo("gpt2"), TEXTS[0])[2]
+
+
 def test_bad_input_is_one_line(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
     (tmp_path / "blank.txt").write_text("Rain falls\n\nRain\n", "utf-8")
     (tmp_path / "t.csv").write_text("text,words\nRain falls,Rain fell\n", "utf-8")

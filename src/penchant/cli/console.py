@@ -50,17 +50,17 @@ def print_frame(frame: pl.DataFrame, format: str) -> None:
         elif format == "json":
             emit(frame.write_json() + "\n")
         else:
-            emit(_tsv(frame) if format == "tsv" else _csv(frame))
+            emit(tsv(frame) if format == "tsv" else _csv(frame))
 
 
-def _tsv(frame: pl.DataFrame) -> str:
+def tsv(frame: pl.DataFrame, *, header: bool = True) -> str:
     """A frame as tab-separated values for programs: cells are quoted as in CSV where they hold tabs, quotes or line
     breaks, as pandas, R and polars read them back, and neither escaped nor guarded, so that no character changes."""
     import polars.selectors as cs
 
     # Polars does not see that a lone carriage return needs quotes.
     breaks = any(column.str.contains("\r", literal=True).any() for column in frame.select(cs.string()))
-    return frame.write_csv(separator="\t", quote_style="non_numeric" if breaks else "necessary")
+    return frame.write_csv(separator="\t", include_header=header, quote_style="non_numeric" if breaks else "necessary")
 
 
 def _csv(frame: pl.DataFrame) -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -14,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from penchant.cli.console import bars, emit, say, to_stdout
+from penchant.cli.console import bars, emit, say, to_stdout, tsv
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -28,7 +25,7 @@ from penchant.cli.options import (
     load_language_model,
 )
 from penchant.cli.scoring import ColumnOption, lines, refuse_binary, refuse_own_output, texts_of
-from penchant.counting import of_all
+from penchant.counting import counted, for_one, of_all
 from penchant.errors import MethodError, one_of
 from penchant.reading import exists, require_file
 
@@ -102,8 +99,9 @@ def surprisal(
     total = Scorer(lm).checked(_asked(source())) if text != "-" else 0
     with bars() as bar:
         advance = bar(lm.name)
-        progress = lambda done: advance(done, total)  # noqa: E731
-        scorer = Scorer(lm, cache=cache_path(cache), batch_tokens=batch_tokens, progress=progress)
+        scorer = Scorer(
+            lm, cache=cache_path(cache), batch_tokens=batch_tokens, progress=lambda done: advance(done, total)
+        )
         _write(scorer, source, method, stride, format, bits)
     scorer.close()
 
@@ -122,7 +120,7 @@ def _write(
     scores = scorer.surprisals(_asked(asked), method, stride)
     with to_stdout():
         WRITERS[format](((name, text) for name, text, _, _ in kept), unread.counted(scores), bits)
-    for note in (*scorer.notes(), *unread.told(), _how(scorer, bits)):
+    for note in (*scorer.notes(), *unread.told(), *_how(scorer, method, bits)):
         say(f"note: {note}")
 
 
@@ -152,19 +150,25 @@ class Unread:
             )
 
 
-def _how(scorer: Scorer, bits: bool) -> str:
-    mark = scorer.model.tokenizer.chat_mark
-    chat = f"; surprisals of first words are those after {mark}, the beginning token of a chat model" if mark else ""
-    return f"{_made(scorer, bits)}{chat}"
+def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
+    """The recipe of the numbers, and what was read in parts."""
+    from penchant.engine.methods import method_for
 
-
-def _made(scorer: Scorer, bits: bool) -> str:
-    unit = "bits" if bits else "nats"
+    lm, unit = scorer.model, "bits" if bits else "nats"
     if scorer.corrected:
-        return f"surprisal in {unit}, corrected where words begin (Pimentel & Meister 2024)"
-    masked = scorer.model.kind == "masked"
-    reason = "each piece is masked" if masked else "the tokenizer does not mark where words begin"
-    return f"surprisal in {unit}, the plain sum of a word's pieces: {reason}"
+        made = "corrected where words begin (Pimentel & Meister 2024)"
+    else:
+        masked = lm.kind == "masked"
+        reason = "each piece is masked" if masked else "the tokenizer does not mark where words begin"
+        made = f"the plain sum of a word's pieces: {reason}"
+    mark = lm.tokenizer.chat_mark
+    chat = f"; surprisals of first words are those after {mark}, the beginning token of a chat model" if mark else ""
+    yield f"{lm.name}, {method_for(method, lm).name}, {lm.dtype}: surprisal in {unit}, {made}{chat}"
+    if scorer.windowed:
+        yield (
+            f"{counted(scorer.windowed, 'texts')} longer than {lm.name} takes ({lm.max_tokens:,} tokens) "
+            f"{for_one(scorer.windowed, 'were')} read through windows, {scorer.step:,} tokens apart"
+        )
 
 
 def _source(
@@ -232,21 +236,13 @@ def _tables(
 
 
 def _write_tsv(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
-    row = io.StringIO()
-    writer = csv.writer(row, delimiter="\t", lineterminator="\n")
     for i, table in enumerate(_tables(named, scores, bits)):
-        if not i:  # written with the first text, so that bad input leaves no output
-            writer.writerow(table.columns)
-        writer.writerows(["" if v is None else repr(v) if isinstance(v, float) else v for v in r] for r in table.rows())
-        emit(row.getvalue())
-        row.seek(0)
-        row.truncate()
+        emit(tsv(table, header=not i))  # the header with the first text, so that bad input leaves no output
 
 
 def _write_jsonl(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
     for table in _tables(named, scores, bits):
-        for values in table.iter_rows(named=True):
-            emit(json.dumps(values, ensure_ascii=False) + "\n")
+        emit(table.write_ndjson())
 
 
 def _write_parquet(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:

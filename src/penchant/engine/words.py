@@ -78,7 +78,11 @@ class _Want:
 
 
 class WordScorer(Asker):
-    """Gives each word of a text its surprisal."""
+    """Gives each word of a text its surprisal. `windowed` texts were longer than the model takes and were read through
+    windows that are `step` tokens apart."""
+
+    windowed = 0
+    step = 0
 
     def surprisals(
         self,
@@ -96,15 +100,18 @@ class WordScorer(Asker):
         if how.name not in METHODS:
             raise MethodError(f"method '{how.name}' gives words no probability", hint="use pll or pll-word-l2r")
         room = self._room()
-        step = room // 2 if stride is None else stride
-        if not 1 <= step <= room:
-            raise MethodError(f"a stride of {step} tokens", hint=f"1 to {room}, what {self.model.name} takes at once")
+        self.windowed, self.step = 0, room // 2 if stride is None else stride
+        if not 1 <= self.step <= room:
+            raise MethodError(
+                f"a stride of {self.step} tokens", hint=f"1 to {room}, what {self.model.name} takes at once"
+            )
         asked: deque[tuple[_Text, list[list[_Want]]]] = deque()
 
         def reads() -> Iterator[Read]:
             for text in self._texts(texts):
-                ask = self._in_order if self.model.kind == "causal" else self._by_masking
-                of_text = list(ask(text, how, room, step))
+                self.windowed += len(text.encoding) > room
+                causal = self.model.kind == "causal"
+                of_text = list(self._in_order(text, room) if causal else self._by_masking(text, how, room))
                 asked.append((text, [wants for _, wants in of_text]))
                 yield from (read for read, _ in of_text)
 
@@ -139,7 +146,7 @@ class WordScorer(Asker):
 
     # Causal models -----------------------------------------------------------------------------------------
 
-    def _in_order(self, text: _Text, how: Method, room: int, step: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
+    def _in_order(self, text: _Text, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
         """One read a window: at the position before each token, what is asked of that place."""
         encoding, n = text.encoding, len(text.encoding)
         head, tokens = encoding.ids[: encoding.at[0]], encoding.tokens
@@ -151,7 +158,7 @@ class WordScorer(Asker):
                 where=text.where,
                 hint="remove the item",
             )
-        for start in range(0, n, step):
+        for start in range(0, n, self.step):
             end = min(n, start + room)
             wants = [want for place in range(read_to + 1, end + 1) for want in before.get(place, ())]
             if wants:
@@ -188,10 +195,10 @@ class WordScorer(Asker):
 
     # Masked models -----------------------------------------------------------------------------------------
 
-    def _by_masking(self, text: _Text, how: Method, room: int, step: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
+    def _by_masking(self, text: _Text, how: Method, room: int) -> Iterator[tuple[LogProbs, list[_Want]]]:
         """One read a token, as the method makes them, in the window whose middle is nearest to its word."""
         n = len(text.encoding)
-        starts = [0] if n <= room else [*range(0, n - room, step), n - room]
+        starts = [0] if n <= room else [*range(0, n - room, self.step), n - room]
         middles = np.array(starts) + room / 2
         firsts = {pieces.start for pieces in text.pieces}
         parts: dict[int, list[int]] = {}

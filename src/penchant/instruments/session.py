@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from penchant.engine.backends import Backend
 from penchant.engine.scorer import Counts, Scorer, language_model
+from penchant.errors import MethodError
 from penchant.models.load import LanguageModel
 
 
@@ -93,3 +94,11 @@ class Session:
         if self.run.cache is not None:
             return self.run.cache.with_suffix(".vectors")
         return Path(self._stack.enter_context(tempfile.TemporaryDirectory()))
+
+
+def require_masked(probe: str, model: object, hint: str = "") -> LanguageModel:
+    """A model that a probe can read masks of. Raises MethodError, with the `hint`, for one that is not masked."""
+    lm = language_model(model)
+    if lm.kind != "masked":
+        raise MethodError(f"{probe} is for masked models and {lm.name} is {lm.kind}", hint=hint)
+    return lm

@@ -19,13 +19,13 @@ from penchant.corpus.sampling import spread
 from penchant.corpus.text_files import Layout, TextFile, find_texts
 from penchant.corpus.workers import worthwhile
 from penchant.engine.scorer import language_model
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError
 from penchant.instruments.amplification.data import AmplificationSet, Attribute, Contrast, read_amplification
 from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.scoring import Asked, scored
 from penchant.instruments.amplification.texts import cited_texts, texts_of
 from penchant.instruments.base import Measured, Model, Probe
-from penchant.instruments.session import Session
+from penchant.instruments.session import Session, require_masked
 from penchant.instruments.settings import CITED, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.limits import COUNT
@@ -109,13 +109,8 @@ class Amplification(Probe):
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for a model that is not masked, or has no text of its own."""
-        lm = language_model(model)
-        if lm.kind != "masked":
-            raise MethodError(
-                f"amplification is for masked models and {lm.name} is {lm.kind}",
-                hint="it reads a word with the group word hidden, which may stand before or after it",
-            )
-        texts_of(self.text, lm.name)
+        hint = "it reads a word with the group word hidden, which may stand before or after it"
+        texts_of(self.text, require_masked(self.name, model, hint).name)
         return self
 
     def text_files(self, model: LanguageModel, base: Sequence[Path]) -> list[TextFile]:

@@ -16,8 +16,7 @@ import polars as pl
 
 from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
-from penchant.engine.scorer import language_model
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError
 from penchant.instruments.associations.estimates import Stimuli, lost_words
 from penchant.instruments.associations.logprob_estimates import bias_cautions, bias_estimates
 from penchant.instruments.associations.logprob_scoring import (
@@ -28,7 +27,7 @@ from penchant.instruments.associations.logprob_scoring import (
 )
 from penchant.instruments.associations.probe import Association
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.session import Session
+from penchant.instruments.session import Session, require_masked
 from penchant.records import Estimate
 
 
@@ -72,9 +71,7 @@ class LogProbBias(Association[Scored]):
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for a model that is not masked."""
-        lm = language_model(model)
-        if lm.kind != "masked":
-            raise MethodError(f"logprob-bias is for masked models and {lm.name} is {lm.kind}")
+        require_masked(self.name, model)
         return self
 
     def measure(self, session: Session) -> Scored:

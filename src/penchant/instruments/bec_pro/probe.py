@@ -12,14 +12,13 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.scorer import language_model
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.bec_pro.data import Masked, TamColumns, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scoring import scored
-from penchant.instruments.session import Session
+from penchant.instruments.session import Session, require_masked
 from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
@@ -93,12 +92,8 @@ class BecPro(Probe):
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for a model that is not masked."""
-        lm = language_model(model)
-        if lm.kind != "masked":
-            raise MethodError(
-                f"{self.name} is for masked models and {lm.name} is {lm.kind}",
-                hint="it reads a person with the rest of the sentence on both sides; for causal models see winobias",
-            )
+        hint = "it reads a person with the rest of the sentence on both sides; for causal models see winobias"
+        require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:

@@ -15,12 +15,11 @@ import polars as pl
 from pydantic import Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.scorer import language_model
-from penchant.errors import DataError, MethodError
+from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.disco.data import DiscoSet, Person, parts, read_disco, sentence
 from penchant.instruments.disco.estimates import DIFFERENT, disco_cautions, disco_estimates
-from penchant.instruments.session import Session
+from penchant.instruments.session import Session, require_masked
 from penchant.instruments.settings import CITED, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.limits import FILLERS
@@ -80,12 +79,8 @@ class Disco(Probe):
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for a model that is not masked."""
-        lm = language_model(model)
-        if lm.kind != "masked":
-            raise MethodError(
-                f"{self.name} is for masked models and {lm.name} is {lm.kind}",
-                hint="a blank stands within a sentence; for causal models see winogender",
-            )
+        hint = "a blank stands within a sentence; for causal models see winogender"
+        require_masked(self.name, model, hint)
         return self
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
