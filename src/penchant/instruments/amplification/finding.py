@@ -40,9 +40,7 @@ def _level(model: str, contrast: str, by: dict[str, Row]) -> str:
     if not told(slope, 1):
         return f"{number}, which cannot be told apart from 1"
     if not told(none, 0):
-        return (
-            f"{number}, which cannot be told apart from 0: what its text says of these words is not seen in the model"
-        )
+        return f"{number}, which cannot be told apart from 0: whether it has taken up what its text says of them cannot be told"
     if slope["value"] < 0:
         return f"{number}: of these words it says the opposite of its text"
     if told(exact, 1) and (exact["value"] > 1) == (slope["value"] > 1):
