@@ -40,8 +40,8 @@ def _level(model: str, contrast: str, by: dict[str, Row]) -> str:
     if not told(slope, 1):
         return f"{number}, which cannot be told apart from 1"
     if not told(none, 0):
-        open_ = "whether it has taken up what its text says of them cannot be told"
-        return f"{number}, which cannot be told apart from 0: {open_}"
+        left_open = "whether it has taken up what its text says of them cannot be told"
+        return f"{number}, which cannot be told apart from 0: {left_open}"
     if slope["value"] < 0:
         return f"{number}: of these words it says the opposite of its text"
     if told(exact, 1) and (exact["value"] > 1) == (slope["value"] > 1):
