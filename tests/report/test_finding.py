@@ -247,10 +247,11 @@ def test_fair_pairs() -> None:
 
 
 def test_cloze() -> None:
-    def of(model: str, numbers: Bounds, mass: float = 0.5) -> Result:
+    def of(model: str, numbers: Bounds, mass: float = 0.5, raters: Bounds | None = None) -> Result:
         rows = [
             estimated("mean β", numbers, 60, group="all"),
             estimated("mean rated mass", (mass, mass, mass), 60, group="all"),
+            *([estimated("mean β, raters sampled", raters, 60, group="all")] if raters else []),
         ]
         items: dict[str, list[Any]] = {"group": ["early", "late"], "expected": [0.5, 1.0]}
         return result("cloze", model, rows, items, scale="old < new")
@@ -260,6 +261,17 @@ def test_cloze() -> None:
         "a leans towards old (mean β −0.200 [−0.300, −0.100], n = 60 sentences); b cannot be told to lean towards "
         "old or new (mean β +0.000 [−0.100, +0.100], n = 60 sentences)."
     ]
+    # Other raters are a sample, too; and where little is rated, nothing is told of a lean.
+    assert said("cloze", [of("a", (-0.2, -0.3, -0.1), raters=(-0.2, -0.5, 0.1))]) == [
+        "a leans towards old by these raters (mean β −0.200 [−0.300, −0.100], n = 60 sentences; with raters sampled, "
+        "−0.200 [−0.500, +0.100]: by others it need not)."
+    ]
+    assert said("cloze", [of("a", (-0.2, -0.3, -0.1), raters=(-0.2, -0.4, -0.05))])[0].startswith(
+        "a leans towards old ("
+    )
+    assert said("cloze", [of("a", (0.001, 0.0005, 0.003), 0.02)])[0].startswith(
+        "a cannot be told to lean anywhere: the rated words hold 2% of the probability (mean β +0.001"
+    )
     name = "difference of mean δ"
     rows = [
         estimated(name, (0.1, 0.05, 0.2), 20, 0.01, 0.02, comparison="a − b", group="early"),

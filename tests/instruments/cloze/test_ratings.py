@@ -592,6 +592,28 @@ def test_a_rater_who_turned_the_scale_round_is_noticed(penchant: Program, tmp_pa
     assert "alpha is below 0: raters agree less than by chance; did one of them turn the scale round?" in err
 
 
+def test_one_sheet_under_two_names_is_noticed(penchant: Program, tmp_path: Path) -> None:
+    """Two raters who say the same of every one of 20 words; not where they differ once, nor where all they say is 0."""
+    words = [f"w{i}" for i in range(20)]
+    told = result(predictions={"s1": [(word, 0.01, "none") for word in words], "s2": []})
+    told.save(tmp_path / "out" / "cloze" / "tiny")
+    said = {
+        "anna": [(i % 3) - 1 for i in range(20)],
+        "anna (1)": [(i % 3) - 1 for i in range(20)],
+        "ben": [(i % 3) - 1 for i in range(19)] + [-1],
+        "carl": [0] * 20,
+        "dora": [0] * 20,
+    }
+    for rater, ratings in said.items():
+        lines = [f"s1,{word},{rater},{rating}\n" for word, rating in zip(words, ratings, strict=True)]
+        (tmp_path / f"{rater}.csv").write_text("sentence,word,rater,rating\n" + "".join(lines))
+    files = [f"{rater}.csv" for rater in said]
+    code, _, err = penchant("ratings", "import", "out", *files, "--into", "ratings.csv")
+    assert code == 0, err
+    notes = [line for line in err.splitlines() if "one sheet twice?" in line]
+    assert len(notes) == 1 and "'anna' and 'anna (1)' rated 20 words the same" in notes[0]
+
+
 def test_a_sheet_opens_in_a_spreadsheet(penchant: Program, first: Path, tmp_path: Path) -> None:
     """Excel takes a file for Unicode by its byte-order mark only; what is printed has none, for other programs."""
     assert penchant("ratings", "export", first, "-o", "sheet.csv")[0] == 0

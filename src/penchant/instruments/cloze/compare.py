@@ -41,7 +41,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             measure = difference(MEASURES[column])
             by = {"comparison": pair, "group": group}
             by_group.append(replace(gain, measure=measure, by=by))
-            rows.append(replace(raters.estimate(column, measure, inside, (-width, width)), by=by))
+            rows.append(replace(raters.estimate(column, measure, inside, (-width, width), gain), by=by))
             moves = moved.estimate(column, inside, settings)
             rows.append(replace(moves, measure=MOVED.format(measure), by=by))
         rows += with_holm(by_group, lambda estimate: None if estimate.by["group"] == EVERYTHING else "groups")

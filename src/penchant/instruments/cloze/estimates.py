@@ -81,11 +81,12 @@ def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
     moved, raters = Moves.of([items], settings), Raters([items], settings)
     for group, inside in groups(items):
         part = items.filter(inside)
-        for column, measure in MEASURES.items():
-            average = mean(part[column], part["group"], settings, SCALES[column])
-            yield replace(average, measure=measure, by={"group": group})
+        fixed = {column: mean(part[column], part["group"], settings, SCALES[column]) for column in MEASURES}
+        for column, average in fixed.items():
+            yield replace(average, measure=MEASURES[column], by={"group": group})
         for column in ("beta", "delta"):
-            yield replace(raters.estimate(column, MEASURES[column], inside, SCALES[column]), by={"group": group})
+            sampled = raters.estimate(column, MEASURES[column], inside, SCALES[column], fixed[column])
+            yield replace(sampled, by={"group": group})
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,14 @@ import polars as pl
 
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES
+from penchant.instruments.cloze.raters import SAMPLED
 from penchant.records import Result
 from penchant.report.finding import Shown, across, differences, measured, outside, sentences
 from penchant.report.tables import models
 
 _NUMBER = Shown("+.3f", "sentences")
+LITTLE = 0.1
+"""Where rated words hold less than this share of the probability, no lean is told."""
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
@@ -24,7 +28,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         text
         for model, result in zip(models(results), results, strict=True)
         if _rated(result)
-        for text in _leaning(model, _whole(result.summary, MEASURES["beta"]), low, high)
+        for text in _leaning(model, result.summary, low, high)
     ]
     if comparison is None or not all(map(_rated, results)):
         return sentences("; ".join(leaning))
@@ -43,13 +47,22 @@ def _whole(frame: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
     return (whole if len(whole) else rows).to_dicts()
 
 
-def _leaning(model: str, rows: list[dict[str, Any]], low: str, high: str) -> list[str]:
+def _leaning(model: str, summary: pl.DataFrame, low: str, high: str) -> list[str]:
+    """Where the model leans by these raters, and whether it does by others, who are a sample as sentences are; nothing
+    is told of a lean where little of what it predicts is rated, since the rest counts as none."""
     texts = []
-    for row in measured(rows)[:1]:
-        clear = outside(row)
-        side = low if row["value"] < 0 else high
+    for row in measured(_whole(summary, MEASURES["beta"]))[:1]:
+        clear, side = outside(row), low if row["value"] < 0 else high
         leans = f"leans towards {side}" if clear else f"cannot be told to lean towards {low} or {high}"
-        texts.append(f"{model} {leans} (mean β {_NUMBER.number(row)})")
+        more = ""
+        (mass, *_) = measured(_whole(summary, MEASURES["rated_mass"]))
+        sampled = [r for r in _whole(summary, SAMPLED.format(MEASURES["beta"])) if not math.isnan(r["low"])]
+        if clear and mass["value"] < LITTLE:
+            leans = f"cannot be told to lean anywhere: the rated words hold {mass['value']:.0%} of the probability"
+        elif clear and sampled and not outside(sampled[0]):
+            leans = f"leans towards {side} by these raters"
+            more = f"; with raters sampled, {_NUMBER.number(sampled[0], n=False)}: by others it need not"
+        texts.append(f"{model} {leans} (mean β {_NUMBER.number(row)}{more})")
     return texts
 
 

@@ -54,8 +54,11 @@ class Raters:
         values = betas if column == "beta" else [1 - np.abs(self._expected - beta) / 2 for beta in betas]
         return values[0] if len(values) == 1 else values[0] - values[1]
 
-    def estimate(self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float]) -> Estimate:
-        """The mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale."""
+    def estimate(
+        self, column: str, measure: str, inside: NDArray[np.bool_], bounds: tuple[float, float], fixed: Estimate
+    ) -> Estimate:
+        """The mean over some sentences, or for two tables the mean difference; `bounds` are those of the scale. Its
+        interval holds that of the `fixed` raters, since what others would say adds to what is not known."""
         value = self._values(column, rater=False)[0]
         kept = inside & ~np.isnan(value)
         heard = self._heard[:, kept].any(axis=1)
@@ -70,6 +73,10 @@ class Raters:
         share = judged / rated if rated else 0.0
         known = f"{share:.0%} of the rated probability is judged by two raters or more, the rest counts as known"
         note = joined(estimate.note, known if estimate.how and share < _ALL_KNOWN else "")
+        low, high = min(estimate.low, fixed.low), max(estimate.high, fixed.high)
+        if (low, high) != (estimate.low, estimate.high) and not np.isnan([low, high, estimate.low, fixed.low]).any():
+            note = joined(note, "an end is that of the interval for these raters, which allows for skew sentences")
+            estimate = replace(estimate, low=low, high=high)
         return replace(estimate, measure=SAMPLED.format(measure), note=note)
 
     def share(self) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 
 from penchant.counting import counted
@@ -18,6 +19,8 @@ from penchant.tables.rows import checked_models, read_rows
 
 _NAMED = 3
 """How many words a note names."""
+_MANY = 20
+"""From so many words on, two raters who say the same of all may be one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,4 +131,16 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[
         if len(names) > 1:
             told = " and ".join(f"'{name}'" for name in names)
             blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
-    return blank
+    return [*blank, *_same(ratings)]
+
+
+def _same(ratings: Iterable[Rating]) -> Iterator[str]:
+    """A note on every two raters whose ratings are the same, many and not all alike: one sheet that came twice."""
+    by: dict[str, dict[tuple[str, str], float]] = {}
+    for rating in ratings:
+        by.setdefault(rating.rater, {})[rating.sentence, rating.word] = rating.value
+    for (one, first), (other, second) in combinations(by.items(), 2):
+        both = first.keys() & second.keys()
+        if len(both) >= _MANY and all(first[key] == second[key] for key in both) and len({first[k] for k in both}) > 1:
+            told = f"'{one}' and '{other}' rated {counted(len(both), 'words')} the same, all that both rated"
+            yield f"{told}: one sheet twice? Two raters who copy count as two"
