@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import socket
 import time
@@ -114,6 +117,16 @@ def test_other_encodings_are_guessed(data: bytes, line: int, guess: str, tmp_pat
     if codec in ("CP1252", "MACINTOSH"):  # what the hint says gives the text back
         words = "plain\nnaïve café\n", "plain\n“naïve”\n", "plain\nfinanciële carrière, d’accord\n"
         assert data.decode(codec) in words
+
+
+@pytest.mark.parametrize(
+    ("pack", "mend"), [(gzip.compress, "gunzip -k"), (bz2.compress, "bunzip2 -k"), (lzma.compress, "unxz -k")]
+)
+def test_a_compressed_file_is_no_text(pack: Callable[[bytes], bytes], mend: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes(pack(b"good,bad\nShe sings.,She sing.\n" * 50))
+    for read in (read_text, read_rows):
+        error = refusal(lambda read=read: read(tmp_path / "a.csv"))  # type: ignore[misc]
+        assert error.message.startswith("is compressed with ") and mend in error.hint
 
 
 @given(st.text())

@@ -137,7 +137,11 @@ def decoded(data: bytes, file: str | Path, line: int = 1) -> str:
 
 
 def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
-    """The error for data that are not UTF-8: the line of the first wrong byte, and what the encoding may be."""
+    """The error for data that are not UTF-8: what else the file is, or the line of the first wrong byte, and what the
+    encoding may be."""
+    for magic, (what, mend) in _NO_TEXT.items():
+        if line == 1 and data.startswith(magic):
+            return DataError(f"is {what}, not text", file=file, hint=mend)
     start, shown = 0, ""
     try:
         data.decode("utf-8")
@@ -149,6 +153,15 @@ def not_utf8(data: bytes, file: str | Path, line: int = 1) -> DataError:
     return DataError(f"is not UTF-8{shown}{likely}", file=file, line=place, hint=saved_as_utf8(guess))
 
 
+_NO_TEXT = {
+    b"\x1f\x8b": ("compressed with gzip", "unpack it, as with gunzip -k, and name the file in it"),
+    b"\x28\xb5\x2f\xfd": ("compressed with zstd", "unpack it, as with unzstd, and name the file in it"),
+    b"BZh": ("compressed with bzip2", "unpack it, as with bunzip2 -k, and name the file in it"),
+    b"\xfd7zXZ\0": ("compressed with xz", "unpack it, as with unxz -k, and name the file in it"),
+    b"PK\x03\x04": ("a ZIP archive", "unpack it, and name the file in it"),
+    b"%PDF": ("a PDF", "copy its text or table to a file of text"),
+}
+"""How files begin that are no text, what each is, and what to do."""
 _ICONV = {
     "UTF-16": "UTF-16",
     "UTF-32": "UTF-32",

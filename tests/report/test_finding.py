@@ -409,7 +409,10 @@ def test_associations_and_their_overview() -> None:
     overview = instruments()["weat"].overview
     assert overview is not None
     assert overview.section.finding([clear, not_], None) == [
-        "Of 1 category that at least two columns measure, d has the same sign in all of its columns in 1, and in 0 "
-        "it is told apart from 0 in all of them."
+        "By all measures d has the same sign in 1 of 1 category that at least two measure; all tell it apart from 0 in "
+        "none."
     ]
-    assert "and in 1 (C1) it is told" in overview.section.finding([clear, of("seat", (1.4, 0.9, 1.8), 0.001)], None)[0]
+    assert (
+        "all tell it apart from 0 in 1 (C1)."
+        in overview.section.finding([clear, of("seat", (1.4, 0.9, 1.8), 0.001)], None)[0]
+    )

@@ -32,7 +32,12 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
     (lambda lm: pc.score(lm, ["x", float("nan")]), "text 2: is missing (NaN) — give texts only"),
     (lambda lm: pc.score(lm, ["x", None]), "text 2: is missing (None) — give texts only"),
     (lambda lm: pc.score(lm, pl.DataFrame({"a": ["x"], "b": "y"})), "columns — give one of them, as in data['a']"),
-    (lambda lm: pc.score(lm, {"text": ["x"], "n": [1]}), "a dict has several columns"),
+    (
+        lambda lm: pc.score(lm, {"n": [1], "text": ["x"]}),
+        "columns — give one of them, as in data['text']",
+    ),
+    (lambda lm: pc.score(lm, pl.DataFrame({"id": [1], "ok": "x", "Text": "y"})), "as in data['Text']"),
+    (lambda lm: pc.score(lm, pl.DataFrame({"id": [1], "ok": "x"})), "as in data['ok']"),
     (lambda lm: pc.score(lm, {}), "a dict has no columns"),
     (lambda lm: pc.score(3, "x"), "an int is no model"),
     (lambda lm: pc.score("no-such-model", "x"), "no-such-model"),

@@ -7,9 +7,10 @@ import io
 import json
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from penchant.errors import DataError
@@ -56,6 +57,7 @@ def refused(path: Path) -> DataError:
 def test_csv_round_trip(folder: Path, rows: list[tuple[str, ...]], delimiter: str, end: str, bom: bool) -> None:
     content = delimited([("a", "b", "c"), *rows], delimiter, end)
     path = write(folder, "\ufeff" * bom + content)
+    assume(not any([cell.strip() for cell in row] == ["a", "b", "c"] for row in rows))  # a header that is repeated
     held = [row for row in rows if any(cell.strip() for cell in row)]  # spreadsheets leave blank rows below a table
     if held:
         assert [tuple(row.values.values()) for row in read_rows(path)] == held
@@ -94,6 +96,26 @@ def test_values_keep_their_types(folder: Path) -> None:
     pl.DataFrame([value]).write_parquet(path)
     assert read_rows(path)[0].values == value
     assert read_rows(write(folder, "id,x\n3,\n"))[0].values == {"id": "3", "x": ""}
+
+
+def test_whole_numbers_are_whole(folder: Path) -> None:
+    """pandas writes 1.0 where a cell of the column is empty; as an id it is 1."""
+    frame = pd.DataFrame({"id": [1, 2, None], "x": [0.5, 3.0, 1e300]})
+    frame.to_json(folder / "a.jsonl", orient="records", lines=True)
+    frame.to_parquet(folder / "a.parquet")
+    for file in ("a.jsonl", "a.parquet"):
+        values = [row.values for row in read_rows(folder / file)]
+        assert [repr(row["id"]) for row in values] == ["1", "2", "None"] and [row["x"] for row in values] == [
+            0.5,
+            3,
+            1e300,
+        ]
+
+
+@pytest.mark.parametrize("start", ["<!DOCTYPE html>\n<html>", "\n <HTML lang='en'>", "<html>,b\n1,2"])
+def test_a_web_page_is_no_table(folder: Path, start: str) -> None:
+    error = refused(write(folder, f"{start}<body>Not found, sorry</body></html>\n"))
+    assert error.message == "is a web page, not a table" and "Raw" in error.hint
 
 
 # --- the format is found by content -------------------------------------------------------------------------------
@@ -272,6 +294,8 @@ def test_half_of_a_surrogate_pair(folder: Path) -> None:
         ("a, ,c\n1,2,3\n", 1, "column 2 has no name"),
         ("a,b,\n1,2,3\n", 1, "column 3 has no name"),
         (" \n1\n", 1, "column 1 has no name"),
+        ("a,b\n1,2\na,b\n3,4\n", 3, "repeats the header: were two tables put together?"),
+        ("a;b;;\n1;2;;\n a;b;;\n", 3, "repeats the header"),
     ],
 )
 def test_bad_csv(folder: Path, content: str, line: int, message: str) -> None:

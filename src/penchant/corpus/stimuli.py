@@ -12,7 +12,6 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from numbers import Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -32,17 +31,16 @@ from penchant.corpus.stimuli_files import (
     TableRow,
     Text,
 )
+from penchant.corpus.stimuli_given import AS_NAMED, file_of_set, word_rows
 from penchant.counting import counted
-from penchant.errors import DataError, GivenRow, place, shortened
+from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.tables.documents import read_document, read_json
-from penchant.tables.given import NAME, file_of, is_missing, is_table, plain, require_text, rows
+from penchant.tables.given import file_of, is_table, plain
 from penchant.tables.rows import read_models
 
 _SLOT = re.compile(r"\{(target|attribute)\}")
-AS_NAMED: Mapping[str, str] = {}
-"""No column has another name than its field."""
 _HINT = "see penchant schema stimuli"
 _SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
 _SUFFIXES = TypeAdapter(dict[Text, list[Text]])
@@ -65,9 +63,11 @@ class WordList:
 
     def sentences_alone(self) -> bool:
         """Whether most entries are sentences, of words that are not declared."""
-        return (
-            not self.templates and not self.behind and 2 * sum(" " in w.strip() for w in self.words) > len(self.words)
-        )
+        return not self.behind and not self.bare() and not self.templates
+
+    def bare(self) -> bool:
+        """Whether most entries are words, with no template to place them in."""
+        return not self.templates and 2 * sum(" " in word.strip() for word in self.words) <= len(self.words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,53 +144,17 @@ class StimulusSet:
 # Reading ----------------------------------------------------------------------------------------------------------
 
 
-WORD = ("category", "set", "word")
-"""The columns of words that are given in Python without names."""
-_LISTS = {"X", "Y", "A", "B"}
-"""Targets and attributes."""
-
-
-def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
-    """Rows of a table of words, from lists by set (X, Y, A, B), from such lists by category, or from any table, whose
-    `columns` may be called otherwise. Raises DataError for a cell that is missing, and for what is no word."""
-    lists = isinstance(given, Mapping) and bool(given)
-    categories = {name: given} if lists and set(given) <= _LISTS else given
-    if lists and all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
-        return [
-            {"category": str(category), "set": label, "word": word}
-            for category, sets in categories.items()
-            for label, words in sets.items()
-            for word in _words(words, label if categories[category] is given else f"{label} of {category}")
-        ]
-    found = rows(given, WORD, name)
-    for number, row in enumerate(found, 1):
-        for field_ in WORD:
-            column = columns.get(field_, field_)
-            value = row.get(column, "absent")
-            if field_ != "category" or not isinstance(value, Real) or is_missing(value):
-                require_text(value, "word" if field_ == "word" else "text", place(name, GivenRow(number), column))
-    return found
-
-
-def _words(given: Any, label: str) -> list[str]:
-    words = plain(given)
-    if words is not None and not isinstance(words, list):
-        hint = "give a list of words" + (f", as in [{shortened(words)}]" if isinstance(words, str) else "")
-        raise DataError(f"{kind(given)} is no list of words", where=f"set {label}", hint=hint)
-    for number, word in enumerate(words or (), 1):
-        require_text(word, "word", f"set {label}, word {number}")
-    return words or []
-
-
 @asked
 def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSet:
     """Read the stimuli of a directory with `set.yaml`, of a file, of several of these together, or of words given in
-    Python: lists by set (X, Y, A, B), such lists by category, rows, columns or a frame.
+    Python: lists by set (X, Y, A, B), such lists by category, rows, columns or a frame, or the keys of a `set.yaml`.
 
     `columns` names those of a table that are not called category, set, word or label. Raises DataError naming file,
     line and key.
     """
-    paths = [path] if isinstance(path, str | Path) else plain(path)
+    listed = [path] if isinstance(path, str | Path) else plain(path)
+    document = file_of_set(listed)
+    paths = listed if document is None else [document]
     if is_table(paths):
         paths = [file_of(word_rows(paths, columns), suffix=".csv")]
     elif not isinstance(paths, list):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.arguments import asked, kind
+from penchant.counting import counted, for_one
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.methods import METHODS, check_normalise, method_for
@@ -124,8 +126,9 @@ def surprisal(
     Words are what stands between white space, with the punctuation that touches them, or `words`: for each text a list
     of its words in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
     boundaries of words (Pimentel & Meister 2024); otherwise the pieces are summed. Under masked models they are summed
-    by `method` pll or pll-word-l2r. A text longer than the model takes is read through windows that are `stride` tokens
-    apart (default: half of what it takes). Raises MethodError, ModelError or DataError.
+    by `method` pll or pll-word-l2r, with a warning where none is named. A text longer than the model takes is read,
+    with a warning, through windows that are `stride` tokens apart (default: half of what it takes). Raises MethodError,
+    ModelError or DataError.
     """
     model, given = language_model(model), listed_texts(texts)
     listed = None if words is None else [list(of_text) for of_text in words]
@@ -135,11 +138,23 @@ def surprisal(
         (text, white_space_words(text) if listed is None else listed_words(text, listed[i], place), place)
         for i, (text, place) in enumerate(numbered(given))
     ]
+    if model.kind == "masked" and method is None:
+        told = f"{model.name} is a masked model: each piece is masked, and what follows a word is seen, too"
+        _warn(f"{told} (name method='pll', or 'pll-word-l2r', where you know)")
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
-        return words_frame(enumerate(given, 1), scorer.surprisals(places, method, stride), bits=bits)
+        frame = words_frame(enumerate(given, 1), scorer.surprisals(places, method, stride), bits=bits)
+        if scorer.windowed:
+            read = f"{counted(scorer.windowed, 'texts')} longer than {model.name} takes"
+            _warn(f"{read} {for_one(scorer.windowed, 'were')} read through windows, {scorer.step:,} tokens apart")
+        return frame
     finally:
         scorer.close()
+
+
+def _warn(told: str) -> None:
+    """A warning at the line of the caller of a function that is `asked`."""
+    warnings.warn(told, stacklevel=4)
 
 
 @asked

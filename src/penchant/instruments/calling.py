@@ -45,6 +45,11 @@ class Called(ModelMetaclass):
             first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
             raise _unfit(probe, fields, first) from None
 
+    def __dir__(self) -> list[str]:
+        """The names of a probe, without those that all models of pydantic have, which `help` would list."""
+        names = (name for name in super().__dir__() if name not in vars(BaseModel))
+        return [name for name in names if not name.startswith(("__", "model_"))]
+
 
 def _unfit(probe: type[BaseModel], fields: Mapping[str, Any], error: Mapping[str, Any]) -> MethodError:
     """The error for the value of a parameter, which names the key that is unknown in a mapping and those there are."""

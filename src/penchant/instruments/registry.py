@@ -19,6 +19,7 @@ import polars as pl
 from penchant.errors import MethodError, StudyError, one_of
 from penchant.instruments.base import Instrument, Probe
 from penchant.records import Result
+from penchant.report.no_difference import Scale
 from penchant.report.references import Reference, common_references, read_references
 from penchant.report.sections import Placed
 from penchant.stats.equivalence import detectable, narrower
@@ -157,10 +158,10 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     Items that were left out for one of the models are left out for both. Two results of one model are called by the
     settings in which they differ, such as the method. How is each instrument's own matter: see the `compare` module in
     its folder. The columns `detectable` (the smallest difference that would have been found four times of five, at the
-    first step of Holm's correction where there is one; a number that no difference can reach says that none would have
-    been), `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided tests; NaN unless
-    the study names a bound) say what "no difference" means. Raises StudyError when the two are not comparable, naming
-    the part of the signature that differs.
+    first step of Holm's correction where there is one; infinite where not even the largest that there can be would),
+    `bound`, `low_bound` and `high_bound` (an interval of the level that decides two one-sided tests; NaN unless the
+    study names a bound) say what "no difference" means. Raises StudyError when the two are not comparable, naming the
+    part of the signature that differs.
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
@@ -176,7 +177,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     else:
         bounds = instrument(probe).compare(_narrower(a), _narrower(b)).select("low", "high")
     return compared.with_columns(
-        _detectable(compared, studentised=instrument(probe).probe.difference_scale.studentised),
+        _detectable(compared, instrument(probe).probe.difference_scale),
         pl.Series("bound", [bound] * len(compared), pl.Float64),
         bounds["low"].alias("low_bound"),
         bounds["high"].alias("high_bound"),
@@ -186,16 +187,21 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 _BOUNDS = {"low": pl.Float64, "high": pl.Float64}
 
 
-def _detectable(compared: pl.DataFrame, *, studentised: bool) -> pl.Series:
-    """The smallest difference that each test would have found, at the first step of Holm's correction."""
+def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
+    """The smallest difference that each test would have found, at the first step of Holm's correction; infinite where
+    it is larger than any can be."""
     tests = compared["tests"] if "tests" in compared.columns else [0] * len(compared)
     sizes = [
-        detectable(low, high, level, alpha=(1 - level) / max(1, m), df=max(1, n - 1) if studentised else math.inf)
+        detectable(low, high, level, alpha=(1 - level) / max(1, m), df=max(1, n - 1) if scale.studentised else math.inf)
         for (low, high, level, n), m in zip(
             compared.select("low", "high", "level", "n").iter_rows(), tests, strict=True
         )
     ]
-    return pl.Series("detectable", sizes, pl.Float64)
+    reached = [
+        math.inf if size > scale.largest.get(measure, math.inf) else size
+        for size, measure in zip(sizes, compared["measure"], strict=True)
+    ]
+    return pl.Series("detectable", reached, pl.Float64)
 
 
 def _narrower(result: Result) -> Result:

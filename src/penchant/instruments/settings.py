@@ -38,12 +38,12 @@ CITED = Written(citation=True)
 class Table:
     """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
     `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns and that of the
-    table in messages. It is kept in a file whose name ends in `suffix`, or in what `file` makes of it."""
+    table in messages. It is kept in a file whose name ends in `suffix`, or in what `file` makes of it, if it does."""
 
     columns: tuple[str, ...] = ()
     rows: Callable[[Any, Mapping[Any, str], str], Any] = lambda given, columns, name: given
     suffix: str = ".jsonl"
-    file: Callable[[Any], Path] | None = None
+    file: Callable[[Any], Path | None] = lambda given: None
 
 
 def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, 
     if table is not None and isinstance(value, list) and not value:
         raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"name a file, or {ROWS}")
     if table is not None and is_table(value):
-        if table.file is not None:
-            return str(table.file(value))
+        if (made := table.file(value)) is not None:
+            return str(made)
         called = NAME if name == "data" else name
         return str(file_of(table.rows(value, columns, called), table.columns, suffix=table.suffix, name=called))
     if table is not None and value is not None and not isinstance(value, str | list):

@@ -231,8 +231,8 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
 
     Both are results of one instrument, or both are result directories, whose probes are then named in the column
     `probe`. How is each instrument's own matter. The columns `detectable` (the smallest difference that would have been
-    found four times of five, at the first step of Holm's correction where there is one; a number that no difference can
-    reach says that none would have been), `bound`, `low_bound` and `high_bound` (an interval of the level that decides
+    found four times of five, at the first step of Holm's correction where there is one; infinite where not even the
+    largest that there can be would), `bound`, `low_bound` and `high_bound` (an interval of the level that decides
     two one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the
     two cannot be compared, naming the part of the signature that differs.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
 
 from penchant.errors import DataError, in_words, shortened
 from penchant.reading import LARGEST_DOCUMENT, read_text
@@ -42,6 +42,14 @@ def _is_not_finite(value: str | int | float) -> bool:
 
 Text = Annotated[str, BeforeValidator(as_text)]
 """A field of a table that holds text."""
+
+
+Names = Annotated[
+    list[str],
+    BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+"""A name, or several."""
 
 
 def distinct(values: Several) -> Several:

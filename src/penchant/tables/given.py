@@ -30,9 +30,12 @@ from penchant.files import write_text
 from penchant.hub.data import is_hub
 from penchant.reading import exists
 from penchant.tables.places import SET_FILE, bundled, fetched_one
+from penchant.tables.row import whole
 
 NAME = "the data"
 """What data are called that were given in Python; in signatures, followed by their hash."""
+_TEXTS = ("text", "sentence", "texts", "sentences")
+"""What columns of texts are often called."""
 ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 
 
@@ -60,7 +63,9 @@ def _only_column(table: Any, where: str) -> Any:
     names = list(table) if isinstance(table, Mapping) else list(table.columns)
     if len(names) != 1:
         told = f"{kind(table)} has {'several' if names else 'no'} columns"
-        hint = f"give one of them, as in data[{names[0]!r}]" if names else "give a text or a list of texts"
+        held = [name for name in names if any(isinstance(cell, str) for cell in table[name])]
+        likely = next((name for name in held if str(name).lower() in _TEXTS), (held or names or [None])[0])
+        hint = f"give one of them, as in data[{likely!r}]" if names else "give a text or a list of texts"
         raise DataError(told, where=where, hint=hint)
     return table[names[0]]
 
@@ -141,6 +146,8 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
         value = plain(keys.get(key))
         if isinstance(value, Path | str):
             written[key] = str(Path(value).absolute())
+        elif isinstance(value, list) and value and all(isinstance(each, str | Path) for each in value):
+            written[key] = [str(Path(each).absolute()) for each in value]
         elif value is not None:
             called = name if key == "file" else key
             written[key] = f"{called}.jsonl"
@@ -273,7 +280,7 @@ def _cell(value: Any) -> object:
     value = value.item() if hasattr(value, "item") and not isinstance(value, str | bytes) else value
     if is_missing(value):
         return None
-    return value.isoformat() if isinstance(value, date | time) else value
+    return value.isoformat() if isinstance(value, date | time) else whole(value)
 
 
 def _is_of_pandas(given: object) -> bool:

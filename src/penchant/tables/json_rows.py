@@ -9,7 +9,7 @@ from pathlib import Path
 
 from penchant.errors import DataError
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
-from penchant.tables.row import Row
+from penchant.tables.row import Row, whole
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder(object_pairs_hook=without_repeats())
@@ -92,7 +92,7 @@ def _json_row(value: object, source: str, line: int, file: Path) -> Row:
         key, wrong = unsound(value)
         if wrong:
             raise DataError(wrong, file=file, line=line, field=key[0])
-    return Row(line, value)
+    return Row(line, {name: whole(cell) for name, cell in value.items()})
 
 
 def _kind(value: object) -> str:

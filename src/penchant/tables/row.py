@@ -22,3 +22,9 @@ class Row(NamedTuple):
         if self.decimal == "," and isinstance(value, str) and _WITH_COMMA.fullmatch(value):
             return value.replace(",", ".")
         return value
+
+
+def whole(value: object) -> object:
+    """A decimal number that is whole as a whole number: spreadsheets show it so, and pandas makes numbers decimal where
+    a cell of their column is empty. Anything else as it is."""
+    return int(value) if isinstance(value, float) and value.is_integer() else value

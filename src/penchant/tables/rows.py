@@ -10,6 +10,7 @@ raises a DataError with its place.
 from __future__ import annotations
 
 import io
+import re
 import types
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -24,7 +25,7 @@ from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
 from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, refuse_open
 from penchant.tables.places import suggestion
-from penchant.tables.row import Row
+from penchant.tables.row import Row, whole
 from penchant.tables.spreadsheets import unguarded
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
@@ -33,6 +34,7 @@ __all__ = ["Row", "checked_models", "columns", "is_binary", "lacking", "read_lab
 
 _PARQUET = b"PAR1"
 _LONGEST_MAGIC = 16
+_WEB_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _AS_NAMED: Mapping[str, str] = {}
 
 
@@ -183,6 +185,9 @@ def _text(data: bytes, file: Path) -> str:
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
         raise DataError("holds the character NUL", file=file, line=line, hint="check that the file is text")
+    if _WEB_PAGE.match(text):
+        told = "is a web page, not a table"
+        raise DataError(told, file=file, hint="download the file itself: on GitHub by its button Raw")
     return text
 
 
@@ -228,4 +233,5 @@ def _parquet(data: bytes, file: Path) -> Iterator[Row]:
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         reason = str(error).partition("\n")[0]
         raise DataError(f"cannot be read as Parquet: {reason}", file=file) from error
-    return (Row(number, values) for number, values in enumerate(frame.iter_rows(named=True), 1))
+    rows = enumerate(frame.iter_rows(named=True), 1)
+    return (Row(number, {name: whole(value) for name, value in values.items()}) for number, values in rows)

@@ -12,7 +12,7 @@ from typing import Any
 
 from penchant.errors import DataError, SheetRow, missing_package
 from penchant.reading import refused_character
-from penchant.tables.row import Row
+from penchant.tables.row import Row, whole
 
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"
@@ -111,13 +111,11 @@ def _value(cell: Any, written: Any, file: Path) -> object:
 
 def plain(value: object) -> object:
     """A value of a spreadsheet or statistics program: a whole number as such, a date or time as text in ISO 8601."""
-    if isinstance(value, float) and value.is_integer():
-        return int(value)
     if isinstance(value, datetime.datetime):
         return (value.date() if value.time() == datetime.time() else value).isoformat()
     if isinstance(value, datetime.date | datetime.time):
         return value.isoformat()
-    return str(value) if isinstance(value, datetime.timedelta) else value
+    return str(value) if isinstance(value, datetime.timedelta) else whole(value)
 
 
 def _header(names: list[str], number: int, file: Path) -> list[str]:

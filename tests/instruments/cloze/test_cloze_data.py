@@ -288,7 +288,7 @@ BAD_SETS = {
     "unknown key": ("language: en\nsentence: s.csv\n", ", sentence", ["unknown key", "penchant schema cloze"]),
     "unknown key inside": ("scale: {low: a, hihg: b}\n", ", scale.hihg", ["unknown key"]),
     "number for a name": ("name: 2024\n", ", name", ["valid string", "2024"]),
-    "one file for a list": ("ratings: r.csv\n", ", ratings", ["valid list", "'r.csv'"]),
+    "no list of files": ("ratings: {a: r.csv}\n", ", ratings", ["valid list"]),
     "not YAML": ("language: en\nscale: {low: a\nname: b: c\n", ", line 3", ["is not YAML"]),
     "tab": ("language: en\n\tname: x\n", ", line 2", ["is not YAML"]),
     "empty": ("", "", ["holds keys such as"]),
@@ -658,7 +658,7 @@ def test_the_schemas_admit_the_bundled_files(schemas: dict[str, Any], name: str)
     ("key", "good", "change"),
     [
         ("set.yaml", {"language": "en"}, {"sentense": "s.csv"}),
-        ("set.yaml", {"scale": {"low": "a", "high": "b"}}, {"ratings": "r.csv"}),
+        ("set.yaml", {"scale": {"low": "a", "high": "b"}}, {"ratings": 3}),
         ("sentences", {"id": "a", "text": "A [MASK].", "expected": -0.5, "group": "g", "x": 1}, {"expected": 0.7}),
         ("sentences", {"id": "a", "text": "A [MASK].", "expected": 1, "group": "g"}, {"group": None}),
         ("ratings", {"sentence": "a", "word": "w", "rater": "anna", "rating": 0}, {"rating": 2}),

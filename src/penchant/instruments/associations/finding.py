@@ -58,7 +58,6 @@ def finding_across(results: Sequence[Result], comparison: pl.DataFrame | None) -
     clear = [category for category in signs if all(told(row) for row in several[category])]
     named_ones = f" ({listed(clear[:3])}{' and others' if len(clear) > 3 else ''})" if clear else ""
     return sentences(
-        f"Of {counted(len(several), 'categories')} that at least two columns measure, d has the same "
-        "sign in all of its columns in "
-        f"{len(signs)}, and in {len(clear)}{named_ones} it is told apart from 0 in all of them"
+        f"By all measures d has the same sign in {len(signs)} of {counted(len(several), 'categories')} that at least "
+        f"two measure; all tell it apart from 0 in {f'{len(clear)}{named_ones}' if clear else 'none'}"
     )

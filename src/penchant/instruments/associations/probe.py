@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
-from penchant.corpus.stimuli import WORD, Category, StimulusSet, WordList, read_stimuli, word_rows
+from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import (
@@ -70,7 +71,7 @@ class Association(Probe[M]):
 
     limited: ClassVar[str] = "words of each list"
 
-    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv")]
+    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv", file_of_set)]
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
     columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
     """The columns of a table of words that are not called category, set, word or label, as field: column."""

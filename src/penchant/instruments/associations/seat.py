@@ -91,14 +91,20 @@ class SEAT(Association[Tables]):
         alone = all(_alone(category) for category in self.chosen(base))
         return {**super().particulars(base), **({"unit": "sentence"} if alone else {})}
 
-    def _undeclared(self, categories: Iterable[Category]) -> Iterator[str]:
-        """The caution for categories of sentences whose words are not known."""
+    def _undeclared(self, categories: Sequence[Category]) -> Iterator[str]:
+        """The cautions for categories of sentences whose words are not known, and of words without sentences."""
         alone = [category.id for category in categories if _alone(category)]
         if alone and self.unit == "word":
             yield (
                 f"{', '.join(alone)}: the stimuli are whole sentences, and which hold the same word is not known: each "
                 "counts by itself, which makes p too small and the interval too narrow; name the words behind them "
                 "(`words` beside `examples`; see penchant schema stimuli)"
+            )
+        bare = [category.id for category in categories if any(part.bare() for part in category.lists())]
+        if bare:
+            yield (
+                f"{', '.join(bare)}: the words stand in no sentence, so that the vectors are those of single words as "
+                "texts, for which SEAT was not made: give `templates` to their lists (see penchant schema stimuli)"
             )
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:

@@ -26,8 +26,8 @@ from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
-from penchant.tables.documents import Text, as_text, read_document
-from penchant.tables.given import path_of
+from penchant.tables.documents import Names, Text, as_text, read_document
+from penchant.tables.given import NAME, document_of, path_of
 from penchant.tables.rows import checked_models, read_models, read_rows
 
 SENTENCE = ("id", "text", "expected", "group")
@@ -167,9 +167,9 @@ class SetFile(BaseModel):
     """The names of the two ends of the scale."""
     sentences: str = "sentences.csv"
     """The table of sentences. Default: sentences.csv."""
-    ratings: list[str] = []
+    ratings: Names = []
     """Tables of ratings. Default: none."""
-    lexicon: list[str] = []
+    lexicon: Names = []
     """Lexicons of valences. Default: none."""
     candidates: str | None = None
     """A table of candidate fillers for each sentence. Default: none."""
@@ -241,15 +241,32 @@ class ClozeSet:
         return [file for file in named if file is not None]
 
 
+_TABLES = {
+    "sentences": SENTENCE,
+    "ratings": ("sentence", "word", "rater", "rating"),
+    "lexicon": ("word", "valence"),
+    "candidates": ("sentence", "word"),
+}
+"""The tables of a set, and their columns in rows without names."""
+
+
+def file_of_set(given: Any) -> Path | None:
+    """The `set.yaml` of a set given in Python: its keys, with tables where it names files. None for anything else.
+    Raises DataError."""
+    if not isinstance(given, Mapping) or "sentences" not in given:
+        return None
+    return document_of({"name": NAME, **given}, _TABLES, NAME)
+
+
 @asked
 def read_cloze(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> ClozeSet:
     """Read a test set: a directory with `set.yaml`, such a file, or a table of sentences alone, in a file or given in
-    Python as rows, columns or a frame.
+    Python as rows, columns or a frame, or the keys of a `set.yaml` as a mapping, with tables where it names files.
 
     `columns` names those of the table of sentences that are not called id, text, expected or group. Raises DataError
     naming file, line and field.
     """
-    source = path_of(path, SENTENCE, sets=_SETS)
+    source = file_of_set(path) or path_of(path, SENTENCE, sets=_SETS)
     if is_directory(source):
         source = source / SET_FILE
         if not source.is_file():

@@ -34,6 +34,7 @@ from penchant.instruments.cloze.data import (
     UNNAMED,
     ClozeSet,
     Sentence,
+    file_of_set,
     read_candidates,
     read_cloze,
     read_lexicon,
@@ -98,7 +99,7 @@ class Cloze(Probe):
     limited: ClassVar[str] = "sentences"
     difference_scale: ClassVar[Scale] = BETWEEN
 
-    data: Annotated[str, CITED, Table(SENTENCE)]
+    data: Annotated[str, CITED, Table(SENTENCE, file=file_of_set)]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
     columns: Annotated[dict[Literal["id", "text", "expected", "group"], str], CITED] = Field(default={})
     """The columns of the table of sentences that are not called id, text, expected or group, as field: column."""

@@ -12,7 +12,8 @@ import polars as pl
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.corpus.stimuli import WORD, Category, StimulusSet, WordList, read_stimuli, word_rows
+from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
+from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.session import Session
@@ -46,7 +47,7 @@ class VectorBias(Probe):
     limited: ClassVar[str] = "words of each list"
     sets_of: ClassVar[tuple[str, ...]] = ("associations",)
 
-    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv")]
+    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv", file_of_set)]
     """A set of stimuli as for weat: a bundled name, a directory with set.yaml, SEAT's JSONL files, or a table."""
     columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
     """The columns of a table of words that are not called category, set, word or label, as field: column."""

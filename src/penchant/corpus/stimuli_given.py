@@ -1,0 +1,59 @@
+"""Stimuli given in Python: lists of words, tables of them, and the keys of a `set.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from pathlib import Path
+from typing import Any
+
+from penchant.arguments import kind
+from penchant.errors import DataError, GivenRow, place, shortened
+from penchant.tables.given import NAME, document_of, is_missing, plain, require_text, rows
+
+AS_NAMED: Mapping[str, str] = {}
+"""No column has another name than its field."""
+WORD = ("category", "set", "word")
+"""The columns of words that are given in Python without names."""
+_LISTS = {"X", "Y", "A", "B"}
+"""Targets and attributes."""
+
+
+def word_rows(given: Any, columns: Mapping[Any, str] = AS_NAMED, name: str = NAME) -> list[dict[str, object]]:
+    """Rows of a table of words, from lists by set (X, Y, A, B), from such lists by category, or from any table, whose
+    `columns` may be called otherwise. Raises DataError for a cell that is missing, and for what is no word."""
+    lists = isinstance(given, Mapping) and bool(given)
+    categories = {name: given} if lists and set(given) <= _LISTS else given
+    if lists and all(isinstance(sets, Mapping) and set(sets) <= _LISTS for sets in categories.values()):
+        return [
+            {"category": str(category), "set": label, "word": word}
+            for category, sets in categories.items()
+            for label, words in sets.items()
+            for word in _words(words, label if categories[category] is given else f"{label} of {category}")
+        ]
+    found = rows(given, WORD, name)
+    for number, row in enumerate(found, 1):
+        for field_ in WORD:
+            column = columns.get(field_, field_)
+            value = row.get(column, "absent")
+            if field_ != "category" or not isinstance(value, Real) or is_missing(value):
+                require_text(value, "word" if field_ == "word" else "text", place(name, GivenRow(number), column))
+    return found
+
+
+def _words(given: Any, label: str) -> list[str]:
+    words = plain(given)
+    if words is not None and not isinstance(words, list):
+        hint = "give a list of words" + (f", as in [{shortened(words)}]" if isinstance(words, str) else "")
+        raise DataError(f"{kind(given)} is no list of words", where=f"set {label}", hint=hint)
+    for number, word in enumerate(words or (), 1):
+        require_text(word, "word", f"set {label}, word {number}")
+    return words or []
+
+
+def file_of_set(given: Any) -> Path | None:
+    """The `set.yaml` of a set given in Python: its keys, with templates and contexts. None for anything else. Raises
+    DataError."""
+    if not isinstance(given, Mapping) or not {"lists", "categories"} <= given.keys():
+        return None
+    return document_of({"name": NAME, **given}, {}, NAME)
