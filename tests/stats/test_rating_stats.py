@@ -467,3 +467,17 @@ class TestRawAgreement:
         assert krippendorff_alpha(counts, domain=[0, 1], scale="nominal", seed=0).value < 0
         assert raw_agreement(counts).value == pytest.approx(0.9)
         assert raw_agreement([[2, 0]] * 5).value == 1 and np.isnan(raw_agreement([[1, 0]]).value)
+
+    def test_its_interval_holds_the_truth(self) -> None:
+        """Words of which each point of five has its own probability, rated by three; the truth is by summing."""
+        rng = np.random.default_rng(11)
+
+        def shares(words: int) -> np.ndarray:
+            return rng.dirichlet(np.full(5, 0.7), words)
+
+        truth = float((shares(200_000) ** 2).sum(axis=1).mean())
+        held = 0
+        for _ in range(400):
+            found = raw_agreement([rng.multinomial(3, p) for p in shares(40)])
+            held += found.low <= truth <= found.high
+        assert 0.92 <= held / 400 <= 0.985

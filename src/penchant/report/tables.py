@@ -6,6 +6,7 @@ The terminal, the page, CSV and LaTeX all render the same Table, so that their n
 from __future__ import annotations
 
 import math
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -80,6 +81,11 @@ class Row:
     signature: str = ""
 
 
+MANY = 3
+"""From so many notes on that differ in their numbers only, one mark stands for all."""
+_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
@@ -95,9 +101,23 @@ class Table:
     first: tuple[str, ...] = ()
 
     def footnotes(self) -> dict[str, str]:
-        """The marks a, b, c … by note, for the notes of the numbers in order of first appearance."""
+        """The marks a, b, c … by note, for the notes of the numbers in order of first appearance. Many notes that
+        differ in their numbers only share a mark."""
+        return {note: mark for mark, notes in self._notes() for note in notes}
+
+    def below(self) -> list[tuple[str, str]]:
+        """The marks with what stands beside them below the table, many notes that differ in their numbers as one."""
+        return [(mark, _together(notes)) for mark, notes in self._notes()]
+
+    def _notes(self) -> list[tuple[str, list[str]]]:
         notes = dict.fromkeys(c.note for row in self.rows for c in row.cells if isinstance(c, Number) and c.note)
-        return {note: _mark(i) for i, note in enumerate(notes)}
+        alike: dict[str, list[str]] = {}
+        for note in notes:
+            alike.setdefault(_DIGITS.sub("#", note), []).append(note)
+        kept = [group for group in alike.values() if len(group) >= MANY]
+        whole = {note: group for group in kept for note in group}
+        parts = list({id(group): group for group in (whole.get(note, [note]) for note in notes)}.values())
+        return [(_mark(i), part) for i, part in enumerate(parts)]
 
     def without(self, columns: Sequence[int]) -> Table:
         """The table without some columns."""
@@ -114,10 +134,18 @@ class Table:
         cells = [[marked(cell, marks) for cell in row.cells] for row in self.rows]
         numeric = [any(not isinstance(row.cells[i], str) for row in self.rows) for i in range(len(self.columns))]
         text = in_columns([list(self.columns), *cells], numeric)
-        notes = [f"{mark} {note}" for note, mark in marks.items()]
+        notes = [f"{mark} {note}" for mark, note in self.below()]
         return "\n".join(
             [one_line(self.title), text, *(line for part in (self.note, *notes) for line in _wrapped(part))]
         )
+
+
+def _together(notes: Sequence[str]) -> str:
+    """Notes that differ in their numbers only as one, with the least and the largest of each number that differs."""
+    numbers = zip(*(_DIGITS.findall(note) for note in notes), strict=True)
+    ends = [sorted(set(column), key=lambda number: float(number.replace(",", ""))) for column in numbers]
+    told = iter(f"{found[0]}–{found[-1]}" if len(found) > 1 else found[0] for found in ends)
+    return _DIGITS.sub(lambda _: next(told), notes[0])
 
 
 def constant(table: Table) -> list[int]:

@@ -101,7 +101,7 @@ def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, An
         "id": name,
         "title": table.title,
         "note": table.note,
-        "footnotes": [{"mark": mark, "text": note} for note, mark in marks.items()],
+        "footnotes": [{"mark": mark, "text": note} for mark, note in table.below()],
         "detail": table.detail,
         "columns": [{"title": title, "numeric": n} for title, n in zip(table.columns, numeric, strict=True)],
         "rows": rows,

@@ -56,14 +56,14 @@ def test_every_file_is_told_by_itself(penchant: Program, sheet: list[dict[str, s
 
 
 def test_words_that_were_sorted_alone(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
-    words = sorted(row["word"] for row in sheet)
+    words = sorted((row["word"] for row in sheet), reverse=True)
     wrong = [i + 2 for i, (row, word) in enumerate(zip(sheet, words, strict=True)) if row["word"] != word]
     fill(tmp_path / "anna.csv", [{**row, "word": word} for row, word in zip(sheet, words, strict=True)])
     code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
     assert code == 2
     lines = err.splitlines()
     assert [line.split(": ")[1] for line in lines] == [f"anna.csv, line {line}, field 'word'" for line in wrong]
-    assert "the word is 'art', but the column 'filled' has another: 'He was old.'" in lines[0]
+    assert "the word is 'was', but the column 'filled' has another: 'He art old.'" in lines[0]
     assert not (tmp_path / "ratings.csv").exists()
 
 
@@ -126,7 +126,10 @@ def test_only_the_order_as_exported_is_taken(order: list[int]) -> None:
 
 def test_a_scale_without_names_is_told(penchant: Program, tmp_path: Path) -> None:
     made = result(predictions=PREDICTED, texts=SENTENCES)
-    ends = {"−1 < +1": "-1 is one end, 1 the other; 0 is neither", "old < new": "old is -1, new is 1; 0 is neither"}
+    ends = {
+        "−1 < +1": "-1 is one end, 1 the other; 0 is both or neither",
+        "old < new": "old is -1, new is 1; 0 is both or neither",
+    }
     for scale, told in ends.items():
         folder = tmp_path / scale[:3].strip()
         type(made)(made.signature.with_(scale=scale), made.items, made.summary).save(folder / "cloze" / "tiny")

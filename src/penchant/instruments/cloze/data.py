@@ -43,7 +43,7 @@ _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "piec
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
 _NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
-_OF_SHEETS = {"filled", "probability"}
+_OF_SHEETS = {"filled", "scale"}
 """Columns of a sheet for raters that a table of ratings does not have."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""

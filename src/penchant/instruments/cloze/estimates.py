@@ -17,6 +17,7 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.counting import for_one, of_all
+from penchant.instruments.cloze.agreeing import agreement_estimates
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
@@ -88,6 +89,7 @@ def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
             sampled = raters.estimate(column, MEASURES[column], inside, SCALES[column], fixed[column])
             yield replace(sampled, by={"group": group})
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
+    yield from agreement_estimates(items, settings, group)
 
 
 def mean(
@@ -241,7 +243,7 @@ def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.
 
 
 def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
-    """Cautions about predictions that nobody rates."""
+    """Cautions about predictions that nobody rates, or that one rater does."""
     unrated, pieces = int(items["unrated"].sum()), int(items["pieces"].sum())
     total = int(items["words"].list.len().sum())
     mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
@@ -253,9 +255,11 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
         )
         return
     if unrated or pieces:
+        by_nobody = f"{of_all(unrated, total, 'predictions', 'are')} rated by nobody"
+        if not unrated:
+            by_nobody = "every predicted word is rated"
         yield (
-            f"{of_all(unrated, total, 'predictions', 'are')} rated by nobody and {pieces} "
-            f"{for_one(pieces, 'are')} no words; they "
+            f"{by_nobody} and {pieces} {for_one(pieces, 'are')} no words; they "
             f"{'are left out of' if settings.renormalise else 'add nothing to'} β. The rated words hold {mass:.0%} of "
             f"the probability on average, all predicted ones {top:.0%}"
         )

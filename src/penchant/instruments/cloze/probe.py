@@ -28,6 +28,7 @@ from penchant.engine.scorer import Filler, Scorer, language_model
 from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.cloze.agreeing import little
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
@@ -55,6 +56,7 @@ from penchant.report.no_difference import Scale
 from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
+from penchant.tables.spelling import counted_apart
 
 FILL = "fill"
 SUMS = ("lp", "pll", "pll-word-l2r")
@@ -232,6 +234,7 @@ class Cloze(Probe):
             session.expect(sum(map(len, words)))
             predictions = self._weighed(session.scorer, test_set, words)
         cautions += (UNNAMED,) if test_set.scale == Ends() else ()
+        cautions += tuple(counted_apart((sentence.item.labels["group"] for sentence in kept), "groups"))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
@@ -239,8 +242,8 @@ class Cloze(Probe):
         return cloze_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about predictions that nobody rates."""
-        return cloze_cautions(measured.items, self)
+        """Cautions about predictions that nobody rates, and raters who agree little."""
+        return [*little(estimates), *cloze_cautions(measured.items, self)]
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name

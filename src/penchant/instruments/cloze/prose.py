@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from penchant.instruments.cloze.agreeing import agreement_told
 from penchant.records import Result, Signature
 from penchant.report.tables import literal
 
@@ -29,9 +30,9 @@ def methods(results: Sequence[Result]) -> list[str]:
     return [
         f"Sentences with one gap stand between {low} (−1) and {high} (+1) [@cuscito2024]. For each, {asked}. The "
         "valence σ of a word in its sentence comes from "
-        f"{'; else from '.join(used) or 'nowhere: no source rates a word'}. The leaning of a model is β = Σ "
-        f"σ·p{divided}, its adequacy to a sentence of expected valence ρ is δ = 1 − ½|ρ − β|. "
-        f"{_UNRATED[signature['unrated']]}",
+        f"{'; else from '.join(used) or 'nowhere: no source rates a word'}.{agreement_told(results)} The "
+        f"leaning of a model is β = Σ σ·p{divided}, its adequacy to a sentence of expected valence ρ is "
+        f"δ = 1 − ½|ρ − β|. {_UNRATED[signature['unrated']]}",
         f"Means are over sentences. As a check of the ratings, {_moved(signature)}, drawn at random, move by "
         f"half a point within the scale, {signature['draws']} times; the central {level} of the means are shown as "
         '"ratings moved". Two models are compared sentence by sentence.',

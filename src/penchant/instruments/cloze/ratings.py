@@ -11,7 +11,7 @@ penchant run study.yaml -o second          with ratings: ratings.csv in the stud
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,43 +58,35 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     """One row for each word that a model predicts in a sentence and nobody rates, except pieces of words and marks of
     punctuation, which no variety has to itself.
 
-    The columns are sentence, text, word, filled, probability (the highest that any model gives, to four digits), scale
-    (which end is which), rater and rating (both empty). Which models predict a word is left out on purpose, so that no
-    rater judges the model.
+    The columns are sentence, text, word, filled, scale (which end is which), rater and rating (both empty); the words
+    of a sentence are in alphabetical order. Which models predict a word, and how probable it is, is left out on
+    purpose, so that no rater judges the model.
 
     With `estimated`, also the words that a lexicon or two corpora rate, but no person in that sentence; with `rated`,
     those as well that people rated.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
     scale = _scale(results)
-    best: dict[tuple[str, str], dict[str, Any]] = {}
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
-        for id_, text, words, probs, sources in result.items.select(
-            "id", "text", "words", "probs", "sources"
-        ).iter_rows():
-            for spelled, p, source in zip(words, probs, sources, strict=True):
+        for id_, text, words, sources in result.items.select("id", "text", "words", "sources").iter_rows():
+            for spelled, source in zip(words, sources, strict=True):
                 if source not in kinds_to_rate or (source == UNRATED and not is_word(spelled)):
                     continue
                 word = unicodedata.normalize("NFC", spelled)  # the form in which ratings are read
-                row = best.setdefault(
-                    (id_, word),
-                    {
-                        "sentence": id_,
-                        "text": text,
-                        "word": word,
-                        "filled": filled(text, word),
-                        "probability": 0.0,
-                        "scale": scale,
-                        "rater": "",
-                        "rating": "",
-                    },
-                )
-                row["probability"] = max(float(f"{p:.4g}"), row["probability"])
+                rows[id_, word] = {
+                    "sentence": id_,
+                    "text": text,
+                    "word": word,
+                    "filled": filled(text, word),
+                    "scale": scale,
+                    "rater": "",
+                    "rating": "",
+                }
     order = {id_: i for i, id_ in enumerate(results[0].items["id"].to_list())}
-    rows = sorted(best.values(), key=lambda row: (order[row["sentence"]], -row["probability"]))
-    columns = ("sentence", "text", "word", "filled", "probability", "scale", "rater", "rating")
-    kinds = {name: pl.Float64 if name == "probability" else pl.String for name in columns}
-    return pl.DataFrame(rows, schema=kinds)
+    in_order = sorted(rows.values(), key=lambda row: (order[row["sentence"]], row["word"].casefold(), row["word"]))
+    columns = ("sentence", "text", "word", "filled", "scale", "rater", "rating")
+    return pl.DataFrame(in_order, schema=dict.fromkeys(columns, pl.String))
 
 
 def _scale(results: Sequence[Result]) -> str:
@@ -103,7 +95,7 @@ def _scale(results: Sequence[Result]) -> str:
     if not high:
         return ""
     ends = "-1 is one end, 1 the other" if unnamed(results) else f"{low} is -1, {high} is 1"
-    return f"{ends}; 0 is neither"
+    return f"{ends}; 0 is both or neither"
 
 
 def unnamed(results: Sequence[Result]) -> bool:
@@ -206,7 +198,8 @@ def is_ratings_table(path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """`alpha` and `raw` agreement over all ratings, `raters` with the number of words each rated, `disputed` words with
+    """`alpha` and `raw` agreement over all ratings; `raters` with the number of words each rated (`rated`, and `with
+    others`), how far from the mean of the others on average (`from others`) and to which `side`; `disputed` words with
     their ratings."""
 
     alpha: Estimate
@@ -236,7 +229,7 @@ def agreement(
         for value in by_rater.values():
             counts[i, POINTS.index(value)] += 1
     alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
-    shares = [sum(rater in by_rater for by_rater in units.values()) for rater in raters]
+    table = pl.DataFrame([_of_rater(rater, units.values()) for rater in raters])
     rows = [
         {
             "sentence": sentence,
@@ -253,4 +246,17 @@ def agreement(
         .sort("apart", descending=True, maintain_order=True)
     )
     raw = raw_agreement(counts, level=level, noun="words")
-    return Agreement(alpha, raw, pl.DataFrame({"rater": raters, "rated": shares}), disputed)
+    return Agreement(alpha, raw, table, disputed)
+
+
+def _of_rater(rater: str, units: Iterable[Mapping[str, float]]) -> dict[str, object]:
+    """How many words a rater rated; of those that others rated, too, how far the ratings are from the mean of the
+    others on average, and to which side."""
+    rated = [by_rater for by_rater in units if rater in by_rater]
+    gaps = [
+        by_rater[rater] - (sum(by_rater.values()) - by_rater[rater]) / (len(by_rater) - 1)
+        for by_rater in rated
+        if len(by_rater) > 1
+    ]
+    from_others, side = (float(np.mean(values)) if gaps else None for values in (np.abs(gaps), gaps))
+    return {"rater": rater, "rated": len(rated), "with others": len(gaps), "from others": from_others, "side": side}

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from penchant.counting import for_one
+from penchant.instruments.cloze.agreeing import agreement_table
 from penchant.instruments.cloze.charts import every_worth
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
@@ -51,7 +52,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
         "The intervals of β and δ are for other sentences with the same raters; raters sampled: for other raters, too. "
         "Ratings moved: where mean δ lies had some ratings been half a point higher or lower."
     )
-    return [Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note, first=_FIRST)]
+    valence = Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note, first=_FIRST)
+    return [valence, *agreement_table(models(results), results)]
 
 
 def compared(comparison: pl.DataFrame) -> list[Table]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from penchant.instruments import written
 from penchant.instruments.written import Pair
 from penchant.records import Item
+from penchant.tables.spelling import counted_apart
 
 _NAMED = 3
 """How many places or groups a caution names."""
@@ -57,23 +57,7 @@ def _line(item: Item) -> str:
 
 def _spelled(items: Sequence[Item]) -> Iterator[str]:
     for label, noun in _GROUPS.items():
-        alike: dict[str, list[str]] = {}
-        for value in dict.fromkeys(item.labels[label] for item in items):
-            alike.setdefault(_plainly(value), []).append(value)
-        for values in alike.values():
-            if len(values) > 1:
-                shown = ", ".join(map(ascii if len(set(map(_composed, values))) < len(values) else repr, values))
-                differ = "differ only in case, white space or Unicode form and are counted apart"
-                yield f"{len(values)} {noun} {differ}: {shown}"
-
-
-def _plainly(name: str) -> str:
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
-
-
-def _composed(name: str) -> str:
-    """A name as it looks."""
-    return unicodedata.normalize("NFKC", name)
+        yield from counted_apart((item.labels[label] for item in items), noun)
 
 
 def _alone(items: Sequence[Item]) -> Iterator[str]:

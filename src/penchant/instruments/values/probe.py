@@ -35,6 +35,7 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.calibration import Line
+from penchant.tables.spelling import counted_apart
 
 SPAN = "span"
 LP = "lp"
@@ -225,7 +226,8 @@ class Values(Probe[Rated]):
 
     def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about the calibration, the ratings and the survey."""
-        return value_cautions(measured.items, self, estimates, measured.survey)
+        values = measured.items.filter(kind="statement")["value"].unique(maintain_order=True).to_list()
+        return [*value_cautions(measured.items, self, estimates, measured.survey), *counted_apart(values, "values")]
 
     def _method(self, lm: LanguageModel) -> str:
         method_for(None, lm)

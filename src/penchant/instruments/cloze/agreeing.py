@@ -1,0 +1,98 @@
+"""How far the raters of the predicted words agree, in the result that stands on their ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from penchant.counting import counted
+from penchant.instruments.cloze.data import POINTS
+from penchant.records import Estimate, Result
+from penchant.report.tables import Row, Table, estimate
+from penchant.stats.agreement import krippendorff_alpha, raw_agreement
+
+if TYPE_CHECKING:
+    from penchant.instruments.cloze.probe import Cloze
+
+ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
+TENTATIVE = 0.667
+"""The α from which Krippendorff (2019) draws even tentative conclusions."""
+
+
+def by_word(items: pl.DataFrame) -> dict[tuple[str, str], dict[int, float]]:
+    """What each rater, by number, says of each predicted word in its sentence."""
+    said: dict[tuple[str, str], dict[int, float]] = {}
+    if "raters" not in items.columns:  # made before ratings were kept
+        return said
+    for id_, words, raters, ratings in items.select("id", "words", "raters", "ratings").iter_rows():
+        for word, who, values in zip(words, raters, ratings, strict=True):
+            if who:
+                said[id_, word] = dict(zip(who, values, strict=True))
+    return said
+
+
+def agreement_estimates(items: pl.DataFrame, settings: Cloze, group: str) -> Iterator[Estimate]:
+    """Krippendorff's ordinal α and raw agreement over the predicted words that two raters or more judged; nothing where
+    there are none. `group` is what all sentences are called."""
+    said = [list(ratings.values()) for ratings in by_word(items).values()]
+    if not any(len(values) > 1 for values in said):
+        return
+    counts = np.array([[values.count(point) for point in POINTS] for values in said], dtype=np.int64)
+    numbers = {"seed": settings.seed, "resamples": settings.resamples, "level": settings.level}
+    alpha = krippendorff_alpha(counts, domain=POINTS, **numbers)  # type: ignore[arg-type]
+    for found, measure in ((alpha, ALPHA), (raw_agreement(counts, level=settings.level, noun="words"), RAW)):
+        yield replace(found, measure=measure, by={"group": group})
+
+
+def little(estimates: Sequence[Estimate]) -> Iterator[str]:
+    """The caution for raters who agree little."""
+    for found in estimates:
+        if found.measure == ALPHA and found.value < TENTATIVE:
+            yield (
+                f"the raters agree little: Krippendorff's α is {found.value:.2f} over the {counted(found.n, 'words')} "
+                f"that two or more rated, and {TENTATIVE} is asked for even of tentative conclusions; penchant ratings "
+                "agreement FILE names the words and the raters who differ"
+            )
+
+
+def agreement_table(models: Sequence[str], results: Sequence[Result]) -> list[Table]:
+    """Who rated the words that each model predicts, and how far they agree; none where nobody did."""
+    rows = []
+    for model, result in zip(models, results, strict=True):
+        said = by_word(result.items)
+        found = {row["measure"]: row for row in result.summary.iter_rows(named=True)}
+        if not said:
+            continue
+        twice = sum(len(ratings) > 1 for ratings in said.values())
+        cells: list[Any] = [model, len({rater for ratings in said.values() for rater in ratings}), len(said), twice]
+        cells += [estimate(found[name], ".3f", count=False) if name in found else "–" for name in (ALPHA, RAW)]
+        rows.append(Row(tuple(cells), found[ALPHA]["signature"] if ALPHA in found else ""))
+    if not rows:
+        return []
+    columns = ("model", "raters", "words rated", "by two or more", "ordinal α", "raw agreement")
+    note = (
+        "Of the words that each model predicts. Krippendorff's α: agreement beyond chance, 1 is all of it; raw "
+        "agreement: how often two raters of a word say the same."
+    )
+    return [Table("raters", "The raters", columns, tuple(rows), note)]
+
+
+def agreement_told(results: Sequence[Result]) -> str:
+    """A sentence for the methods, of the words of all models together; empty where nobody rated."""
+    said: dict[tuple[str, str], dict[int, float]] = {}
+    for result in results:
+        said |= by_word(result.items)
+    if not said:
+        return ""
+    twice = sum(len(ratings) > 1 for ratings in said.values())
+    raters = counted(len({rater for ratings in said.values() for rater in ratings}), "raters")
+    text = f" {counted(len(said), 'words')} in their sentences were judged by {raters}, {twice:,} by two or more"
+    alphas = [row["value"] for result in results for row in result.summary.filter(measure=ALPHA).iter_rows(named=True)]
+    if alphas:
+        ends = dict.fromkeys(f"{value:.2f}" for value in (min(alphas), max(alphas)))
+        text += f" (Krippendorff's ordinal α {' to '.join(ends)} [@krippendorff2019])"
+    return f"{text}."
