@@ -97,6 +97,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     """Have whole modules run by one worker, as `--dist loadfile` does, and all that needs a cluster by the same one."""
     from xdist.scheduler import LoadFileScheduling
 
+    if config.getoption("dist") != "loadfile":
+        return None
+
     class Scheduling(LoadFileScheduling):  # type: ignore[misc]
         def _split_scope(self, nodeid: str) -> str:
             module = super()._split_scope(nodeid)
