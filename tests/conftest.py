@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer.main
@@ -58,6 +58,16 @@ WHOLE = {
     "test_word2vec.py",
 }
 """Modules that `scripts/test --fast` leaves out; single tests elsewhere are marked `whole`."""
+LONG = {
+    "test_cli.py",
+    "test_cloze.py",
+    "test_models.py",
+    "test_stereoset.py",
+    "test_studies.py",
+    "test_validity.py",
+    "test_values.py",
+}
+"""Modules that take half a minute or more though they are not among those."""
 FAST = {"bert", "gpt2"}
 """Of a test that takes many architectures, `scripts/test --fast` runs those with one of these."""
 
@@ -79,7 +89,23 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.path.name in WHOLE or (models & set(ALL) and not models & FAST):
             item.add_marker(pytest.mark.whole)
     # The long modules first, so that no worker begins one when the others have nothing left to do.
-    items.sort(key=lambda item: item.path.name not in WHOLE)
+    items.sort(key=lambda item: (item.path.parent.name != "cluster", item.path.name not in {*WHOLE, *LONG}))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Have whole modules run by one worker, as `--dist loadfile` does, and all that needs a cluster by the same one."""
+    from xdist.scheduler import LoadFileScheduling
+
+    if config.getoption("dist") != "loadfile":
+        return None
+
+    class Scheduling(LoadFileScheduling):  # type: ignore[misc]
+        def _split_scope(self, nodeid: str) -> str:
+            module = super()._split_scope(nodeid)
+            return "tests/cluster" if module.startswith("tests/cluster/") else module
+
+    return Scheduling(config, log)
 
 
 @pytest.hookimpl(wrapper=True)

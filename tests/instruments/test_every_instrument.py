@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 import penchant as pc
+import test_validity
 from answers import Answer
 from penchant.instruments.registry import instruments, placed, template_files
 from penchant.instruments.settings import Written, read_settings, written
@@ -46,32 +47,41 @@ class Made:
         figures = [text for figure in self.section.figures() for text in (figure.title, figure.text)]
         return [*self.section.methods(), *self.section.section.limits(self.section.results), *tables, *figures]
 
+    def frames(self) -> list[pl.DataFrame]:
+        """The estimates of every model, and of the comparison."""
+        frames = [result.summary for result in self.section.results]
+        return frames if self.section.comparison is None else [*frames, self.section.comparison]
+
     def computed(self) -> set[str]:
         """Every interval and test of the tables, as estimates name them."""
-        frames = [result.summary for result in self.section.results]
-        if self.section.comparison is not None:
-            frames.append(self.section.comparison)
-        return {text for frame in frames for column in ("how", "test") for text in frame[column].unique() if text}
+        columns = [frame[column] for frame in self.frames() for column in ("how", "test")]
+        return {text for column in columns for text in column.unique() if text}
 
 
-def run_template(name: str, folder: Path) -> Made:
+def run_template(name: str, folder: Path, cache: Path) -> Made:
     files = write_template(name, folder)
     (study,) = (file for file in files if file.name == f"{name}.yaml")
     models = SECOND.get(name, ["bundled:modern", "bundled:early-modern"])
     spec, probes = read_study(study, models=models)
-    outcome = run_study(spec, probes, folder / "out", Options(base=[folder]))
+    outcome = run_study(spec, probes, folder / "out", Options(base=[folder], cache=cache))
     (section,) = placed(outcome.results, outcome.comparisons)
     return Made(folder, section)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the models of all studies here answered: most are asked the same twice."""
+    return tmp_path_factory.mktemp("answers") / "cache.sqlite"
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory, answers: Path) -> Callable[[str], Made]:
     """The study that `penchant init` writes for an instrument, run with two models; each is run once."""
     done: dict[str, Made] = {}
 
     def get(name: str) -> Made:
         if name not in done:
-            done[name] = run_template(name, tmp_path_factory.mktemp(name))
+            done[name] = run_template(name, tmp_path_factory.mktemp(name), answers)
         return done[name]
 
     return get
@@ -79,11 +89,13 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Made]:
 
 @pytest.mark.whole
 @pytest.mark.parametrize("name", NAMES)
-def test_what_init_writes_runs_as_it_is(name: str, penchant: Callable[..., Answer], tmp_path: Path) -> None:
+def test_what_init_writes_runs_as_it_is(
+    name: str, penchant: Callable[..., Answer], answers: Path, tmp_path: Path
+) -> None:
     code, out, err = penchant("init", name, "mine")
     assert (code, err) == (0, f"next: penchant run mine/{name}.yaml -o mine/results\n")
     assert [Path(line).name for line in out.splitlines()] == [file.name for file in template_files(instruments()[name])]
-    code, out, err = penchant("run", f"mine/{name}.yaml", "-o", "out")
+    code, out, err = penchant("run", f"mine/{name}.yaml", "-o", "out", "--cache", answers)
     assert code == 0, err
     (result, *_) = read_outcome(tmp_path / "out").results.values()
     assert result.signature["probe"] == name
@@ -126,6 +138,14 @@ def test_settings_come_back_from_the_signature_as_typed_fields(name: str, made: 
             assert adapter.validate_python(value) == value
             assert not isinstance(value, str) or info.annotation not in (int, float, bool)
         assert cited  # every instrument names files
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_estimate_has_a_row_on_the_page_of_validity(name: str, made: Callable[[str], Made]) -> None:
+    frames = made(name).frames()
+    if name == "ceat":  # no simulation counts the difference between two models yet
+        frames.pop()
+    test_validity.assert_rows(frames, test_validity.counted())
 
 
 def test_names_with_a_separator_come_back_from_the_signature() -> None:

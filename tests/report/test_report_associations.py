@@ -41,7 +41,7 @@ from penchant.study.results import Outcome, read_outcome
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
 
-browser, reading = test_report.browser, test_report.reading
+browser, left_open, reading = test_report.browser, test_report.left_open, test_report.reading
 Reading = Callable[..., Reader]
 Zoo = Callable[[str], Path]
 

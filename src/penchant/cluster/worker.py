@@ -87,8 +87,6 @@ class Worker:
 
     def open(self, wanted: Wanted | None, expected: Mapping[str, str], threads: int) -> About:
         """Load the model. Raises ClusterError if anything here is not what the driver has, and ModelError."""
-        import torch
-
         ray = imported()
         host = ray.util.get_node_ip_address()
         here = versions()
@@ -96,9 +94,11 @@ class Worker:
         if other is not None:
             message = f"has {other} {here.get(other)}, and the process that asks has {expected[other]}"
             raise ClusterError(message, where=f"node {host}", hint="install the same versions everywhere")
-        torch.set_num_threads(threads)
         device = "none"
         if wanted is not None:
+            import torch  # takes seconds and memory, and what searches texts needs none
+
+            torch.set_num_threads(threads)
             self.model = self._loaded(wanted, host)
             self._backend = Halving(self.model.network, self.model.tokenizer)
             device = str(self.model.network.device)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ from penchant.models.configuration import (
     told,
 )
 from penchant.models.digests import Digests
+from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
 from penchant.models.source import Source, resolve
@@ -96,7 +98,7 @@ def load(
     if names_vectors(spec):
         return load_vectors(spec)
     source, memory = resolve(str(spec)), digests or Digests(None)
-    with quiet(), told(source):
+    with quiet(), told(source), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = read_config(source, options)
@@ -160,7 +162,7 @@ def cited(spec: str, digests: Digests) -> str:
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
     source = resolve(str(spec))
-    with quiet():
+    with quiet(), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(weights=False, code=trust_remote_code))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     return source.label, Tokenizer(hf, special=False)

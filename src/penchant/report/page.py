@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -219,6 +220,7 @@ def _asset(name: str) -> Markup:
     return Markup((ASSETS / name).read_text("utf-8"))
 
 
+@cache
 def _library() -> Markup:
     """Vega, Vega-Lite and vega-embed, as bundled with vl-convert, which draws the static charts."""
     import vl_convert
