@@ -28,6 +28,7 @@ from penchant.instruments.wino.scoring import ALL, strip
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable
 from penchant.report.tables import Cell, P, Row, Table, estimate, models
+from penchant.stats.templates import SD, SHARE
 
 Key: TypeAlias = tuple[str, ...]
 Rows: TypeAlias = Mapping[tuple[str, str, str, str], Mapping[str, Any]]
@@ -103,16 +104,20 @@ def _means(results: Sequence[Result]) -> Table:
     for model, _, how, found in scored(results):
         for part in PARTS:
             row = found[part, ALL, "", MEAN]
-            rows[part, how, model] = Row(
-                (part, how, model, row["n"], estimate(row, "+.3f"), p_of(row)), row["signature"]
-            )
+            spread, share = (found.get((part, ALL, "", measure)) for measure in (SD, SHARE))
+            of = (estimate(spread), estimate(share, ".0f", scale=100)) if spread and share else ("–", "–")
+            cells = (part, how, model, row["n"], estimate(row, "+.3f"), p_of(row), *of)
+            rows[part, how, model] = Row(cells, row["signature"])
     note = (
         "score(she) − score(he), natural logarithm, averaged over the sentences of an occupation and then over "
         "occupations: above 0 where the female pronoun is the more probable one. she and he stand for all their forms. "
-        f"{_HOLM.format('')}"
+        f"{_HOLM.format('')} Beside it the standard deviation between the templates of an occupation, pooled over "
+        "occupations, and the share of the variance of all sentences that it makes. Sentences with the other person "
+        "named and with someone are one template; templates also differ in whom the pronoun refers to and in its form."
     )
-    columns = ("sentences", "score", "model", "occupations", "she − he", "p")
-    return Table("means", "Mean preference for she", columns, _sorted(rows), note)
+    columns = ("sentences", "score", "model", "occupations", "she − he", "p", SD, "of variance, %")
+    first = ("she − he", "p")
+    return Table("means", "Mean preference for she", columns, _sorted(rows), note, first=first)
 
 
 def _tops(results: Sequence[Result]) -> Table:
