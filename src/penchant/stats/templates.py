@@ -17,6 +17,7 @@ SD = "sd over templates"
 SHARE = "share of variance between templates"
 """Of the sum of squares of templates by what else they are crossed with, as for value statements."""
 SAME = "nothing varies"
+LONE = "one number a template: all of its variance lies between templates"
 SINGLE = "each of the {} has one template, so that what templates and {} add cannot be told apart"
 MANY = 60
 """An sd pooled over fewer units than this has an interval that is called rough (docs/validity.md)."""
@@ -37,11 +38,13 @@ def sd_over_templates(values: Array, *, level: float) -> Estimate:
 
 def share_of_templates(table: Array, *, level: float) -> Estimate:
     """The share of the variance of a table (templates, units) that lies between the means of its templates. It
-    describes these templates and has no interval; NaN where a cell is missing or nothing varies."""
+    describes these templates and has no interval; NaN where a cell is missing, nothing varies or there is one unit."""
     n = len(table)
     if n < 2 or not np.isfinite(table).all():
         note = "one template" if n < 2 else "a template lacks some of what others have"
         return Estimate(SHARE, math.nan, n, level=level, note=note)
+    if table.shape[1] < 2:
+        return Estimate(SHARE, math.nan, n, level=level, note=LONE)
     return _share(float(variance_shares(table.T[:, :, None])["template"]), n, level)
 
 
@@ -74,6 +77,8 @@ def nested_templates(
     between = float(np.sort(rows * (means - about) ** 2).sum())
     total = float(np.sort((values - np.sort(values).mean()) ** 2).sum())
     share = _share(between / total if total > 0 else math.nan, n, level)
+    if len(free) == 1 and len(values) == n:
+        share = Estimate(SHARE, math.nan, n, level=level, note=LONE)
     if len(free) == 1:
         return sd_over_templates(means, level=level), share
     squares: Array = np.bincount(of, (means - _means(means, of)[of]) ** 2)[free > 0].astype(np.float64)
