@@ -405,6 +405,18 @@ def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     assert len(bias_section.compared(comparison)[0].rows) == 3
 
 
+def test_the_finding_says_where_a_share_of_one_half_must_be() -> None:
+    """A model that prefers one gender nearly everywhere has one half whatever its stereotypes; another has not."""
+    leaning, even = result(many(8, lean=9), "leaning"), result(many(8), "even")
+    first = bias_prose.finding([leaning, even], None)[0]
+    assert first.endswith(
+        "; leaning prefers one gender nearly everywhere, which brings this share near 50% whatever the stereotypes."
+    )
+    assert "nearly everywhere" not in bias_prose.finding([even], None)[0]
+    found = bias_prose.finding([leaning, even], bias_compare.compare(leaning, even))
+    assert "difference of that share" in " ".join(found)
+
+
 def test_a_study_runs_with_skipped_pairs_and_a_pilot(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
     odd = "[The cook] saw ☃ because [{}] was late."
     write(tmp_path, [*PRO, odd.format("he")], [*ANTI, odd.format("she")])
