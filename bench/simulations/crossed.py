@@ -19,7 +19,8 @@ SECTION = "Persons, professions and templates, all crossed"
 SPREADS = "How far templates differ"
 GENDERS = ("female", "male")
 GROUPS = ("first", "second")
-SETS = 600
+SETS, MORE = 600, 1_000
+"""More of the size of BEC-Pro."""
 
 _EFFECTS = {
     "sentences differ alone": (0.0, 0.0, 0.0),
@@ -31,10 +32,10 @@ _EFFECTS = {
 """Standard deviations of what a template and a profession add to the difference of genders, and of what a person adds,
 where a sentence has one of ½."""
 _NOISE = 0.5
-_SIZES = {(3, 8, 4): "3 templates, 8 professions, 4 persons of either gender"} | {
-    (t, p, n): f"{t} templates, {p} professions, {n} persons of either gender" for t, p, n in ((5, 20, 9), (12, 12, 9))
-}
-"""The second has as many as a group of BEC-Pro."""
+_BEC_PRO = (5, 20, 9)
+"""As many as a group of BEC-Pro has."""
+_SIZES = ((3, 8, 4), _BEC_PRO, (12, 12, 9))
+"""Numbers of templates, of professions and of persons of either gender."""
 
 
 def _items(rng: np.random.Generator, size: tuple[int, int, int], effects: tuple[float, float, float]) -> pl.DataFrame:
@@ -98,20 +99,22 @@ def _nested_spread(units: int, each: int, shape: str, rng: np.random.Generator, 
 
 
 def _all() -> Iterator[Simulation]:
-    for size, named in _SIZES.items():
+    for size in _SIZES:
+        named = "{} templates, {} professions, {} persons of either gender".format(*size)
         for data, effects in _EFFECTS.items():
-            yield Simulation(SECTION, data, named, partial(_contrasts, size, effects), SETS)
+            sets = MORE if size == _BEC_PRO else SETS
+            yield Simulation(SECTION, data, named, partial(_contrasts, size, effects), sets)
     for size, named in ((1, 20, 9), "20 professions"), ((1, 60, 9), "60 professions"):
         of = f"{named}, 9 persons of either gender"
         yield Simulation(SECTION, "one template", of, partial(_in_one, size), SETS)
-    for shape, data in (("normal", "normal"), ("heavy", "heavy tails (t of 6 df)")):
+    for shape, data in (("normal", "normal"), ("heavy", "of heavy tails (t of 6 df)")):
         for templates in (5, 6, 16):
             drawn = partial(_crossed_spread, templates, shape)
-            yield Simulation(SPREADS, f"numbers of templates are {data}", f"{templates} templates", drawn, 1_000)
+            yield Simulation(SPREADS, f"one number a template, {data}", f"{templates} templates", drawn, 1_000)
         for units in (12, 60):
             drawn = partial(_nested_spread, units, 2, shape)
             named = f"{units} occupations of two templates each"
-            yield Simulation(SPREADS, f"numbers of templates are {data}", named, drawn, 1_000)
+            yield Simulation(SPREADS, f"one number a template, {data}", named, drawn, 1_000)
 
 
 ALL = tuple(_all())

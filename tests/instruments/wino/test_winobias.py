@@ -403,6 +403,9 @@ def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     assert [row.cells[0] for row in shares.rows][:2] == ["all pairs", "all pairs"]
     assert bias_section.items(results).noun == "pairs"
     assert len(bias_section.compared(comparison)[0].rows) == 3
+    for table in (*bias_section.tables(results), *bias_section.compared(comparison)):
+        heads = [name.strip() for name in table.columns]
+        assert len(set(heads)) == len(heads)  # no two columns of p that only their places tell apart
 
 
 def test_the_finding_says_where_a_share_of_one_half_must_be() -> None:

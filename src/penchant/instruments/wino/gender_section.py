@@ -88,7 +88,10 @@ def _women(results: Sequence[Result]) -> Table:
                     *(cell for row in (pearson, spearman, slope) for cell in (estimate(row, "+.3f"), p_of(row))),
                 )
                 rows[key] = Row((*key, *cells), slope["signature"])
-    columns = ("share of women", "sentences", "score", "model", "occupations", "r", "p", "ρ", "p ", "slope", "p  ")
+    columns = (
+        *("share of women", "sentences", "score", "model", "occupations"),
+        *("r", "p of r", "ρ", "p of ρ", "slope", "p of slope"),
+    )
     note = (
         "Of score(she) − score(he), averaged over the sentences of an occupation, with the percentage of women in it: "
         "Pearson's r, Spearman's ρ, and the slope per 10 percentage points in units of the score. Where the pronoun "
@@ -179,7 +182,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
         )
         for key, found in of.items()
     )
-    columns = ("share of women", "sentences", "score", "difference", "occupations", "r", "p", "slope", "p ")
+    numbers = ("r", "p of r", "slope", "p of slope")
+    columns = ("share of women", "sentences", "score", "difference", "occupations", *numbers)
     note = (
         "Pearson's r and the slope per 10 percentage points of women, of the first model minus the second, on the same "
         "occupations; slopes compare only where both models are scored alike. " + _HOLM.format(", share")
