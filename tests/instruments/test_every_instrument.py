@@ -171,6 +171,7 @@ VOCABULARY = (
     "Newcombe",
     "Greenland",
     "Bonett",
+    "log sd pooled",
     "Feldt",
     "Firth",
     "Wald",
