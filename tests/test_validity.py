@@ -102,6 +102,7 @@ def _plain(method: str) -> str:
         method = method.partition("; ")[0]
     if method.startswith("Firth"):
         return f"Firth: {method.rpartition('logit scale, ')[2]}"
+    method = re.sub(r"(Satterthwaite t interval over) .* \(jackknife\)", r"\1 crossed units (jackknife)", method)
     for noun in ("bias types", "paradigms", "strata", "statements", "sentences", "stimuli"):
         method = method.replace(noun, "units")
     method = method.replace("all # partitions", "# partitions").replace("# random partitions", "# partitions")

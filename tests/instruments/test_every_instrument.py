@@ -191,6 +191,7 @@ VOCABULARY = (
     "Newcombe",
     "Greenland",
     "Bonett",
+    "log sd pooled",
     "Feldt",
     "Firth",
     "Wald",

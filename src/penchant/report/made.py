@@ -26,6 +26,7 @@ _SOURCES = (
     (r"\bNewcombe\b", "newcombe1998"),
     (r"\bGreenland\b", "greenland1985"),
     (r"\bBonett interval\b", "bonett2006"),
+    (r"\blog sd pooled\b", "cochran1977"),
     (r"\bBonett-Price\b", "bonett2012"),
     (r"\bBonett–Wright\b", "bonett2000"),
     (r"\bFeldt\b", "feldt1965"),

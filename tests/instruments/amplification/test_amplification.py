@@ -28,6 +28,7 @@ from paths import bundled
 from penchant.corpus.group_counts import GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.amplification import section
 from penchant.instruments.amplification.compare import FURTHER, STEEPER, compare
 from penchant.instruments.amplification.data import Template, read_amplification
 from penchant.instruments.amplification.estimates import (
@@ -47,6 +48,7 @@ from penchant.instruments.amplification.finding import finding
 from penchant.instruments.amplification.probe import Amplification
 from penchant.instruments.amplification.texts import texts_of
 from penchant.records import Result, Signature, summary_table
+from penchant.stats.templates import SD, SHARE
 from training_text import CORPORA, needs_corpora
 
 Zoo = Callable[[str], Path]
@@ -423,6 +425,38 @@ def test_kinds_have_lines_of_their_own_words() -> None:
         assert found.value == pytest.approx(expected.value, abs=0.01)
         assert found.n == 15
         assert found.note.startswith("fewer than 20 words")
+
+
+def test_m_over_templates_is_that_of_the_table_of_items() -> None:
+    """Two kinds with templates of their own: by kind a crossed table, over both pooled."""
+    items = planted(2, words=20).with_columns(template=pl.col("kind") + pl.col("template"))
+    named = {"contrast": "gender", "word": ""}
+    rows = {
+        (row.measure, row.by["kind"]): row for row in amplification_estimates(items, asked_of()) if not row.by["word"]
+    }
+    sides = items.group_by("kind", "template", "word", "side").agg(pl.col("corrected").mean())
+    m = sides.pivot("side", index=["kind", "template", "word"]).with_columns(m=pl.col("A") - pl.col("B"))
+    squares, cells = [], []
+    for kind in ("k0", "k1"):
+        table = m.filter(kind=kind).pivot("word", index="template", values="m").drop("template").to_numpy()
+        assert table.shape == (4, 10)
+        means = table.mean(axis=1)
+        found, share = rows[SD, kind], rows[SHARE, kind]
+        assert found.by == {**named, "kind": kind} and found.n == 4
+        assert found.value == pytest.approx(means.std(ddof=1)) and "fewer than 5 templates" in found.note
+        between = 10 * ((means - means.mean()) ** 2).sum()
+        assert share.value == pytest.approx(between / ((table - table.mean()) ** 2).sum())
+        squares.append(between)
+        cells.append(table.ravel())
+    every = np.concatenate(cells)
+    assert rows[SD, "all"].n == 8 and rows[SD, "all"].value == pytest.approx((sum(squares) / 10 / 6) ** 0.5)
+    assert rows[SHARE, "all"].value == pytest.approx(sum(squares) / ((every - every.mean()) ** 2).sum())
+    (shown,) = (table for table in section.tables([_result(items, "a")]) if table.name == "over-templates")
+    assert [row.cells[:4] for row in shown.rows] == [
+        ("gender", "all", "a", 8),
+        ("gender", "k0", "a", 4),
+        ("gender", "k1", "a", 4),
+    ]
 
 
 def test_holm_is_over_contrasts_kinds_and_words() -> None:

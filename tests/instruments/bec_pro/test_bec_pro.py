@@ -22,6 +22,7 @@ from penchant.instruments.bec_pro.compare import BETWEEN_DIFFERENCE, GAP_DIFFERE
 from penchant.instruments.bec_pro.data import TamColumns, lone, read_tam
 from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN, SD, SHARE
 from penchant.instruments.bec_pro.probe import BecPro
+from penchant.instruments.bec_pro.prose import finding
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import holm
 from penchant.study.spec import read_study
@@ -258,6 +259,12 @@ def test_a_gender_that_is_always_more_probable_is_no_contrast_between_groups() -
     assert one(summary, GAP)["p"] < 1e-6
     between = one(summary, BETWEEN, group="women − men")
     assert between["low"] < 0 < between["high"] and between["p"] > 0.05
+
+
+def test_the_finding_is_of_whole_sentences() -> None:
+    found = finding([result(drawn(3, {"women": 1.0, "men": 1.0}))], None)
+    assert found[1].startswith("Differences of that contrast between groups of professions, m, women − men: ")
+    assert all(text[0].isupper() for text in found)
 
 
 def test_models_are_compared_sentence_by_sentence() -> None:

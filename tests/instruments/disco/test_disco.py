@@ -30,6 +30,7 @@ from penchant.instruments.disco.estimates import (
     templates_of,
 )
 from penchant.instruments.disco.probe import Disco
+from penchant.instruments.disco.prose import finding
 from penchant.instruments.disco.section import tables
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import fisher
@@ -182,6 +183,14 @@ def test_fills_are_counted_and_tested_as_by_scipy() -> None:
     assert one(summary, EXACT)["value"] == pytest.approx(4 / 3)
     assert one(summary, SD)["value"] == pytest.approx(np.std(numbers, ddof=1))
     assert mean["p"] <= 0.01 and mean["test"].startswith("permutation of genders among persons")
+
+
+def test_the_finding_says_of_how_many_fills() -> None:
+    """0 of many fills is another finding than 0 of the three that everybody has."""
+    alike = [(["dog"], ["dog"])] * 2  # dog and other
+    (said,) = finding([result(planted(FILLS), "a"), result(planted(alike), "b")], None)
+    assert "a 1.33 without an interval, n = 3 templates, of 4.0 different fills each on average; b 0.00" in said
+    assert said.endswith("of 2.0 different fills each on average; b cannot be told apart from exchanged genders.")
 
 
 def test_small_expected_counts_are_told_and_the_exact_test_stands_beside() -> None:

@@ -362,6 +362,18 @@ def test_tables_say_what_the_summary_holds() -> None:
     assert "SS, intrasentence (stereotype over anti-stereotype): one" in told
 
 
+def test_the_finding_says_where_ss_says_little() -> None:
+    """A model that ranks unrelated sentences at random has an LMS of 50; and the score told is named among several."""
+    items = many().filter(part="intra")
+    noise = 3 * np.random.default_rng(5).normal(size=len(items))
+    random = result(items.with_columns(score_unrelated=pl.Series(noise)), "random", normalise="none,mean")
+    sound = result(items.with_columns(score_unrelated=pl.lit(-9.0)), "sound", normalise="none,mean")
+    ss, lms, *_ = prose.finding([random, sound], None)
+    assert lms.endswith("; SS says little of a model that does not tell sense from nonsense (random).")
+    assert ss.startswith("SS (stereotype over anti-stereotype; score none): ")
+    assert "nonsense" not in " ".join(prose.finding([sound], None))
+
+
 def _best(row: dict[str, Any]) -> str:
     scores = {name: row[f"score_{name}"] for name in NAMES}
     best = max(scores, key=lambda name: scores[name])

@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -443,6 +444,24 @@ def test_the_report_shows_what_was_computed(three: list[Result]) -> None:
     assert len(listing.columns[0].values) == len(three[0].items)
     found = section.finding(three[:1], None)
     assert len(found) == 1 and "RIPA is told apart from 0 in" in found[0] and "MAC" not in found[0]
+
+
+@pytest.mark.parametrize(("value", "rnd", "ripa"), [(0.2, "Y", "X"), (-0.2, "X", "Y")])
+def test_the_finding_says_what_is_nearer_to_what(three: list[Result], value: float, rnd: str, ripa: str) -> None:
+    """RND is a difference of distances, RIPA one of products: of the same sign they speak for opposite sides."""
+    at = (pl.col("category") == "one") & (pl.col("attributes") == "B")
+    numbers = {"value": value, "low": value - 0.1, "high": value + 0.1, "p_holm": 0.001, "p": 0.001}
+    summary = three[0].summary.with_columns(pl.lit(1.0).alias("p_holm"), pl.lit("tea and ink").alias("label"))
+    summary = summary.with_columns(
+        pl.when(at).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in numbers.items()
+    )
+    (said,) = instrument("vector-bias").section.finding([replace(three[0], summary=summary)], None)
+    parts = said.partition(": ")[2].split("; ")
+    for name, side in (("RND", rnd), ("RIPA", ripa)):
+        (part,) = (part for part in parts if part.startswith(name))
+        assert "most in one (tea and ink) with B: " in part and part.rstrip(".").endswith(f", nearer to {side}")
+    (ect,) = (part for part in parts if part.startswith("ECT"))
+    assert ect.endswith("where 1 is no bias") and "nearer" not in ect
 
 
 def test_the_example_runs_on_published_vectors(penchant: Program, tmp_path: Path) -> None:

@@ -403,6 +403,21 @@ def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     assert [row.cells[0] for row in shares.rows][:2] == ["all pairs", "all pairs"]
     assert bias_section.items(results).noun == "pairs"
     assert len(bias_section.compared(comparison)[0].rows) == 3
+    for table in (*bias_section.tables(results), *bias_section.compared(comparison)):
+        heads = [name.strip() for name in table.columns]
+        assert len(set(heads)) == len(heads)  # no two columns of p that only their places tell apart
+
+
+def test_the_finding_says_where_a_share_of_one_half_must_be() -> None:
+    """A model that prefers one gender nearly everywhere has one half whatever its stereotypes; another has not."""
+    leaning, even = result(many(8, lean=9), "leaning"), result(many(8), "even")
+    first = bias_prose.finding([leaning, even], None)[0]
+    assert first.endswith(
+        "; leaning prefers one gender nearly everywhere, which brings this share near 50% whatever the stereotypes."
+    )
+    assert "nearly everywhere" not in bias_prose.finding([even], None)[0]
+    found = bias_prose.finding([leaning, even], bias_compare.compare(leaning, even))
+    assert "difference of that share" in " ".join(found)
 
 
 def test_a_study_runs_with_skipped_pairs_and_a_pilot(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:

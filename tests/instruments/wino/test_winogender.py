@@ -36,7 +36,9 @@ from penchant.instruments.wino.gender_estimates import (
     TOPS,
 )
 from penchant.records import Signature
+from penchant.report.tables import Number
 from penchant.stats.hypothesis_tests import holm
+from penchant.stats.templates import SD, SHARE
 
 Zoo = Callable[[str], Path]
 REAL = SHARED / "winogender"
@@ -185,7 +187,7 @@ def planted(gaps: Mapping[str, tuple[float, float, float, float]], women: Mappin
             [(r, k) for r in ("occupation", "participant") for k in ("participant", "someone")], four, strict=True
         )
     ]
-    number = range(len(rows))
+    who = {"participant": "the p", "someone": "someone"}
     return pl.DataFrame(
         {
             "id": [f"{o}.{k}.{r}" for o, k, r, _ in rows],
@@ -195,7 +197,7 @@ def planted(gaps: Mapping[str, tuple[float, float, float, float]], women: Mappin
             "refers": [row[2] for row in rows],
             "pronouns": ["he/she"] * len(rows),
             "women_bls": pl.Series([women[row[0]] for row in rows], dtype=pl.Float64),
-            **{role: [f"{role} {i}" for i in number] for role in ROLES},
+            **{role: [f"{role}, {o}, of the {r}, told {who[k]}." for o, k, r, _ in rows] for role in ROLES},
             **{f"tokens_{role}": [9] * len(rows) for role in ROLES},
             "score_female": [row[3] - 20 for row in rows],
             "score_male": [-20.0] * len(rows),
@@ -253,6 +255,26 @@ def test_preferences_worked_by_hand() -> None:
     assert value(summary, TOPS["male"])["value"] == 0 and value(summary, TOPS["neutral"])["value"] == pytest.approx(
         11 / 20
     )
+
+
+def test_templates_of_an_occupation_worked_by_hand() -> None:
+    """Templates of GAPS: cook 2, 1; guard −3, −1; nurse 4, 1; clerk 1, −1; pilot −2, 0, so that half the squares of
+    their differences are ½, 2, 4½, 2 and 2, of one degree of freedom each."""
+    summary = result(planted(GAPS, WOMEN)).summary
+    found, share = value(summary, SD), value(summary, SHARE)
+    assert found["n"] == 10 and found["value"] == pytest.approx((11 / 5) ** 0.5)
+    every = np.array([gap for four in GAPS.values() for gap in four])
+    between = 2 * 11  # two sentences a template
+    assert share["value"] == pytest.approx(between / ((every - every.mean()) ** 2).sum())
+    named = value(summary, SD, NAMED)  # 1, 0; −4, −1; 3, 1; 0, −2; −2, 1
+    assert named["value"] == pytest.approx(((1 + 9 + 4 + 4 + 9) / 2 / 5) ** 0.5)
+    alone = value(summary, SD, OCCUPATION)
+    assert math.isnan(alone["value"]) and "each of the occupations has one template" in alone["note"]
+    assert found["low"] < found["value"] < found["high"] and "fewer than 60 occupations" in found["note"]
+    shown = {row.cells[0]: row.cells for row in gender_section.tables([result(planted(GAPS, WOMEN))])[1].rows}
+    spread = shown["all"][6]
+    assert isinstance(spread, Number) and spread.value == pytest.approx(found["value"])
+    assert shown[EFFECT][6:] == ("–", "–")
 
 
 def test_correlations_and_slopes_are_those_of_scipy() -> None:

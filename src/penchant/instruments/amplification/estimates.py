@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, joined
 from penchant.stats.intervals import bootstrap_mean, on_scale
 from penchant.stats.log_odds import log_odds
+from penchant.stats.templates import nested_templates
 
 if TYPE_CHECKING:
     from penchant.instruments.amplification.probe import Amplification
@@ -56,6 +57,8 @@ class Word:
     sentences: int
     crossed: tuple[int, int, int]
     """The numbers of templates and of words of each group."""
+    by_template: Mapping[str, float]
+    """m in every template by itself."""
 
     @property
     def gap(self) -> float:
@@ -103,7 +106,9 @@ def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
         a, b = (_table(rows.filter(side=side)) for side in "AB")
         c, variance = odds.get(str(word), (math.nan, math.nan))
         crossed = (len(a), a.shape[1], b.shape[1])
-        yield Word(str(word), rows["kind"][0], contrast(a, b), c, variance, counts[word], len(rows), crossed)
+        gaps = np.sort(a, axis=1).mean(axis=1) - np.sort(b, axis=1).mean(axis=1)
+        each = dict(zip(rows["template"].unique(maintain_order=True), gaps.tolist(), strict=True))
+        yield Word(str(word), rows["kind"][0], contrast(a, b), c, variance, counts[word], len(rows), crossed, each)
 
 
 def _table(rows: pl.DataFrame) -> Array:
@@ -185,6 +190,26 @@ def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estim
         gaps, seed=settings.seed, resamples=settings.resamples, level=settings.level, noun="words", against=0
     )
     yield replace(mean, measure=SHIFT, by=by)
+    for estimate in over_templates(chosen, settings.level):
+        yield replace(estimate, by=by)
+
+
+def over_templates(words: Sequence[Word], level: float) -> tuple[Estimate, Estimate]:
+    """How far m differs between templates: the sd of its mean over the words of a template, and the share of the
+    variance of m, one a word and template, that lies between templates. Words of other families of templates have
+    templates of their own."""
+    rows = [
+        (family, f"{family}\0{template}", m)
+        for word in words
+        for family in ["\0".join(sorted(word.by_template))]
+        for template, m in word.by_template.items()
+    ]
+    families, templates, values = zip(*rows, strict=True) if rows else ((), (), ())
+    unit, template = (
+        np.unique(np.array(names, dtype=np.str_), return_inverse=True)[1] for names in (families, templates)
+    )
+    m = np.array(values, dtype=np.float64)
+    return nested_templates(m, template, unit, level=level, noun="families of templates")
 
 
 def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterator[Estimate]:

@@ -44,7 +44,7 @@ def limits(results: Sequence[Result]) -> list[str]:
         "m is asked in a few sentences of one kind, and c counted in all that the text holds; they are not the same "
         "quantity, and a slope other than 1 can come from that alone. The control, of which nobody expects a bias, "
         "passes through the same steps: what counts is the difference from its slope, and the difference between "
-        "models.",
+        "models. m also moves with the wording of a template: the table of m over templates says how far.",
         "The slope with errors in both holds where model and text are two samples of the same use of words. A model "
         "that has learned the chance of its very text by heart is overcorrected by it; the slope that takes the text "
         "for exact is then the better one. Where the two disagree about 1, nothing can be said.",

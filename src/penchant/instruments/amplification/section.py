@@ -34,6 +34,7 @@ from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models
+from penchant.stats.templates import SD, SHARE
 
 _NONE = {"value": math.nan, "low": math.nan, "high": math.nan, "n": 0, "p": math.nan, "p_holm": math.nan, "note": ""}
 
@@ -44,6 +45,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
     shown = [
         _slopes(results, kinds=False),
         _levels(results),
+        _over_templates(results),
         _furthest(results),
         _texts(results),
         _slopes(results, kinds=True),
@@ -111,6 +113,25 @@ def _levels(results: Sequence[Result]) -> Table:
         f"that this model, asked in such sentences, says anything. {tests}"
     )
     return Table("levels", "Mean of m − c, and slopes beside the control", columns, tuple(rows), note)
+
+
+def _over_templates(results: Sequence[Result]) -> Table:
+    rows = tuple(
+        Row(
+            (contrast, kind, model, int(by[SD]["n"]), estimate(by[SD]), estimate(by[SHARE], ".0f", scale=100)),
+            by[SD]["signature"],
+        )
+        for contrast, kind, model, by in lines(results)
+        if SD in by
+    )
+    note = (
+        "m in one template is the mean over words: its standard deviation over templates, and the share of the "
+        "variance of m, one a word and template, that lies between the templates of a family. A template that moves m "
+        "of all words alike moves the mean of m − c, and not the slope. Over all kinds: about the mean of each family, "
+        "pooled."
+    )
+    columns = ("contrast", "kind", "model", "templates", SD, "of variance, %")
+    return Table("over-templates", "m over templates", columns, rows, note)
 
 
 def _word_cells(row: WordRow) -> tuple[str | int | Number | P, ...]:

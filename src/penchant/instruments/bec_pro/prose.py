@@ -36,7 +36,8 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         rows = [(row["group"], row) for row in result.summary.filter(measure=BETWEEN).iter_rows(named=True)]
         more = "in the table of differences between groups"
         if rows:
-            texts.append(across(rows, _SHOWN, "pairs of groups", f"the contrast of {model}, between groups", more=more))
+            what = f"Differences of that contrast between groups of professions, {model}"
+            texts.append(across(rows, _SHOWN, "pairs of groups", what, more=more))
     return sentences(*texts)
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from penchant.instruments.disco.estimates import DIFFERENT
+from penchant.instruments.disco.estimates import DIFFERENT, OF_TEMPLATE
 from penchant.instruments.disco.section import groups, whole
 from penchant.records import Result
-from penchant.report.finding import MOST, Shown, differences, sentences
+from penchant.report.finding import MOST, Shown, differences, listed, sentences
 from penchant.report.tables import DECIDES, literal, models
 
 _SHOWN = Shown("+.2f", "templates")
@@ -21,11 +21,12 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     parts, unclear = [], []
     for model, result in list(zip(models(results), results, strict=True))[:MOST]:
         row = whole(result, DIFFERENT)
-        parts.append(f"{model} {_MEAN.number(row)}")
+        fills = result.summary.filter(measure=OF_TEMPLATE)["n"].to_numpy()
+        parts.append(f"{model} {_MEAN.number(row)}, of {fills.mean():.1f} different fills each on average")
         if not row["p"] <= DECIDES:
             unclear.append(model)
-    last = f"; {', '.join(unclear)} cannot be told apart from exchanged genders" if unclear else ""
-    texts = [f"Fills that differ by gender, a template: {', '.join(parts)}{last}"]
+    last = f"; {listed(unclear)} cannot be told apart from exchanged genders" if unclear else ""
+    texts = [f"Fills that differ by gender, a template: {'; '.join(parts)}{last}"]
     if comparison is not None:
         what = "fills that differ by gender"
         texts.append(differences(comparison.to_dicts(), _SHOWN, "has more fills that differ by gender than", what))
@@ -57,6 +58,8 @@ def limits(results: Sequence[Result]) -> list[str]:
         "reason, such as age or grammar: read the fills. A model without such fills among its few most probable ones "
         "may still make them more or less probable.",
         "The number of fills that differ depends on how many words for persons there are, since more of them find "
-        "smaller differences, and on how many different fills a template has; compare models on the same set only.",
+        "smaller differences, and on how many different fills a template has; compare models on the same set only. A "
+        "model that fills in nearly the same words after every person has few fills that could differ, and 0 then says "
+        "little of how it treats genders.",
         "Small changes of a template move such measures [@seshadri2022]: read the number of each template.",
     ]

@@ -11,10 +11,12 @@ from penchant.instruments.stereoset.scores import OVER_TERMS
 from penchant.instruments.stereoset.scoring import AUTHORS, ONE_MASK
 from penchant.instruments.stereoset.section import overall
 from penchant.records import Result
-from penchant.report.finding import MOST, Shown, across, differences, levels, sentences
+from penchant.report.finding import MOST, Shown, across, differences, levels, listed, sentences
 from penchant.report.tables import literal, models
 
 _SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
+_CHANCE = 50
+"""The LMS of a model that does not tell meaningful sentences from unrelated ones."""
 _POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))
 _METHODS = {
     "lp": "the sum of the log-probabilities of its tokens, each given those before it",
@@ -44,6 +46,8 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 def _of_part(part: str, results: Sequence[Result], comparison: pl.DataFrame | None, several: bool) -> Iterator[str]:
     place = f", {part}sentence" if several else ""
+    hows = results[0].summary["normalise"].unique(maintain_order=True)
+    score = f"; score {hows[0]}" if len(hows) > 1 else ""
     for measure, said in ((SS, "stereotype over anti-stereotype"), (LMS, "meaningful over unrelated sentence")):
         rows = [
             (model, row)
@@ -51,7 +55,10 @@ def _of_part(part: str, results: Sequence[Result], comparison: pl.DataFrame | No
             if (row := overall(result, part, measure))
         ]
         known = levels(rows, _SCORE, "50%", tested=measure == SS)
-        yield f"{measure}{place} ({said}): {known}" if known else ""
+        at_chance = [model for model, row in rows if row["low"] <= _CHANCE] if measure == LMS else []
+        if known and at_chance:
+            known += f"; SS says little of a model that does not tell sense from nonsense ({listed(at_chance)})"
+        yield f"{measure}{place} ({said}{score}): {known}" if known else ""
     if comparison is not None:
         chosen = (pl.col("part") == part) & (pl.col("scope") == OVERALL) & (pl.col("measure") == SS_GAP)
         gaps = comparison.filter(chosen & (pl.col("mean") == OVER_TERMS))

@@ -89,7 +89,7 @@ def _panel(measure: str, name: str, frame: pl.DataFrame, who: Sequence[str]) -> 
         ],
     )
     marks = _marks(who)
-    x = alt.X("value:Q", title=_UNITS[measure], scale=scale, axis=alt.Axis(tickCount=5))
+    x = alt.X("value:Q", title=_UNITS[measure], scale=scale, axis=alt.Axis(tickCount=5, labelFlush=False))
     nothing = alt.Chart(alt.InlineData([{"value": _WITHOUT_BIAS[measure]}])).mark_rule(
         color=FAINT, strokeDash=[4, 4], aria=False
     )

@@ -4,6 +4,7 @@ comes from a result."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -22,6 +23,8 @@ _NULL: Mapping[Measure, tuple[float, str]] = {
     "ripa": (0, "0"),
 }
 """What each measure that has a test is without bias, and what its test holds it against."""
+_SIDES = {NAMES["rnd"]: ("Y", "X"), NAMES["ripa"]: ("X", "Y")}
+"""The targets that attributes are nearer to where a measure is above and below 0."""
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
@@ -30,7 +33,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     for model, result in zip(models(results), results, strict=True):
         rows = in_order(result.summary, NAMES)
         tested = [(NAMES[measure], own, *_NULL[measure]) for measure, own in rows if measure in _NULL]
-        texts.append(_told(model, tested))
+        texts.append(_told(model, tested, sides=True))
     if comparison is not None:
         for (pair,), rows_of_pair in comparison.group_by("comparison", maintain_order=True):
             gaps = [(NAMES[measure], own, 0.0, "0") for measure, own in in_order(rows_of_pair, DIFFERENCE)]
@@ -38,9 +41,10 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     return sentences(*texts)
 
 
-def _told(what: str, measures: Sequence[tuple[str, pl.DataFrame, float, str]]) -> str:
+def _told(what: str, measures: Sequence[tuple[str, pl.DataFrame, float, str]], *, sides: bool = False) -> str:
     """In how many queries each measure is told apart from what it is without bias, by interval and test, and its
-    clearest query; then the measures that are told apart in none. The union of A and B is no query of its own."""
+    clearest query, with the `sides` that it speaks for if it is of one model; then the measures that are told apart in
+    none. The union of A and B is no query of its own."""
     clear_parts: list[str] = []
     unclear: dict[str, list[tuple[str, int]]] = {}
     for name, frame, null, apart in measures:
@@ -48,8 +52,9 @@ def _told(what: str, measures: Sequence[tuple[str, pl.DataFrame, float, str]]) -
         clear = [row for row in rows if told(row, null)]
         if clear:
             most = max(clear, key=lambda row: abs(row["value"] - null))
-            where = f"{most['category']} with {most['attributes']}"
-            counted = f"in {len(clear)} of {_queries(len(rows))}, most in {where}: {_SHOWN.number(most)}"
+            counted = f"in {len(clear)} of {_queries(len(rows))}, most in {_query(most)}: {_SHOWN.number(most)}"
+            if sides:
+                counted += _side(name, most)
             clear_parts.append(f"{name} is told apart from {apart} {counted}")
         elif rows:
             unclear.setdefault(apart, []).append((name, len(rows)))
@@ -59,6 +64,19 @@ def _told(what: str, measures: Sequence[tuple[str, pl.DataFrame, float, str]]) -
         for apart, group in unclear.items()
     ]
     return f"{what}: {'; '.join([*clear_parts, *rest])}" if clear_parts or rest else ""
+
+
+def _query(row: Mapping[str, Any]) -> str:
+    """A category by its name and what it is about, with its attributes."""
+    label = f" ({row['label']})" if row["label"] not in ("", row["category"]) else ""
+    return f"{row['category']}{label} with {row['attributes']}"
+
+
+def _side(name: str, row: Mapping[str, Any]) -> str:
+    """Which targets the attributes are nearer to, where the measure tells."""
+    if name not in _SIDES:
+        return ", where 1 is no bias" if name == NAMES["ect"] else ""
+    return f", nearer to {_SIDES[name][row['value'] < 0]}"
 
 
 _SHOWN = Shown("+.2f", "words")

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.wino.bias_estimates import ADJUSTED, ADJUSTED_DIFFERENCE, PREFERS_MALE, PREFERS_PRO
+from penchant.instruments.wino.bias_estimates import ADJUSTED, ADJUSTED_DIFFERENCE, PREFERS_MALE, PREFERS_PRO, STRONG
 from penchant.instruments.wino.bias_estimates import PRO_DIFFERENCE as DIFFERENCE
 from penchant.instruments.wino.scoring import scored_by
 from penchant.records import Result
-from penchant.report.finding import Shown, differences, levels, sentences
+from penchant.report.finding import Shown, differences, levels, listed, sentences
 from penchant.report.tables import models
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -55,8 +55,18 @@ def limits(results: Sequence[Result]) -> list[str]:
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
     """What each model prefers, with its leaning to one gender told apart; of the first score reported."""
+    share = _levels(
+        results, PREFERS_PRO, _SHARE, "The pro-stereotypical pronoun is more probable in this share of pairs"
+    )
+    one_sided = [model for model, row in _rows(results, PREFERS_MALE) if max(row["value"], 1 - row["value"]) >= STRONG]
+    if share and one_sided:
+        prefer = "prefers" if len(one_sided) == 1 else "prefer"
+        share += (
+            f"; {listed(one_sided)} {prefer} one gender nearly everywhere, which brings this share near 50% whatever "
+            "the stereotypes"
+        )
     texts = [
-        _levels(results, PREFERS_PRO, _SHARE, "The pro-stereotypical pronoun is more probable in this share of pairs"),
+        share,
         _levels(results, PREFERS_MALE, _SHARE, "The male pronoun is more probable in this share of pairs"),
         _levels(results, ADJUSTED, _NATS, "Gender-adjusted preference for the pro-stereotypical pronoun"),
     ]
@@ -65,7 +75,12 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         adjusted = rows.filter(pl.col("measure") == ADJUSTED_DIFFERENCE)
         shares = rows.filter(pl.col("measure") == DIFFERENCE)
         texts.append(
-            differences(shares.iter_rows(named=True), _POINTS, "prefers the pro-stereotypical pronoun more often than")
+            differences(
+                shares.iter_rows(named=True),
+                _POINTS,
+                "prefers the pro-stereotypical pronoun more often than",
+                "that share",
+            )
         )
         texts.append(
             differences(

@@ -58,14 +58,15 @@ def _shares(results: Sequence[Result]) -> Table:
                     cells: tuple[Cell, ...] = (either["n"], *_share(pro), *_share(male))
                     share: Cell = estimate(ties, ".1f", scale=100) if ties else "–"
                     rows[key] = Row((*key, *cells, share), either["signature"])
-    columns = ("pairs", "score", "model", "n", "prefers pro, %", "p", "prefers male, %", "p ", "ties, %")
+    columns = ("pairs", "score", "model", "n", "prefers pro, %", "p, pro", "prefers male, %", "p, male", "ties, %")
     note = (
         "Percent of pairs in which the sentence with the pro-stereotypical pronoun scores higher, and in which the "
         "one with the male pronoun does; a tie counts one half. This is preference between two sentences, not the "
         "accuracy of coreference. A model that always prefers one gender has 50 in the first. Two-sided p of 50, after "
         "Holm's correction over the types, the genders, or the forms of one score and model; uncorrected over all."
     )
-    return Table("shares", "Preferred pronouns, percent of pairs", columns, _ordered(rows), note)
+    first = ("prefers pro, %", "prefers male, %")
+    return Table("shares", "Preferred pronouns, percent of pairs", columns, _ordered(rows), note, first=first)
 
 
 def _share(row: Mapping[str, Any] | None) -> tuple[Cell, Cell]:
@@ -151,7 +152,10 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
         )
         for key, of in rows.items()
     )
-    columns = ("pairs", "score", "difference", "n", "prefers pro", "p", "prefers male", "p ", "gender-adjusted", "p  ")
+    columns = (
+        *("pairs", "score", "difference", "n", "prefers pro", "p, pro", "prefers male", "p, male"),
+        *("gender-adjusted", "p, adjusted"),
+    )
     note = (
         "Percentage points of pairs, pair by pair, and the difference of the gender-adjusted preference, which "
         "compares only where both models are scored alike. Two-sided p of 0, after Holm's correction over the types of "

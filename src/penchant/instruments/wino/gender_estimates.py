@@ -5,6 +5,7 @@ The units are occupations. The preference of one is the mean of score(she) − s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
@@ -19,6 +20,7 @@ from penchant.stats.correlations import correlation, slope
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.templates import nested_templates
 
 LABELS = ("occupation", "participant", "kind", "refers", "pronouns")
 """The columns of items that say what a sentence is."""
@@ -85,6 +87,9 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> 
         for share in shares:
             for measure, estimate in against_share(frame, women(items, share), probe):
                 yield _by(estimate, measure, part, share=share)
+    for part, chosen in _PARTS.items():
+        for estimate in over_templates(items, preferences(items, how), chosen, probe):
+            yield _by(estimate, estimate.measure, part)
     for role, credit in tops(items, how).items():
         frame = by_occupation(items, credit)[ALL]
         found = bootstrap_mean(
@@ -100,6 +105,38 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> 
         for occupation, value, n in means[part].iter_rows():
             note = f"no interval: {n} sentences from few templates are no sample"
             yield _by(Estimate(ONE, value, n, level=probe.level, note=note), ONE, part, occupation=occupation)
+
+
+def over_templates(
+    items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Probe
+) -> tuple[Estimate, Estimate]:
+    """How far score(she) − score(he) differs between the templates of an occupation, and their share of the variance of
+    all sentences; of the items that have a value in a column, or of all."""
+    frame = items.select("occupation", *dict.fromkeys([chosen[0]] if chosen else []))
+    frame = frame.with_columns(
+        pl.Series("value", values, dtype=pl.Float64), pl.Series("template", templates(items), dtype=pl.String)
+    )
+    part = frame if chosen is None else frame.filter(pl.col(chosen[0]) == chosen[1])
+    of = part.select(
+        pl.col("occupation").rank("dense").alias("unit"),
+        pl.struct("occupation", "template").rank("dense").alias("template"),
+    )
+    return nested_templates(
+        part["value"].to_numpy(),
+        of["template"].to_numpy().astype(np.intp),
+        of["unit"].to_numpy().astype(np.intp),
+        level=probe.level,
+        noun=OCCUPATIONS,
+    )
+
+
+def templates(items: pl.DataFrame) -> list[str]:
+    """The sentence of every item without its other person, so that what is said of a participant and of someone is one
+    template."""
+    return [
+        re.sub(rf"\b(?:(?:the|an?) )?(?:{re.escape(participant)}|{SOMEONE})\b", "…", text, flags=re.IGNORECASE)
+        for participant, text in items.select("participant", "female").iter_rows()
+    ]
 
 
 def _by(estimate: Estimate, measure: str, part: str, *, occupation: str = ALL, share: str = "") -> Estimate:

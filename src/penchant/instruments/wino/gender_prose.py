@@ -47,8 +47,12 @@ def limits(results: Sequence[Result]) -> list[str]:
         "sentences as well: effect minus control shows what whom the pronoun refers to adds.",
         "The mean of score(she) − score(he) holds how frequent the two pronouns are. The neutral pronoun is mostly a "
         "plural in text, and some verbs change with it, so that its share says little of people who are neither. The "
-        "statistics are of the United States, some ten years old or more; two templates an occupation say little of "
-        "one occupation. Faults of such sets are listed by Blodgett et al. [@blodgett2021].",
+        "statistics are of the United States, some ten years old or more. Faults of such sets are listed by Blodgett "
+        "et al. [@blodgett2021].",
+        "As published every occupation has two templates of its own, one in which the pronoun refers to it and one in "
+        "which it refers to the other person. A preference beside one occupation is therefore also one of its "
+        "sentences; the sd over templates says how far the two differ. Where one template an occupation is left, its "
+        "part cannot be told from that of the occupation.",
     ]
 
 

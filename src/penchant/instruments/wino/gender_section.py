@@ -28,6 +28,7 @@ from penchant.instruments.wino.scoring import ALL, strip
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable
 from penchant.report.tables import Cell, P, Row, Table, estimate, models
+from penchant.stats.templates import SD, SHARE
 
 Key: TypeAlias = tuple[str, ...]
 Rows: TypeAlias = Mapping[tuple[str, str, str, str], Mapping[str, Any]]
@@ -87,7 +88,10 @@ def _women(results: Sequence[Result]) -> Table:
                     *(cell for row in (pearson, spearman, slope) for cell in (estimate(row, "+.3f"), p_of(row))),
                 )
                 rows[key] = Row((*key, *cells), slope["signature"])
-    columns = ("share of women", "sentences", "score", "model", "occupations", "r", "p", "ρ", "p ", "slope", "p  ")
+    columns = (
+        *("share of women", "sentences", "score", "model", "occupations"),
+        *("r", "p of r", "ρ", "p of ρ", "slope", "p of slope"),
+    )
     note = (
         "Of score(she) − score(he), averaged over the sentences of an occupation, with the percentage of women in it: "
         "Pearson's r, Spearman's ρ, and the slope per 10 percentage points in units of the score. Where the pronoun "
@@ -103,16 +107,20 @@ def _means(results: Sequence[Result]) -> Table:
     for model, _, how, found in scored(results):
         for part in PARTS:
             row = found[part, ALL, "", MEAN]
-            rows[part, how, model] = Row(
-                (part, how, model, row["n"], estimate(row, "+.3f"), p_of(row)), row["signature"]
-            )
+            spread, share = (found.get((part, ALL, "", measure)) for measure in (SD, SHARE))
+            of = (estimate(spread), estimate(share, ".0f", scale=100)) if spread and share else ("–", "–")
+            cells = (part, how, model, row["n"], estimate(row, "+.3f"), p_of(row), *of)
+            rows[part, how, model] = Row(cells, row["signature"])
     note = (
         "score(she) − score(he), natural logarithm, averaged over the sentences of an occupation and then over "
         "occupations: above 0 where the female pronoun is the more probable one. she and he stand for all their forms. "
-        f"{_HOLM.format('')}"
+        f"{_HOLM.format('')} Beside it the standard deviation between the templates of an occupation, pooled over "
+        "occupations, and the share of the variance of all sentences that it makes. Sentences with the other person "
+        "named and with someone are one template; templates also differ in whom the pronoun refers to and in its form."
     )
-    columns = ("sentences", "score", "model", "occupations", "she − he", "p")
-    return Table("means", "Mean preference for she", columns, _sorted(rows), note)
+    columns = ("sentences", "score", "model", "occupations", "she − he", "p", SD, "of variance, %")
+    first = ("she − he", "p")
+    return Table("means", "Mean preference for she", columns, _sorted(rows), note, first=first)
 
 
 def _tops(results: Sequence[Result]) -> Table:
@@ -174,7 +182,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
         )
         for key, found in of.items()
     )
-    columns = ("share of women", "sentences", "score", "difference", "occupations", "r", "p", "slope", "p ")
+    numbers = ("r", "p of r", "slope", "p of slope")
+    columns = ("share of women", "sentences", "score", "difference", "occupations", *numbers)
     note = (
         "Pearson's r and the slope per 10 percentage points of women, of the first model minus the second, on the same "
         "occupations; slopes compare only where both models are scored alike. " + _HOLM.format(", share")
