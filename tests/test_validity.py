@@ -153,7 +153,7 @@ def test_a_few_again(at: int, counts: pl.DataFrame) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", range(0, 200, 4))
+@pytest.mark.parametrize("at", range(0, 400, 4))
 def test_a_quarter_again(at: int, counts: pl.DataFrame) -> None:
     every = simulations()
     if at < len(every):

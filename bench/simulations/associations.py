@@ -17,6 +17,7 @@ from penchant.instruments.associations.estimates import Cell, Stimuli, by_senten
 from penchant.instruments.associations.logprob_estimates import SCORES, _differences
 from penchant.instruments.associations.probe import Filled
 from penchant.instruments.associations.weat import WEAT
+from penchant.stats.association import combine
 from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.sampled_effects import Sides, contrasts, effects
 
@@ -171,6 +172,28 @@ def _two_models(n: int, d: float, rng: np.random.Generator, seed: int) -> Iterat
     yield Trial(("difference of effect sizes",), estimate, 0.0, null=True)
 
 
+def _two_models_in_context(n: int, occurrences: int, d: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """The same of CEAT: the two models see the same words in the same sentences, with noise of their own on both."""
+    settings = CEAT.model_validate(
+        {"data": "simulated", "sentences": "simulated", "resamples": 400, "draws": 999, "exact": 1, "seed": seed}
+    )
+    parts = _sets(rng, (n,) * 4, _places(APART[d], CLEAR))
+    picked = rng.integers(0, occurrences, (4, n, 100))
+    sides, measured, values = Sides.of(range(n), range(n)), [], []
+    for _ in range(2):
+        pools = []
+        for part, chosen in zip(parts, picked, strict=True):
+            own = part + rng.normal(0, 0.5 * DIMENSIONS**-0.5, part.shape)
+            seen = own[:, None] + rng.normal(0, _NOISE, (n, occurrences, DIMENSIONS))
+            pools.append([Pool(partial(np.asarray, of), rows) for of, rows in zip(seen, chosen, strict=True)])
+        whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
+        cell = Cell({}, whole.cosines, sides, sides)
+        values.append(combine(whole.effects, whole.variances).effect)
+        measured.append(_Measured(sides, contrasts(cell.tables, cell.columns), cell.draws(settings), n))
+    estimate = _difference(values[0] - values[1], measured[0], measured[1], settings)
+    yield Trial(("difference of effect sizes",), estimate, 0.0, null=True)
+
+
 def _all() -> Iterable[Simulation]:
     for d in (0.0, 1.0):
         for n, c in ((8, 8), (8, 25), (25, 25)):
@@ -201,6 +224,11 @@ def _all() -> Iterable[Simulation]:
     for d in (0.0, 1.0):
         for n in (8, 25):
             yield Simulation(MODELS, f"both d = {d:g}", f"{n} words a list", partial(_two_models, n, d))
+    for d in (0.0, 1.0):
+        for n, occurrences in ((8, 20), (25, 20)):
+            size = f"{n} words a list, {occurrences} sentences each, 100 samples"
+            trial = partial(_two_models_in_context, n, occurrences, d)
+            yield Simulation(MODELS, f"both d = {d:g}, contexts", size, trial, 400)
 
 
 ALL = tuple(_all())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,5 +83,5 @@ def agreement(
 
 
 def _named(key: dict[str, Any]) -> str:
-    """An item by its id, where it has one that is all there is, else by all of its key."""
-    return str(key["id"]) if set(key) == {"id"} else json.dumps(key, ensure_ascii=False, sort_keys=True)
+    """An item by all of its key: its set, number and sentences."""
+    return " | ".join(str(part) for part in key.values())

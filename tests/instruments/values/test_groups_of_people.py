@@ -559,6 +559,21 @@ def test_weights_far_from_the_median_are_told(write: Write) -> None:
     ]
 
 
+def test_weights_that_all_lost_their_decimal_marks_are_told(write: Write) -> None:
+    """0,93 and 1,1 became 93 and 11; not told of weights that are whole because they are 1 or 2."""
+    told = []
+    for digits in (lambda i: f"{90 + i}", lambda i: f"{1 + i % 3}"):
+        rows = "b1,b2,wgt,sex\n" + "".join(f"{1 + i % 5},{1 + i // 5},{digits(i)},f\n" for i in range(20))
+        told.append([c for c in read_survey(write(rows, weights="wgt"), ["b1", "b2"]).cautions if "decimal" in c])
+    assert told == [
+        [
+            "all 20 weights in wgt are whole numbers, 99.5 at the median: people whom each respondent stands for, or "
+            "were decimal marks lost?"
+        ],
+        [],
+    ]
+
+
 def test_weights_that_became_dates_are_one_line(write: Write) -> None:
     rows = "b1,b2,wgt\n" + "".join(f"3,{1 + i % 5},{i + 1:02d}.Mrz\n" for i in range(9)) + "3,3,x\n3,3,2024-05-01\n"
     with pytest.raises(DataError, match="line 2, field 'wgt': this cell is a date: a spreadsheet changed it") as error:

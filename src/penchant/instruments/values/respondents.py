@@ -33,6 +33,8 @@ _DATE = re.compile(
 """A number such as 1.05 that a spreadsheet took for a date."""
 _DATED, _NONE = "this cell is a date: a spreadsheet changed it", "a respondent has no weight"
 _NO_NUMBER = "a weight is a number above 0"
+_WHOLE = 10
+"""A median above which weights that are all whole may have lost their decimal marks."""
 _HINT = "leave respondents without a weight out with filter, or weights out"
 _HINTS = {_DATED: "set the column to numbers in the file it was made from, and export it again"}
 FAR = 50
@@ -68,8 +70,13 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
 
 
 def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:
-    """A caution about weights far above or below the median, such as those that have lost their decimal mark."""
+    """Cautions about weights that have lost their decimal mark: some, which lie far from the median, or all."""
     middle = median(weights) if weights else 0.0
+    if middle > _WHOLE and all(weight == int(weight) for weight in weights) and len(set(weights)) > 2:
+        yield (
+            f"all {len(weights):,} weights in {column} are whole numbers, {middle:g} at the median: people whom each "
+            "respondent stands for, or were decimal marks lost?"
+        )
     pairs = list(zip(rows, weights, strict=True))
     large = [(row, weight) for row, weight in pairs if weight > FAR * middle]
     small = [(row, weight) for row, weight in pairs if weight < middle / FAR]
