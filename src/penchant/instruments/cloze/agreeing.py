@@ -69,7 +69,8 @@ def agreement_table(models: Sequence[str], results: Sequence[Result]) -> list[Ta
             continue
         twice = sum(len(ratings) > 1 for ratings in said.values())
         cells: list[Any] = [model, len({rater for ratings in said.values() for rater in ratings}), len(said), twice]
-        cells += [estimate(found[name], ".3f", count=False) if name in found else "–" for name in (ALPHA, RAW)]
+        # Their notes count the words with one rating, as the columns do.
+        cells += [estimate({**found[name], "note": ""}, ".3f") if name in found else "–" for name in (ALPHA, RAW)]
         rows.append(Row(tuple(cells), found[ALPHA]["signature"] if ALPHA in found else ""))
     if not rows:
         return []

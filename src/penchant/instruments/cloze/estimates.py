@@ -255,13 +255,12 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
         )
         return
     if unrated or pieces:
-        by_nobody = f"{of_all(unrated, total, 'predictions', 'are')} rated by nobody"
+        told = f"{of_all(unrated, total, 'predictions', 'are')} rated by nobody and {pieces} {for_one(pieces, 'are')}"
         if not unrated:
-            by_nobody = "every predicted word is rated"
+            told = f"every predicted word is rated; {of_all(pieces, total, 'predictions', 'are')}"
         yield (
-            f"{by_nobody} and {pieces} {for_one(pieces, 'are')} no words; they "
-            f"{'are left out of' if settings.renormalise else 'add nothing to'} β. The rated words hold {mass:.0%} of "
-            f"the probability on average, all predicted ones {top:.0%}"
+            f"{told} no words; they {'are left out of' if settings.renormalise else 'add nothing to'} β. The rated "
+            f"words hold {mass:.0%} of the probability on average, all predicted ones {top:.0%}"
         )
     if mass < LITTLE_RATED * top:
         drawn = "" if settings.renormalise else ", which draws β towards 0"
