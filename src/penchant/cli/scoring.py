@@ -11,6 +11,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice, tee
 from pathlib import Path
@@ -37,6 +38,7 @@ from penchant.cli.options import (
     place,
 )
 from penchant.cli.streaming import Asked, stream
+from penchant.counting import of_all
 from penchant.errors import DataError, MethodError, one_of, shortened, together
 from penchant.errors import place as file_place
 from penchant.limits import FILLERS
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from penchant.engine.scorer import Scorer, SentenceScore
+    from penchant.engine.unigrams import Unigrams
     from penchant.models.load import LanguageModel
 
     Vectors = Iterator[tuple[str, NDArray[np.float32]]]
@@ -66,6 +69,10 @@ ColumnOption = Annotated[
     str | None,
     typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
 ]
+UnigramsOption = Annotated[
+    Path | None,
+    typer.Option("--unigrams", metavar="FILE", help="For slor: what penchant corpus unigrams made with this model."),
+]
 TablesOption = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
 ]
@@ -79,7 +86,8 @@ def score(
     files: FilesArgument = None,
     column: ColumnOption = None,
     method: Annotated[str | None, typer.Option("--method", help="See penchant list methods.")] = None,
-    normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
+    normalise: Annotated[str, typer.Option("--normalise", help="none, mean, pen, slln or slor.")] = "none",
+    unigrams: UnigramsOption = None,
     format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
@@ -101,6 +109,8 @@ def score(
     loaded = partial(load_language_model, model, dtype, device, trust_remote_code, allow_pickle)
     if where is not None:
         asked = Asked(model, device, trust_remote_code, allow_pickle, method, normalise, column or "text", batch_tokens)
+        if unigrams is not None:
+            raise MethodError("--unigrams is not for work on a cluster", hint="score without --on")
         stream(where, loaded, asked, files or [], out, resume=resume, on_error=on_error)
         return
     if out is not None or resume or on_error != "stop":
@@ -112,35 +122,68 @@ def score(
     file = files[0] if files else "-"
     source = _source(file, column)
     lm = loaded(cache=cache, rehash=rehash)
-    _score(lm, source, method, normalise, format, cache_path(cache), batch_tokens, counted=file != "-")
+    asked_for = Wanted(method, normalise, unigrams, format)
+    _score(lm, source, asked_for, cache_path(cache), batch_tokens, counted=file != "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The scores that are asked for, and how they are written."""
+
+    method: str | None
+    normalise: str
+    unigrams: Path | None
+    format: str
 
 
 def _score(
     lm: LanguageModel,
     source: Source,
-    method: str | None,
-    normalise: str,
-    format: str,
+    wanted: Wanted,
     cache: Path | None,
     batch_tokens: int | None,
     *,
     counted: bool,
 ) -> None:
     """Write the scores of sentences, which are checked and counted first where they can be read twice."""
-    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.methods import method_for
+    from penchant.engine.normalising import check_normalise, check_unigrams
     from penchant.engine.scorer import Scorer
+    from penchant.engine.unigrams import read_unigrams
 
-    check_normalise(normalise, method_for(method, lm))
+    check_normalise(wanted.normalise, method_for(wanted.method, lm))
+    check_unigrams([wanted.normalise], wanted.unigrams is not None)
+    known = None if wanted.unigrams is None else read_unigrams(wanted.unigrams, lm.tokenizer, lm.name)
     total = validate(Scorer(lm), source()) if counted else 0
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(lm, cache=cache, batch_tokens=batch_tokens, progress=lambda done: advance(done, total))
-        scores = scorer.score(source(), method)
+        scores = Unseen(scorer.score(source(), wanted.method), known)
         with to_stdout():
-            WRITERS[format](scores, normalise)
-    for note in scorer.notes():
+            WRITERS[wanted.format](scores, wanted.normalise, known)
+    for note in (*scorer.notes(), *scores.told()):
         say(f"note: {note}")
     scorer.close()
+
+
+class Unseen:
+    """Scores as they are, of which the tokens that the text of the unigrams does not have are counted."""
+
+    def __init__(self, scores: Iterable[SentenceScore], unigrams: Unigrams | None) -> None:
+        self._scores, self._unigrams = scores, unigrams
+        self.tokens = self.unseen = 0
+
+    def __iter__(self) -> Iterator[SentenceScore]:
+        for score in self._scores:
+            if self._unigrams is not None:
+                self.tokens += len(score.scored)
+                self.unseen += self._unigrams.unseen(score.scored)
+            yield score
+
+    def told(self) -> Iterator[str]:
+        """What a user is told of them."""
+        if self.unseen:
+            yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"
 
 
 def fill(
@@ -283,39 +326,39 @@ def validate(scorer: Scorer, texts: Iterable[tuple[str, str]]) -> int:
     return sum(1 for _ in scorer.validated(texts))
 
 
-def _write_tsv(scores: Iterable[SentenceScore], how: str) -> None:
+def _write_tsv(scores: Iterable[SentenceScore], how: str, unigrams: Unigrams | None) -> None:
     # For programs: cells are quoted as in CSV where they hold tabs or quotes, never escaped, so that they read back.
     row = io.StringIO()
     writer = csv.writer(row, delimiter="\t", lineterminator="\n")
     for i, score in enumerate(scores):
         if not i:  # written with the first score, so that bad input leaves no output
             writer.writerow(["score", "tokens", "text"])
-        writer.writerow([repr(score.normalised(how)), score.n, score.text])
+        writer.writerow([repr(score.normalised(how, unigrams)), score.n, score.text])
         emit(row.getvalue())
         row.seek(0)
         row.truncate()
 
 
-def _write_jsonl(scores: Iterable[SentenceScore], how: str) -> None:
+def _write_jsonl(scores: Iterable[SentenceScore], how: str, unigrams: Unigrams | None) -> None:
     for score in scores:
         row = {
             "text": score.text,
-            "score": score.normalised(how),
+            "score": score.normalised(how, unigrams),
             "tokens": score.n,
             "token_logprobs": [None if v != v else v for v in score.token_logprobs.tolist()],
         }
         emit(json.dumps(row, ensure_ascii=False) + "\n")
 
 
-def _write_parquet(scores: Iterator[SentenceScore], how: str) -> None:
+def _write_parquet(scores: Iterable[SentenceScore], how: str, unigrams: Unigrams | None) -> None:
     from penchant.engine.scorer import scores_frame
 
     if sys.stdout.isatty():
         raise MethodError("parquet is not for a terminal", hint="redirect it: > scores.parquet")
-    scores_frame(scores, how).write_parquet(sys.stdout.buffer)
+    scores_frame(scores, how, unigrams).write_parquet(sys.stdout.buffer)
 
 
-WRITERS: dict[str, Callable[[Iterator[SentenceScore], str], None]] = {
+WRITERS: dict[str, Callable[[Iterable[SentenceScore], str, Unigrams | None], None]] = {
     "tsv": _write_tsv,
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,

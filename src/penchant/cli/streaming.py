@@ -48,7 +48,8 @@ def stream(
     from penchant.cluster.sending import wanted
     from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
-    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.methods import method_for
+    from penchant.engine.normalising import FREQUENCY, check_normalise
 
     out = _directory(out, names)
     check_on_error(on_error)
@@ -58,6 +59,8 @@ def stream(
     model = load()
     method = method_for(asked.method, model)
     check_normalise(asked.normalise, method)
+    if asked.normalise in FREQUENCY:
+        raise MethodError(f"--normalise {asked.normalise} is not for work on a cluster", hint="score without --on")
     recipe = Recipe(
         penchant=__version__,
         model=model.name,

@@ -13,11 +13,13 @@ from numpy.typing import NDArray
 from penchant.arguments import asked, kind
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
-from penchant.engine.methods import METHODS, check_normalise, method_for
+from penchant.engine.methods import METHODS, method_for
+from penchant.engine.normalising import check_normalise, check_unigrams
 from penchant.engine.parts import PartScorer
 from penchant.engine.pieces import Pooling
 from penchant.engine.scores import SentenceScore, numbered, scores_frame
 from penchant.engine.spans import SpanScore, SpanScorer
+from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
@@ -58,6 +60,7 @@ def score(
     *,
     method: str | None = None,
     normalise: str = "none",
+    unigrams: str | Path | None = None,
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
@@ -65,14 +68,17 @@ def score(
     where a token is not scored).
 
     `model` is a model or the name of one; `texts` a sentence, a list of them, or a column of polars or pandas.
-    `method` is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none,
-    mean or pen. Raises MethodError, ModelError or DataError.
+    `method` is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none, mean,
+    pen, slln or slor, which needs `unigrams`, a table of `penchant corpus unigrams` for this model. Raises MethodError,
+    ModelError or DataError.
     """
     model, given = language_model(model), listed_texts(texts)
     check_normalise(normalise, method_for(method, model))
+    check_unigrams([normalise], unigrams is not None)
+    counted = None if unigrams is None else read_unigrams(unigrams, model.tokenizer, model.name)
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
-        return scores_frame(scorer.score(numbered(given), method), normalise)
+        return scores_frame(scorer.score(numbered(given), method), normalise, counted)
     finally:
         scorer.close()
 

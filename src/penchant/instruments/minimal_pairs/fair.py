@@ -65,8 +65,8 @@ class FairPairs(PairProbe):
         }
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of both sets."""
-        return [pairs.path for part in self.parts(base).values() for pairs in part]
+        """The files of both sets, and of the frequencies of tokens."""
+        return [*(pairs.path for part in self.parts(base).values() for pairs in part), *self.unigram_files(base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Both sentences of every pair of both sets, with their places."""
@@ -76,7 +76,7 @@ class FairPairs(PairProbe):
         """Both sets, then how they are scored."""
         parts = self.parts(base)
         data = {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **cited_columns(dict(self.columns))}
-        return {**data, **self.how(model, parts[ORIGINAL])}
+        return {**data, **self.how(model, parts[ORIGINAL], base)}
 
     def measure(self, session: Session) -> Measured:
         """Score both sets."""

@@ -17,8 +17,10 @@ import polars as pl
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for
-from penchant.engine.scorer import SentenceScore, language_model
+from penchant.engine.methods import METHODS, Method, method_for
+from penchant.engine.normalising import CONSTANTS, FREQUENCY, USUAL, check_normalise, check_unigrams, constants
+from penchant.engine.scorer import language_model
+from penchant.engine.unigrams import Unigrams, fitting
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
@@ -26,16 +28,17 @@ from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
 from penchant.instruments.minimal_pairs.marks import Marks
+from penchant.instruments.minimal_pairs.scoring import items_table, unigram_cautions, with_unigrams
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
-from penchant.records import Estimate, Item, Signature
+from penchant.records import Estimate, Signature
 from penchant.report.no_difference import Scale
 from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
-Normalisation = Literal["none", "mean", "pen"]
+Normalisation = Literal["none", "mean", "pen", "slln", "slor"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
 PAIRS = Table(PAIR, pair_rows)
 """Pairs given in Python."""
@@ -48,9 +51,9 @@ def _each_once(names: Normalisations) -> Normalisations:
     return distinct(names) if isinstance(names, list) else names
 
 
-def _applying(method: Method) -> list[str]:
-    """The normalisations that apply to a method."""
-    return [how for how in NORMALISATIONS if how == "none" or not method.normalised]
+def _applying(method: Method, *, unigrams: bool) -> list[str]:
+    """The usual normalisations that apply to a method, and with `unigrams` those that need them."""
+    return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
 class PairColumns(BaseModel):
@@ -87,8 +90,11 @@ class PairProbe(Probe):
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
-    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
-    method."""
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor` (see `penchant list
+    methods`). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
+    unigrams: Annotated[Paths | None, CITED] = None
+    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor needs them.
+    Default: none."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
     compat: str | None = None
@@ -108,6 +114,7 @@ class PairProbe(Probe):
     or are left out and counted (`skip`)."""
 
     _read: dict[tuple[tuple[Path, ...], tuple[tuple[str, str], ...]], list[PairSet]] = PrivateAttr(default_factory=dict)
+    _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -125,18 +132,20 @@ class PairProbe(Probe):
         fit the model."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
-        hows = self.normalisations() or _applying(method)
+        hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
         for how in hows:
             check_normalise(how, method)
+        check_unigrams(hows, self.unigrams is not None)
         space = self.space if lm.kind == "causal" else "none"
         return self.model_copy(update={"method": method.name, "normalise": hows, "space": space})
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """The constant of `pen`, and the normalisations where they are all that apply to the method."""
+        """The constants of normalisations, and these where they are all that apply to the method."""
         method = METHODS.get(signature.get("method", ""))
-        usual = method is not None and signature.get("normalise") == ",".join(_applying(method))
-        return {"pen-alpha", *(("normalise",) if usual else ())}
+        named = "unigrams" in signature
+        usual = method is not None and signature.get("normalise") == ",".join(_applying(method, unigrams=named))
+        return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def normalisations(self) -> list[str]:
         """The normalisations as a list; empty where they are not set."""
@@ -187,21 +196,39 @@ class PairProbe(Probe):
         )
         front = " " if self.space == "front" else ""
         triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for _, item in items)
-        table = items_table(items, list(session.scorer.score_pairs(triples, self.method)))
+        scores = list(session.scorer.score_pairs(triples, self.method))
+        table = items_table(items, scores)
+        if (unigrams := self.frequencies(session.lm, session.base)) is not None:
+            table = with_unigrams(table, scores, unigrams)
+            cautions = (*cautions, *unigram_cautions(table))
         return table if self.ties == "half" else table.with_columns(pl.lit(1.0).alias(TIE)), cautions
+
+    def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
+        """The unigrams of the model's own tokenizer; None where none are named. Raises DataError."""
+        lm, files = language_model(model), tuple(self.unigram_files(base))
+        key = files, lm.tokenizer.pieces_digest
+        if files and key not in self._unigrams:
+            self._unigrams[key] = fitting(files, lm.tokenizer, lm.name)
+        return self._unigrams[key] if files else None
+
+    def unigram_files(self, base: Sequence[Path]) -> list[Path]:
+        """The tables of unigrams. Raises DataError."""
+        return [self.find(name, base) for name in listed(self.unigrams)]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts, without those that are left out."""
         return known_texts(model, texts, self.on_unknown)
 
-    def how(self, lm: Model, pair_sets: Sequence[PairSet]) -> dict[str, object]:
+    def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
         """The part of a signature about scoring and about which sentence counts as acceptable."""
         lm = language_model(lm)
+        unigrams = self.frequencies(lm, base)
         crows = any(pairs.kind == "crows-pairs" for pairs in pair_sets)
         return {
             "method": self.method,
             "normalise": written(self, "normalise"),
-            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            **constants(self.normalisations()),
+            **({"unigrams": cited([unigrams.file])} if unigrams is not None and unigrams.file else {}),
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
@@ -242,8 +269,8 @@ class MinimalPairs(PairProbe):
         return self.pairs_in(self.data, base, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files that the pairs and the judgements of them are read from."""
-        return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base)]
+        """The files that the pairs, the judgements of them and the frequencies of tokens are read from."""
+        return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base), *self.unigram_files(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
         return [self.find(name, base) for name in listed(self.human)]
@@ -265,7 +292,12 @@ class MinimalPairs(PairProbe):
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
-        return {"data": cite(pair_sets), **cited_columns(dict(self.columns)), **human, **self.how(model, pair_sets)}
+        return {
+            "data": cite(pair_sets),
+            **cited_columns(dict(self.columns)),
+            **human,
+            **self.how(model, pair_sets, base),
+        }
 
     def measure(self, session: Session) -> Measured:
         """Score every pair, and put beside it what people judged of it."""
@@ -321,28 +353,3 @@ def cite(pair_sets: Sequence[PairSet]) -> str:
             digest = hashlib.sha256("".join(sorted(p.sha256 for p in members)).encode()).hexdigest()
             parts.append(f"{name}({len(members)})#{digest[:6]}")
     return join_names(parts)
-
-
-def items_table(
-    items: Sequence[tuple[str, Item]], scores: Sequence[tuple[SentenceScore, SentenceScore]]
-) -> pl.DataFrame:
-    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
-    labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
-    columns: dict[str, pl.Series] = {
-        "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
-        "file": pl.Series([item.labels["dataset"] for _, item in items], dtype=pl.String),
-        "id": pl.Series([item.id for _, item in items], dtype=pl.String),
-    }
-    for label in labels:
-        columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
-    for side, role in enumerate(("good", "bad")):
-        chosen = [pair[side] for pair in scores]
-        columns[role] = pl.Series([s.text for s in chosen], dtype=pl.String)
-        columns[f"tokens_{role}"] = pl.Series([s.n for s in chosen], dtype=pl.Int32)
-        columns[f"score_{role}"] = pl.Series([s.score for s in chosen], dtype=pl.Float64)
-        columns[f"pieces_{role}"] = pl.Series([list(s.tokens) for s in chosen], dtype=pl.List(pl.String))
-        columns[f"logprobs_{role}"] = pl.Series(
-            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in chosen],
-            dtype=pl.List(pl.Float32),
-        )
-    return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))

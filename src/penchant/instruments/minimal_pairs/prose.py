@@ -23,6 +23,9 @@ _NORMALISED = {
     "none": "the score as it is",
     "mean": "divided by the number of tokens",
     "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
+    "slln": "divided by tokens^α, α = 0.5",
+    "slor": "less the log-probability of the tokens as unigrams, divided by the number of tokens "
+    "[@pauls2012; @lau2017]",
 }
 _DATA = {"blimp": "[@warstadt2020]", "crows-pairs": "[@nangia2020; @blodgett2021]", "comps": "[@misra2023]"}
 

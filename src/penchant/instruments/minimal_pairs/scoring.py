@@ -1,0 +1,61 @@
+"""Scored pairs as a table of items: one row a pair, with both sentences and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from penchant.counting import of_all
+from penchant.engine.scorer import SentenceScore
+from penchant.engine.unigrams import Unigrams
+from penchant.instruments.minimal_pairs.estimates import UNIGRAMS, UNSEEN
+from penchant.records import Item
+
+ROLES = ("good", "bad")
+Scores = Sequence[tuple[SentenceScore, SentenceScore]]
+
+
+def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFrame:
+    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
+    labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
+    columns: dict[str, pl.Series] = {
+        "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
+        "file": pl.Series([item.labels["dataset"] for _, item in items], dtype=pl.String),
+        "id": pl.Series([item.id for _, item in items], dtype=pl.String),
+    }
+    for label in labels:
+        columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
+    for side, role in enumerate(ROLES):
+        chosen = [pair[side] for pair in scores]
+        columns[role] = pl.Series([s.text for s in chosen], dtype=pl.String)
+        columns[f"tokens_{role}"] = pl.Series([s.n for s in chosen], dtype=pl.Int32)
+        columns[f"score_{role}"] = pl.Series([s.score for s in chosen], dtype=pl.Float64)
+        columns[f"pieces_{role}"] = pl.Series([list(s.tokens) for s in chosen], dtype=pl.List(pl.String))
+        columns[f"logprobs_{role}"] = pl.Series(
+            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in chosen],
+            dtype=pl.List(pl.Float32),
+        )
+    return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))
+
+
+def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
+    """The items with the log-probability of the scored tokens of each sentence as unigrams, and how many of them were
+    never counted."""
+    for side, role in enumerate(ROLES):
+        chosen = [pair[side] for pair in scores]
+        items = items.with_columns(
+            pl.Series(f"{UNIGRAMS}_{role}", [each.as_unigrams(unigrams) for each in chosen], pl.Float64),
+            pl.Series(f"{UNSEEN}_{role}", [unigrams.unseen(each.scored) for each in chosen], pl.Int32),
+        )
+    return items
+
+
+def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
+    """What must be said of tokens that the text of the unigrams does not have."""
+    unseen, tokens = (sum(int(items[f"{name}_{role}"].sum()) for role in ROLES) for name in (UNSEEN, "tokens"))
+    if unseen:
+        yield (
+            f"{of_all(unseen, tokens, 'tokens of the sentences', 'are')} never in the text of the unigrams, and have "
+            "the smallest probability there: 1 in the tokens counted and the entries of the vocabulary"
+        )
