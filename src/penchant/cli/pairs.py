@@ -169,11 +169,12 @@ def _differences(
     import numpy as np
 
     from penchant.engine.methods import method_for
-    from penchant.engine.normalising import check_normalise, check_unigrams
+    from penchant.engine.normalising import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
 
     check_normalise(normalise, method_for(None, lm))
     check_unigrams([normalise], named=False)
+    check_prefix([normalise], prefixed=False, neutral="")
     with bars() as bar:
         advance = bar(lm.name)
         total = 2 * len(rows)

@@ -49,7 +49,7 @@ def stream(
     from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
     from penchant.engine.methods import method_for
-    from penchant.engine.normalising import FREQUENCY, check_normalise
+    from penchant.engine.normalising import FREQUENCY, PREFIXED, check_normalise
 
     out = _directory(out, names)
     check_on_error(on_error)
@@ -59,7 +59,7 @@ def stream(
     model = load()
     method = method_for(asked.method, model)
     check_normalise(asked.normalise, method)
-    if asked.normalise in FREQUENCY:
+    if asked.normalise in (*FREQUENCY, *PREFIXED):
         raise MethodError(f"--normalise {asked.normalise} is not for work on a cluster", hint="score without --on")
     recipe = Recipe(
         penchant=__version__,

@@ -15,8 +15,8 @@ from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
 from penchant.engine.methods import METHODS, method_for
 from penchant.engine.normalising import check_normalise, check_unigrams
-from penchant.engine.parts import PartScorer
 from penchant.engine.pieces import Pooling
+from penchant.engine.prefixed import PrefixScorer
 from penchant.engine.scores import SentenceScore, numbered, scores_frame
 from penchant.engine.spans import SpanScore, SpanScorer
 from penchant.engine.unigrams import read_unigrams
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Scorer(PartScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
+class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
     """Scores, surprisals, fillers and vectors from one model, behind one engine with one cache and set of counts."""
 
 

@@ -49,11 +49,11 @@ class SentenceScore:
         """The log-probability of the scored tokens as unigrams."""
         return math.fsum(unigrams.logprobs(self.scored))
 
-    def normalised(self, how: str, unigrams: Unigrams | None = None) -> float:
+    def normalised(self, how: str, unigrams: Unigrams | None = None, neutral: float | None = None) -> float:
         """The score under one of the normalisations of `penchant list methods`. Raises MethodError where one needs
-        unigrams and there are none."""
+        unigrams, or the score of the same tokens after a `neutral` text, and there are none."""
         known = None if unigrams is None or how not in FREQUENCY else self.as_unigrams(unigrams)
-        return normalise(self.score, self.n, how, unigrams=known)
+        return normalise(self.score, self.n, how, unigrams=known, neutral=neutral)
 
 
 class SentenceScorer(Asker):

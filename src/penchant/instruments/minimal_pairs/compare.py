@@ -42,7 +42,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     require_comparable(
         a,
         b,
-        free={"model", "bos", "dtype", "method", "normalise", "pen-alpha", "slln-alpha", "unigrams"},
+        free={"model", "bos", "dtype", "method", "normalise", "pen-alpha", "slln-alpha", "unigrams", "neutral"},
         items=["dataset", "file", "id"],
     )
     rows: list[tuple[Estimate, Signature]] = []

@@ -18,17 +18,34 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, Method, method_for
-from penchant.engine.normalising import CONSTANTS, FREQUENCY, USUAL, check_normalise, check_unigrams, constants
+from penchant.engine.normalising import (
+    CONSTANTS,
+    FREQUENCY,
+    PREFIXED,
+    USUAL,
+    check_normalise,
+    check_prefix,
+    check_unigrams,
+    constants,
+)
 from penchant.engine.scorer import language_model
 from penchant.engine.unigrams import Unigrams, fitting
+from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
+from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
 from penchant.instruments.minimal_pairs.marks import Marks
-from penchant.instruments.minimal_pairs.scoring import items_table, unigram_cautions, with_unigrams
+from penchant.instruments.minimal_pairs.scoring import (
+    ROLES,
+    prefix_cautions,
+    prefixed,
+    scored_pairs,
+    unigram_cautions,
+    with_unigrams,
+)
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -38,7 +55,7 @@ from penchant.report.no_difference import Scale
 from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
-Normalisation = Literal["none", "mean", "pen", "slln", "slor"]
+Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
 PAIRS = Table(PAIR, pair_rows)
 """Pairs given in Python."""
@@ -69,6 +86,9 @@ class PairColumns(BaseModel):
     id: str = "id"
     """What the pair is called in the results, if the table has such a column, else the number of its row. Default:
     id."""
+    prefix: str = "prefix"
+    """A text that both sentences are scored after, if the table has it; it is joined to them as it is written. Default:
+    prefix."""
 
 
 class PairProbe(Probe):
@@ -90,11 +110,14 @@ class PairProbe(Probe):
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
-    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor` (see `penchant list
-    methods`). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi` (see penchant
+    list methods). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
     unigrams: Annotated[Paths | None, CITED] = None
     """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor needs them.
     Default: none."""
+    neutral: str = ""
+    """For `pmi`: the text after which sentences are read without their prefix, such as one of the same domain, as it is
+    written. Default: none, so that they stand at the beginning."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
     compat: str | None = None
@@ -175,7 +198,7 @@ class PairProbe(Probe):
             [(number, item) for number, pairs in enumerate(pair_sets) for item in pairs.items],
             self.limit,
             seed=self.seed,
-            content=lambda one: (one[1].texts["good"], one[1].texts["bad"]),
+            content=lambda one: [*one[1].texts.values()],
             group=lambda one: one[1].labels["paradigm"],
         )
         return [
@@ -189,15 +212,15 @@ class PairProbe(Probe):
         items, cautions = known_items(
             session.lm,
             [(collection(pairs), item) for pairs in pair_sets for item in pairs.items],
-            lambda pair: (pair[1].texts["good"], pair[1].texts["bad"]),
+            lambda pair: [whole(pair[1], role) for role in ROLES],
             lambda pair: pair[1].place,
             self.on_unknown,
             "pairs",
         )
         front = " " if self.space == "front" else ""
-        triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for _, item in items)
-        scores = list(session.scorer.score_pairs(triples, self.method))
-        table = items_table(items, scores)
+        neutral = self.neutral if set(PREFIXED) & set(self.normalisations()) else None
+        table, scores = scored_pairs(session.scorer, items, self.method, front=front, neutral=neutral)
+        cautions = (*cautions, *prefix_cautions(item for _, item in items))
         if (unigrams := self.frequencies(session.lm, session.base)) is not None:
             table = with_unigrams(table, scores, unigrams)
             cautions = (*cautions, *unigram_cautions(table))
@@ -222,13 +245,15 @@ class PairProbe(Probe):
     def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
         """The part of a signature about scoring and about which sentence counts as acceptable."""
         lm = language_model(lm)
-        unigrams = self.frequencies(lm, base)
+        unigrams, hows = self.frequencies(lm, base), self.normalisations()
+        self._check_prefixes(pair_sets)
         crows = any(pairs.kind == "crows-pairs" for pairs in pair_sets)
         return {
             "method": self.method,
             "normalise": written(self, "normalise"),
-            **constants(self.normalisations()),
+            **constants(hows),
             **({"unigrams": cited([unigrams.file])} if unigrams is not None and unigrams.file else {}),
+            **({"neutral": self.neutral} if set(PREFIXED) & set(hows) and self.neutral else {}),
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
@@ -237,6 +262,17 @@ class PairProbe(Probe):
             **({} if self.marks == "refuse" else {"marks": self.marks}),
             **signed_unknown(self.on_unknown),
         }
+
+    def _check_prefixes(self, pair_sets: Sequence[PairSet]) -> None:
+        """Raise MethodError where parameters do not fit pairs with a prefix, or pairs without."""
+        items = [item for pairs in pair_sets for item in pairs.items]
+        check_prefix(self.normalisations(), all(item.texts.get("prefix") for item in items), self.neutral)
+        if not prefixed(items):
+            return
+        if METHODS[self.method or ""].pair:
+            raise MethodError(f"method '{self.method}' does not take pairs with a prefix", hint="use pll")
+        if self.space == "front":
+            raise MethodError("space: front does not take pairs with a prefix", hint="write the space before them")
 
 
 class MinimalPairs(PairProbe):
@@ -330,8 +366,8 @@ def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
     """Both sentences of every pair, with their places."""
     for pairs in pair_sets:
         for item in pairs.items:
-            for role in ("good", "bad"):
-                yield item.texts[role], item.place
+            for role in ROLES:
+                yield whole(item, role), item.place
 
 
 def collection(pairs: PairSet) -> str:

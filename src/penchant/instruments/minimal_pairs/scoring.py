@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
 from penchant.counting import of_all
-from penchant.engine.scorer import SentenceScore
+from penchant.engine.prefixed import touching_cautions
+from penchant.engine.scorer import Scorer, SentenceScore
 from penchant.engine.unigrams import Unigrams
-from penchant.instruments.minimal_pairs.estimates import UNIGRAMS, UNSEEN
+from penchant.instruments.minimal_pairs.estimates import NEUTRAL, UNIGRAMS, UNSEEN
+from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.records import Item
 
 ROLES = ("good", "bad")
 Scores = Sequence[tuple[SentenceScore, SentenceScore]]
+
+
+def prefixed(items: Iterable[Item]) -> bool:
+    """Whether any pair has a prefix."""
+    return any(item.texts.get(PREFIX) for item in items)
+
+
+def scored_pairs(
+    scorer: Scorer, items: Sequence[tuple[str, Item]], method: str | None, *, front: str, neutral: str | None
+) -> tuple[pl.DataFrame, Scores]:
+    """The pairs with their scores: a table of items, and the scores themselves. A causal model reads `front` before
+    each sentence. `neutral`: the text after which the same tokens are scored, too, or None."""
+    pairs = [item for _, item in items]
+    if not prefixed(pairs):
+        triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for item in pairs)
+        scores = list(scorer.score_pairs(triples, method))
+        return items_table(items, scores), scores
+    texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in pairs for role in ROLES]
+    scores = _in_pairs(scorer.given(texts, method))
+    table = items_table(items, scores).with_columns(
+        pl.Series(PREFIX, [item.texts.get(PREFIX, "") for item in pairs], pl.String)
+    )
+    if neutral is not None:
+        without = _in_pairs(scorer.without(texts, method, neutral=neutral))
+        for side, role in enumerate(ROLES):
+            table = table.with_columns(
+                pl.Series(f"{NEUTRAL}_{role}", [pair[side].score for pair in without], pl.Float64)
+            )
+    return table, scores
+
+
+def _in_pairs(scores: Iterator[SentenceScore]) -> list[tuple[SentenceScore, SentenceScore]]:
+    return list(zip(scores, scores, strict=True))
+
+
+def prefix_cautions(items: Iterable[Item]) -> Iterator[str]:
+    """What must be said of how prefixes and sentences are joined."""
+    texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in items for role in ROLES]
+    return touching_cautions(texts, "sentences")
 
 
 def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFrame:
