@@ -32,6 +32,15 @@ class PrefixScorer(PartScorer):
         spans = ((prefix + text, (len(prefix), len(prefix) + len(text)), where) for prefix, text, where in texts)
         return self.parts(spans, method)
 
+    def check_prefixed(self, texts: Iterable[Prefixed]) -> int:
+        """Check each (prefix, text, place) before the first forward pass; return their number. Raises DataError at one
+        that cannot be scored."""
+        listed = list(texts)
+        joined = self.encode((prefix + text, where) for prefix, text, where in listed)
+        for (prefix, _, _), (whole, where, encoding) in zip(listed, joined, strict=True):
+            part_of(encoding, whole, (len(prefix), len(whole)), where)
+        return len(listed)
+
     def without(
         self, texts: Iterable[Prefixed], method: str | None = None, *, neutral: str = ""
     ) -> Iterator[SentenceScore]:
@@ -75,11 +84,12 @@ def after(part: Encoding, whole: Encoding, before: Sequence[int]) -> Encoding:
     around the text stay."""
     lead, tail = whole.ids[: whole.at[0]], whole.ids[whole.at[-1] + 1 :]
     start = len(lead) + len(before)
+    first = next((word for word in part.words if word is not None), 0)
     return Encoding(
         (*lead, *before, *part.tokens, *tail),
         tuple(range(start, start + len(part))),
         tuple((0, 0) for _ in part.spans),
-        part.words,
+        tuple(None if word is None else word - first for word in part.words),
     )
 
 
@@ -93,6 +103,6 @@ def touching_cautions(texts: Sequence[Prefixed], noun: str) -> Iterator[str]:
     )
     if touch:
         yield (
-            f"{of_all(touch, len(with_prefix), noun, 'follow')} {for_one(touch, 'their')} prefix without white space: "
-            "prefix and text are joined as they are written"
+            f"{of_all(touch, len(with_prefix), noun, 'have')} no white space after {for_one(touch, 'their')} prefix: "
+            "both are joined as they are written"
         )

@@ -125,8 +125,25 @@ def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
 
 
-def scores_frame(scores: Iterable[SentenceScore], how: str, unigrams: Unigrams | None = None) -> pl.DataFrame:
-    """Scores under a normalisation as a table, built in blocks so that memory holds columns, not objects."""
+Valued = tuple[SentenceScore, float]
+"""A score with its parts, and what a normalisation makes of it."""
+
+
+def valued(
+    scores: Iterable[SentenceScore],
+    how: str,
+    unigrams: Unigrams | None = None,
+    neutral: Iterable[SentenceScore] | None = None,
+) -> Iterator[Valued]:
+    """Scores with their normalised values. `neutral` are those of the same tokens without their prefix, in order.
+    Raises MethodError where the normalisation lacks what it needs."""
+    if neutral is None:
+        return ((score, score.normalised(how, unigrams)) for score in scores)
+    return ((a, a.normalised(how, unigrams, b.score)) for a, b in zip(scores, neutral, strict=True))
+
+
+def scores_frame(scores: Iterable[Valued]) -> pl.DataFrame:
+    """Scores as a table, built in blocks so that memory holds columns, not objects."""
     import polars as pl
 
     schema: Any = {
@@ -138,11 +155,11 @@ def scores_frame(scores: Iterable[SentenceScore], how: str, unigrams: Unigrams |
     stream = iter(scores)
     blocks = [pl.DataFrame(schema=schema)]
     while part := list(islice(stream, 8192)):
-        values = [[None if v != v else v for v in s.token_logprobs.tolist()] for s in part]
+        values = [[None if v != v else v for v in s.token_logprobs.tolist()] for s, _ in part]
         rows = {
-            "text": [s.text for s in part],
-            "score": [s.normalised(how, unigrams) for s in part],
-            "tokens": [s.n for s in part],
+            "text": [s.text for s, _ in part],
+            "score": [value for _, value in part],
+            "tokens": [s.n for s, _ in part],
             "token_logprobs": values,
         }
         blocks.append(pl.DataFrame(rows, schema=schema))

@@ -78,7 +78,7 @@ def read_pairs(
 ) -> PairSet:
     """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
-    `columns` names those of a plain table that are not called good, bad, group (the paradigm), id or prefix (a text that
+    `columns` names those of a plain table that are not called good, bad, group (the paradigm), id or prefix (what
     both sentences are scored after), as field: column; naming any makes the file a plain table, which may also have
     `phenomenon`. `acceptable` says which sentence of CrowS-Pairs counts as the good one. `marks` says whether marks of
     acceptability at the beginning of one sentence of a pair alone are refused, or taken out of all (strip). Raises

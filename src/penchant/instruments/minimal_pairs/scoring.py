@@ -34,6 +34,7 @@ def scored_pairs(
         scores = list(scorer.score_pairs(triples, method))
         return items_table(items, scores), scores
     texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in pairs for role in ROLES]
+    scorer.check_prefixed(texts)
     scores = _in_pairs(scorer.given(texts, method))
     table = items_table(items, scores).with_columns(
         pl.Series(PREFIX, [item.texts.get(PREFIX, "") for item in pairs], pl.String)
