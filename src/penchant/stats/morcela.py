@@ -17,17 +17,23 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from penchant.errors import MethodError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, as_values, check_lengths, check_level
+from penchant.stats.inputs import Array, as_values, check_lengths, check_level, joined
 
 BETA, GAMMA = "β", "γ"
 FEWEST = 12
 """The fewest sentences that β and γ are fitted to."""
 _NULL = {BETA: 1.0, GAMMA: 0.0}
 """What SLOR has."""
+ENOUGH = 200
+FEW = "the interval is rough: from so few sentences 90 to 97 of 100 hold the truth; {enough} would do"
+"""What is said beside an interval from fewer than `ENOUGH` sentences (docs/validity.md)."""
+ROUGH = "rough: the judgements hardly depend on log p; intervals that have an end then hold the truth less often"
+_CLEAR = 5.0
+"""So many errors from 0 the coefficient of log p is clear (docs/validity.md)."""
 _SINGULAR = 1e-9
 """The smallest singular value, as a share of the largest, of predictors that differ."""
 
@@ -129,7 +135,9 @@ def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
         note = "no interval: it has no end, since the judgements may not depend on log p"
         return Estimate(which, value, fitted.n, level=level, p=p, test=test, note=note)
     how = f"Fieller interval of a ratio of least-squares coefficients, HC3, {df} df"
-    return Estimate(which, value, fitted.n, low, high, level, how=how, p=p, test=test)
+    few = FEW.format(enough=ENOUGH) if fitted.n < ENOUGH else ""
+    note = joined(few, ROUGH if bottom**2 < _CLEAR**2 * v_bottom else "")
+    return Estimate(which, value, fitted.n, low, high, level, how=how, p=p, test=test, note=note)
 
 
 def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: float, t: float) -> tuple[float, float]:
@@ -141,19 +149,3 @@ def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: f
         return np.nan, np.nan
     root = np.sqrt(max(b**2 - a * c, 0.0))
     return float((b - root) / a), float((b + root) / a)
-
-
-def out_of_fold(
-    logprobs: Array, unigrams: Array, lengths: Array, judged: Array, folds: NDArray[np.integer]
-) -> tuple[Array, str]:
-    """The score of each sentence with β and γ fitted to the sentences of all other `folds`, and why there is none for
-    some ("" where there is for all)."""
-    made = np.full(len(judged), np.nan)
-    for fold in np.unique(folds):
-        inside = folds == fold
-        fitted = fit(logprobs[~inside], unigrams[~inside], lengths[~inside], judged[~inside])
-        if fitted.reason:
-            return made, fitted.reason
-        sides = logprobs[inside], unigrams[inside], lengths[inside]
-        made[inside] = scores(*sides, fitted.beta, fitted.gamma)
-    return made, ""

@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import polars as pl
 
-from penchant.instruments.acceptability.estimates import DIFFERENCE, SENTENCES, values_of
+from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, SENTENCES, folded, values_of
 from penchant.instruments.acceptability.probe import Acceptability
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.correlations import correlation_difference
+from penchant.stats.cross_validation import cross_validated
 from penchant.stats.hypothesis_tests import with_holm
 
 _FREE = {"model", "bos", "dtype", "method", "normalise", "pen-alpha", "slln-alpha", "unigrams", "folds"}
@@ -34,21 +35,15 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 def _differences(a: Result, b: Result, hows: list[str]) -> Iterator[Estimate]:
     settings = [Acceptability.of(result.signature) for result in (a, b)]
     pair = f"{a.signature['model']} − {b.signature['model']}"
-    judged = a.items["rating"].to_numpy()
+    judged, first = a.items["rating"].to_numpy(), settings[0]
     for how in hows:
-        sides = [values_of(result.items, how, each) for result, each in zip((a, b), settings, strict=True)]
         by = {"comparison": pair, "score": how}
-        if reason := sides[0][1] or sides[1][1]:
-            note = f"not fitted: {reason}"
-            yield Estimate(DIFFERENCE, float("nan"), len(judged), level=settings[0].level, note=note, by=by)
-            continue
-        found = correlation_difference(
-            judged,
-            sides[0][0],
-            sides[1][0],
-            seed=settings[0].seed,
-            resamples=settings[0].resamples,
-            level=settings[0].level,
-            noun=SENTENCES,
-        )
+        if how == MORCELA:
+            one, other = (folded(result.items, each) for result, each in zip((a, b), settings, strict=True))
+            found = cross_validated(one, other=other, level=first.level, noun=SENTENCES)
+        else:
+            sides = [values_of(result.items, how, each)[0] for result, each in zip((a, b), settings, strict=True)]
+            found = correlation_difference(
+                judged, *sides, seed=first.seed, resamples=first.resamples, level=first.level, noun=SENTENCES
+            )
         yield replace(found, measure=DIFFERENCE, by=by)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
-from penchant.counting import of_all
+from penchant.counting import for_one, of_all
 from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import stem
@@ -121,8 +121,10 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
         Judged(str(n), text, prefix, s.place, tuple(sorted((numbers[r], v) for r, v in s.ratings.items())))
         for n, ((prefix, text), s) in enumerate(kept.items(), 1)
     )
-    cautions = [f"{of_all(unrated, len(rows), 'rows', 'have')} no rating and say nothing"] if unrated else []
+    cautions = [f"{of_all(unrated, len(rows), 'rows', 'have')} no rating"] if unrated else []
     if lost := len(found) - len(kept):
-        cautions.append(f"{of_all(lost, len(found), 'sentences', 'have')} no judgement and are left out")
+        cautions.append(
+            f"{of_all(lost, len(found), 'sentences', 'have')} no judgement and {for_one(lost, 'are')} left out"
+        )
     raters = 0 if "" in numbers else len(numbers)
     return JudgedSet(stem(path), path, sha256_file(path), sentences, raters, tuple(cautions))

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -19,9 +19,10 @@ from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
+from penchant.stats.cross_validation import Folded, cross_validated
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Codes, joined
-from penchant.stats.morcela import BETA, GAMMA, Fit, fit, out_of_fold, parameter
+from penchant.stats.morcela import BETA, GAMMA, Fit, fit, parameter
 
 if TYPE_CHECKING:
     from penchant.instruments.acceptability.probe import Acceptability
@@ -40,15 +41,21 @@ PARAMETERS = (BETA, GAMMA)
 FEW_RATERS = 3
 
 
+def folded(items: pl.DataFrame, settings: Acceptability) -> Folded:
+    """The sentences with their scores of MORCELA out of fold: each is made with parameters that were fitted to other
+    sentences."""
+    score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "tokens", "rating"))
+    return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
+
+
 def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[Array, str]:
-    """One score of every sentence, and why there is none, or "". Those of MORCELA are out of fold: each is made with
-    parameters that were fitted to other sentences."""
-    score, tokens = items["score"].to_numpy(), items["tokens"].to_numpy()
+    """One score of every sentence, and why there is none, or ""."""
     if how == MORCELA:
-        sides = score, items["unigrams"].to_numpy(), tokens.astype(np.float64), items["rating"].to_numpy()
-        return out_of_fold(*sides, folds_of(items, settings))
+        made = folded(items, settings)
+        return made.scores, made.reason
     unigrams = items["unigrams"].to_numpy() if how in FREQUENCY else None
     neutral = items["neutral"].to_numpy() if how in PREFIXED else None
+    score, tokens = items["score"].to_numpy(), items["tokens"].to_numpy()
     return normalise(score, tokens, how, unigrams=unigrams, neutral=neutral), ""
 
 
@@ -73,28 +80,36 @@ def fitted(items: pl.DataFrame) -> Fit:
 def estimates_of(items: pl.DataFrame, settings: Acceptability) -> Iterator[Estimate]:
     """Correlations of every score, differences of every two scores, MORCELA's parameters, and the raters' agreement."""
     judged = items["rating"].to_numpy()
-    made = {how: values_of(items, how, settings) for how in settings.normalisations()}
-    drawn = {"seed": settings.seed, "resamples": settings.resamples}
-    for how, (scores, reason) in made.items():
+    hows = settings.normalisations()
+    plain = {how: values_of(items, how, settings)[0] for how in hows if how != MORCELA}
+    drawn: dict[str, Any] = {"seed": settings.seed, "resamples": settings.resamples}
+    named: dict[str, Any] = {"level": settings.level, "noun": SENTENCES}
+    fitted_out = folded(items, settings) if MORCELA in hows else None
+    for how in hows:
         for measure, ranks in CORRELATIONS.items():
-            if reason:
-                estimate = Estimate(measure, np.nan, len(items), level=settings.level, note=f"not fitted: {reason}")
+            if how == MORCELA and fitted_out is not None:
+                estimate = cross_validated(fitted_out, ranks=ranks, **named)
+                note = f"out of fold, {settings.folds} folds" if not fitted_out.reason else ""
+                estimate = replace(estimate, note=joined(note, estimate.note))
             else:
-                estimate = correlation(scores, judged, ranks=ranks, level=settings.level, noun=SENTENCES, **drawn)
-            note = f"out of fold, {settings.folds} folds" if how == MORCELA and not reason else ""
-            yield replace(estimate, measure=measure, by={"score": how}, note=joined(note, estimate.note))
-    if MORCELA in made:
+                estimate = correlation(plain[how], judged, ranks=ranks, **drawn, **named)
+            yield replace(estimate, measure=measure, by={"score": how})
+    if fitted_out is not None:
         whole = fitted(items)
         yield from (replace(parameter(whole, each, level=settings.level), by={"score": MORCELA}) for each in PARAMETERS)
-    known = {how: scores for how, (scores, reason) in made.items() if not reason}
-    gaps = [
-        replace(
-            correlation_difference(judged, known[a], known[b], level=settings.level, noun=SENTENCES, **drawn),
-            measure=BETWEEN_SCORES,
-            by={"score": f"{a} − {b}"},
-        )
-        for b, a in combinations(known, 2)
-    ]
+    gaps = []
+    for b, a in combinations([how for how in hows if how != MORCELA], 2):
+        found = correlation_difference(judged, plain[a], plain[b], **drawn, **named)
+        gaps.append(replace(found, measure=BETWEEN_SCORES, by={"score": f"{a} − {b}"}))
+    if fitted_out is not None:
+        gaps += [
+            replace(
+                cross_validated(fitted_out, other=plain[b], **named),
+                measure=BETWEEN_SCORES,
+                by={"score": f"{MORCELA} − {b}"},
+            )
+            for b in plain
+        ]
     yield from with_holm(gaps, lambda estimate: BETWEEN_SCORES)
     if items["ratings"].list.len().max() != 1:
         units = [np.array(each, dtype=np.float64) for each in items["ratings"].to_list()]
