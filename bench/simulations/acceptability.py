@@ -82,6 +82,18 @@ def _correlated(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     yield Trial((BETWEEN_SCORES, DIFFERENCE), cross_validated(made, other=slor), gain)
 
 
+def _by_chance(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Judgements that have nothing to do with any score; and two models that follow the judgements equally."""
+    p, u, lengths, judged = drawn(rng, n, *_OF, even=True)
+    folds = rng.permutation(n) % _FOLDS
+    nothing = Folded.of(p, u, lengths, rng.normal(size=n), folds)
+    yield Trial((PEARSON,), cross_validated(nothing), null=True)
+    yield Trial((SPEARMAN,), cross_validated(nothing, ranks=True), null=True)
+    own = 0.5 * np.sqrt(lengths) * rng.normal(size=(2, n))
+    one, other = (Folded.of(p + each, u, lengths, judged, folds) for each in own)
+    yield Trial((BETWEEN_SCORES, DIFFERENCE), cross_validated(one, other=other), 0.0, null=True)
+
+
 @cache
 def _rank_truth() -> float:
     rng = np.random.default_rng(2)
@@ -118,6 +130,7 @@ def _all() -> Iterator[Simulation]:
                     yield Simulation(SECTION, f"{name}{kind}{how}", f"{n} sentences", of, SETS)
     for n in (40, 100, 400):
         yield Simulation(SECTION, "MORCELA out of fold", f"{n} sentences", partial(_correlated, n), 400)
+        yield Simulation(SECTION, "MORCELA, by chance", f"{n} sentences", partial(_by_chance, n), 400)
         yield Simulation(SECTION, "normal scores", f"{n} sentences", partial(_plain, n), 400)
         yield Simulation(SECTION, "ratings of 4 raters", f"{n} sentences", partial(_agreed, n), 400)
 
