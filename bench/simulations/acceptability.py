@@ -110,6 +110,7 @@ def _plain(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     yield Trial((PEARSON,), correlation(one, judged, ranks=False, **settings), 0.5 / np.sqrt(1.25))
     yield Trial((SPEARMAN,), correlation(one, judged, ranks=True, **settings), _rank_truth())
     yield Trial((PEARSON,), correlation(apart, judged, ranks=False, **settings), 0.0, null=True)
+    yield Trial((SPEARMAN,), correlation(apart, judged, ranks=True, **settings), 0.0, null=True)
     both = 0.5 * one + 0.5 * other + rest
     gap = correlation_difference(both, one, other, **settings)
     yield Trial((BETWEEN_SCORES, DIFFERENCE), gap, 0.0, null=True)

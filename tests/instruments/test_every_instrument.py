@@ -100,6 +100,7 @@ DEFAULTS = {
     "space": "none",
     "ties": "half",
     "marks": "refuse",
+    "neutral": "",
 }
 """Settings that are signed only where they are not so."""
 

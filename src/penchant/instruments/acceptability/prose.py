@@ -62,7 +62,7 @@ def _gain(model: str, result: Result) -> str:
     if not rows:
         return ""
     (row,) = rows
-    number = _SHOWN.number(row, n=False)
+    number = _SHOWN.number(row)
     if not told(row):
         return f"{model}: MORCELA and SLOR cannot be told apart: difference of r {number}"
     return f"{model}: {'MORCELA' if row['value'] > 0 else 'SLOR'} goes with judgements more closely: {number}"
@@ -104,7 +104,7 @@ def methods(results: Sequence[Result]) -> list[str]:
     if MORCELA in hows:
         texts.append(
             "β and γ are those with which the score goes with the judgements most closely, by least squares of the "
-            "judgement on log p/ℓ, log u/ℓ and 1/ℓ. They are shown as fitted to all sentences. The scores that are "
+            "judgement on log p/n, log u/n and 1/n, n being the number of tokens. They are shown as fitted to all sentences. The scores that are "
             "correlated are made without the sentence itself: sentences are divided into "
             f"{first.signature['folds']} parts, and those of each are scored with β and γ of the others. The intervals "
             "of these correlations take the fitted values for given."
