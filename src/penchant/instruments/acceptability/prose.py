@@ -104,10 +104,10 @@ def methods(results: Sequence[Result]) -> list[str]:
     if MORCELA in hows:
         texts.append(
             "β and γ are those with which the score goes with the judgements most closely, by least squares of the "
-            "judgement on log p/n, log u/n and 1/n, n being the number of tokens. They are shown as fitted to all sentences. The scores that are "
-            "correlated are made without the sentence itself: sentences are divided into "
-            f"{first.signature['folds']} parts, and those of each are scored with β and γ of the others. The intervals "
-            "of these correlations take the fitted values for given."
+            "judgement on log p/n, log u/n and 1/n, n being the number of tokens. They are shown as fitted to all "
+            "sentences. The scores that are correlated are made without the sentence itself: sentences are divided "
+            f"into {first.signature['folds']} parts, and those of each are scored with β and γ of the others. The "
+            "intervals of these correlations are those of everything done anew without each sentence."
         )
     return texts
 

@@ -56,8 +56,8 @@ def _parameters(results: Sequence[Result]) -> Table:
             cells = (estimate(beta, ".3f"), P(beta["p"]), estimate(gamma, "+.2f"), P(gamma["p"]))
             rows.append(Row((model, beta["n"], *cells), beta["signature"]))
     note = (
-        "(log p − β·log u + γ)/tokens, fitted to all sentences. SLOR has β = 1 and γ = 0, of which p is. With β below 1 "
-        "frequency counts less than SLOR takes off; with γ above 0 short sentences are rated above what their score "
+        "(log p − β·log u + γ)/tokens, fitted to all sentences. SLOR has β = 1 and γ = 0, of which p is. With β below "
+        "1 frequency counts less than SLOR takes off; with γ above 0 short sentences are rated above what their score "
         "a token says, with γ below 0 long ones are."
     )
     columns = ("model", "sentences", "β", "p of 1", "γ", "p of 0")
