@@ -1,6 +1,7 @@
 """What `coverage.py` simulates: data of a known truth, and what penchant says of them."""
 
 from bench.simulations import (
+    acceptability,
     amplification,
     associations,
     crossed,
@@ -25,6 +26,7 @@ def simulations() -> list[Simulation]:
         *values.ALL,
         *values_people.ALL,
         *judged.ALL,
+        *acceptability.ALL,
         *wino.ALL,
         *stereoset.SIMULATIONS,
         *vector_bias.ALL,

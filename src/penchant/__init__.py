@@ -10,7 +10,8 @@
     MinimalPairs, FairPairs, Cloze,        instruments: INSTRUMENT(data, …).run(model) gives a Result: items, summary,
     Values, WEAT, SEAT, CEAT, LogProbBias, signature and charts(); help(pc.Cloze) explains every parameter
     StereoSet, WinoBias, Winogender,
-    VectorBias, Amplification, BecPro, Disco
+    VectorBias, Amplification, BecPro, Disco,
+    Acceptability
     compare                                the differences between two results
     check, audit                           is a model fit to be measured; are the token lengths of pairs equal
     run, report, export                    whole studies, as the commands of these names

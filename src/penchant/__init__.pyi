@@ -15,6 +15,7 @@ from .errors import ModelError as ModelError
 from .errors import OutputError as OutputError
 from .errors import PenchantError as PenchantError
 from .errors import StudyError as StudyError
+from .instruments.acceptability.probe import Acceptability as Acceptability
 from .instruments.amplification.probe import Amplification as Amplification
 from .instruments.associations.ceat import CEAT as CEAT
 from .instruments.associations.logprob import LogProbBias as LogProbBias

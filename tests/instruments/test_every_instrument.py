@@ -112,6 +112,7 @@ DEFAULTS = {
     "space": "none",
     "ties": "half",
     "marks": "refuse",
+    "neutral": "",
 }
 """Settings that are signed only where they are not so."""
 

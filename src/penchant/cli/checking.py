@@ -110,7 +110,7 @@ def check(
     """Check whether a model is fit to be measured; exit code 2 if it is not."""
     import polars as pl
 
-    from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.instruments.minimal_pairs.data import read_many, whole
     from penchant.instruments.unknown import require_known
     from penchant.study.check import check as check_model
 
@@ -118,7 +118,7 @@ def check(
     require_known(on_unknown)
     named = {"good": good, "bad": bad, "group": group, "id": id_}
     pair_sets = read_many(data or [], named, marks=marks)  # type: ignore[arg-type]  # read_many checks it
-    texts = [(text, item.place) for pairs in pair_sets for item in pairs.items for text in item.texts.values()]
+    texts = [(whole(item, side), item.place) for pairs in pair_sets for item in pairs.items for side in ("good", "bad")]
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle)
     findings = check_model(lm, texts, on_unknown=on_unknown)
     rows = [{"check": f.name, "verdict": f.verdict, "detail": f.detail} for f in findings]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, check_format, note, print_frame, say, to_stdout
-from penchant.cli.options import CpusOption, OnOption, place
+from penchant.cli.console import FormatOption, bars, check_format, emit, note, print_frame, say, to_stdout, tsv
+from penchant.cli.options import CpusOption, ModelOption, OnOption, TrustOption, place
 from penchant.counting import counted
 from penchant.limits import COUNT, PROCESSES, SEED
 
@@ -154,6 +154,48 @@ def _tell(record: dict[str, Any], out: Path) -> None:
     for remark in notes(record):
         say(f"note: {remark}")
     say(f"sentences: {out}")
+
+
+@corpus.command("unigrams")
+def unigrams(
+    texts: Texts,
+    model: ModelOption,
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="The table, in Parquet. Default: as TSV on standard output."),
+    ] = None,
+    layout: LayoutOption = "paragraphs",
+    field: Field = "text",
+    trust_remote_code: TrustOption = False,
+) -> None:
+    """Count the tokens of running text with a model's own tokenizer, for the normalisation slor. Reads no weights."""
+    from penchant.corpus.text_files import check_layout, find_texts
+    from penchant.corpus.unigrams import count_unigrams, refuse_target, write_unigrams
+    from penchant.models.load import load_tokenizer
+
+    checked = check_layout(layout)
+    files = find_texts(texts)
+    if out is not None:
+        refuse_target(out, files)
+    name, tokenizer = load_tokenizer(model, trust_remote_code=trust_remote_code)
+    with bars("MB") as bar:
+        advance = bar("corpus")
+        found = count_unigrams(
+            tokenizer,
+            name,
+            files,
+            layout=checked,
+            field=field,
+            progress=lambda done, total: advance(done / 1e6, total / 1e6),
+        )
+    if out is None:
+        emit(tsv(found.table(tokenizer)))
+    else:
+        write_unigrams(found, tokenizer, out)
+    for remark in found.notes():
+        say(f"note: {remark}")
+    if out is not None:
+        say(f"unigrams: {out}")
 
 
 @corpus.command("stats")

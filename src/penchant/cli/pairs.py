@@ -131,7 +131,7 @@ def controversial(
     pool: Annotated[
         int, typer.Option("--pool", min=1, max=RESAMPLES, help="Pairs of each paradigm to choose from.")
     ] = 200,
-    normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
+    normalise: Annotated[str, typer.Option("--normalise", help="none, mean, pen or slln.")] = "none",
     out: Out = None,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="The same seed gives the same pairs.")] = 0,
     device: DeviceOption = None,
@@ -168,10 +168,13 @@ def _differences(
     """score(good) − score(bad) of every row under a model's own method."""
     import numpy as np
 
-    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.methods import method_for
+    from penchant.engine.normalising import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
 
     check_normalise(normalise, method_for(None, lm))
+    check_unigrams([normalise], named=False)
+    check_prefix([normalise], prefixed=False, neutral="")
     with bars() as bar:
         advance = bar(lm.name)
         total = 2 * len(rows)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import csv
-import io
-import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from dataclasses import dataclass
 from functools import partial
-from itertools import islice, tee
+from itertools import tee
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, bars, check_format, emit, print_frame, say, to_stdout
+from penchant.cli.console import FormatOption, bars, check_format, print_frame, say, to_stdout
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -36,7 +34,9 @@ from penchant.cli.options import (
     load_language_model,
     place,
 )
+from penchant.cli.score_tables import VECTOR_WRITERS, WRITERS
 from penchant.cli.streaming import Asked, stream
+from penchant.counting import of_all
 from penchant.errors import DataError, MethodError, one_of, shortened, together
 from penchant.errors import place as file_place
 from penchant.limits import FILLERS
@@ -44,14 +44,13 @@ from penchant.reading import lines as limited_lines
 from penchant.reading import not_utf8, opened, require_file
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from penchant.engine.prefixed import Prefixed
     from penchant.engine.scorer import Scorer, SentenceScore
+    from penchant.engine.scores import Valued
+    from penchant.engine.unigrams import Unigrams
     from penchant.models.load import LanguageModel
 
-    Vectors = Iterator[tuple[str, NDArray[np.float32]]]
-    Source = Callable[[], Iterator[tuple[str, str]]]
+    Source = Callable[[], Iterator[Prefixed]]
 
 
 FilesArgument = Annotated[
@@ -66,6 +65,18 @@ ColumnOption = Annotated[
     str | None,
     typer.Option("--column", metavar="NAME", help="FILE is a table (CSV, TSV, JSONL, Parquet, .xlsx): its column."),
 ]
+UnigramsOption = Annotated[
+    Path | None,
+    typer.Option("--unigrams", metavar="FILE", help="For slor: what penchant corpus unigrams made with this model."),
+]
+PrefixOption = Annotated[
+    str | None,
+    typer.Option("--prefix", metavar="NAME", help="With --column: the column of what each sentence is scored after."),
+]
+NeutralOption = Annotated[
+    str,
+    typer.Option("--neutral", metavar="TEXT", help="For pmi: what stands in place of the prefix. Default: nothing."),
+]
 TablesOption = Annotated[
     Path | None, typer.Option("-o", "--out", metavar="DIR", help="With --on: a table of scores for each file.")
 ]
@@ -79,7 +90,10 @@ def score(
     files: FilesArgument = None,
     column: ColumnOption = None,
     method: Annotated[str | None, typer.Option("--method", help="See penchant list methods.")] = None,
-    normalise: Annotated[str, typer.Option("--normalise", help="none, mean or pen.")] = "none",
+    normalise: Annotated[str, typer.Option("--normalise", help="none, mean, pen, slln, slor or pmi.")] = "none",
+    unigrams: UnigramsOption = None,
+    prefix: PrefixOption = None,
+    neutral: NeutralOption = "",
     format: Annotated[str, typer.Option("--format", help="tsv, jsonl or parquet.")] = "tsv",
     dtype: DtypeOption = "float32",
     device: DeviceOption = None,
@@ -101,6 +115,9 @@ def score(
     loaded = partial(load_language_model, model, dtype, device, trust_remote_code, allow_pickle)
     if where is not None:
         asked = Asked(model, device, trust_remote_code, allow_pickle, method, normalise, column or "text", batch_tokens)
+        if unigrams is not None or prefix is not None or neutral:
+            told = "--unigrams, --prefix and --neutral are not for work on a cluster"
+            raise MethodError(told, hint="score without --on")
         stream(where, loaded, asked, files or [], out, resume=resume, on_error=on_error)
         return
     if out is not None or resume or on_error != "stop":
@@ -110,37 +127,101 @@ def score(
     if format not in WRITERS:
         raise MethodError(f"unknown format '{format}'", hint=one_of(format, WRITERS))
     file = files[0] if files else "-"
-    source = _source(file, column)
+    if prefix is not None and column is None:
+        raise MethodError("--prefix is for a table", hint="name the column of its sentences with --column")
+    source = _source(file, column, prefix)
     lm = loaded(cache=cache, rehash=rehash)
-    _score(lm, source, method, normalise, format, cache_path(cache), batch_tokens, counted=file != "-")
+    wanted = Wanted(method, normalise, unigrams, prefix is not None, neutral, format)
+    _score(lm, source, wanted, cache_path(cache), batch_tokens, counted=file != "-")
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The scores that are asked for, and how they are written."""
+
+    method: str | None
+    normalise: str
+    unigrams: Path | None
+    prefixed: bool
+    neutral: str
+    format: str
 
 
 def _score(
     lm: LanguageModel,
     source: Source,
-    method: str | None,
-    normalise: str,
-    format: str,
+    wanted: Wanted,
     cache: Path | None,
     batch_tokens: int | None,
     *,
     counted: bool,
 ) -> None:
     """Write the scores of sentences, which are checked and counted first where they can be read twice."""
-    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.methods import method_for
+    from penchant.engine.normalising import check_normalise, check_prefix, check_unigrams
     from penchant.engine.scorer import Scorer
+    from penchant.engine.unigrams import read_unigrams
 
-    check_normalise(normalise, method_for(method, lm))
-    total = validate(Scorer(lm), source()) if counted else 0
+    check_normalise(wanted.normalise, method_for(wanted.method, lm))
+    check_unigrams([wanted.normalise], wanted.unigrams is not None)
+    check_prefix([wanted.normalise], wanted.prefixed, wanted.neutral)
+    known = None if wanted.unigrams is None else read_unigrams(wanted.unigrams, lm.tokenizer, lm.name)
+    total = Scorer(lm).check_prefixed(source()) if counted and wanted.prefixed else 0
+    if counted and not wanted.prefixed:
+        total = validate(Scorer(lm), ((text, place) for _, text, place in source()))
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(lm, cache=cache, batch_tokens=batch_tokens, progress=lambda done: advance(done, total))
-        scores = scorer.score(source(), method)
+        told = Unseen(known)
+        scores = _valued(scorer, source, wanted, told)
         with to_stdout():
-            WRITERS[format](scores, normalise)
-    for note in scorer.notes():
+            WRITERS[wanted.format](scores)
+    for note in (*scorer.notes(), *told.told(), *_of_prefixes(source, wanted)):
         say(f"note: {note}")
     scorer.close()
+
+
+def _valued(scorer: Scorer, source: Source, wanted: Wanted, told: Unseen) -> Iterator[Valued]:
+    """The scores of sentences, or of sentences given their prefixes, with their normalised values."""
+    from penchant.engine.normalising import PREFIXED
+    from penchant.engine.scorer import valued
+
+    if not wanted.prefixed:
+        scores = scorer.score(((text, place) for _, text, place in source()), wanted.method)
+        return valued(told.counted(scores), wanted.normalise, told.unigrams)
+    without = None
+    if wanted.normalise in PREFIXED:
+        without = scorer.without(source(), wanted.method, neutral=wanted.neutral)
+    return valued(told.counted(scorer.given(source(), wanted.method)), wanted.normalise, told.unigrams, without)
+
+
+def _of_prefixes(source: Source, wanted: Wanted) -> Iterator[str]:
+    """What a user is told of prefixes."""
+    from penchant.engine.prefixed import touching_cautions
+
+    if wanted.prefixed:
+        yield from touching_cautions(list(source()), "sentences")
+
+
+class Unseen:
+    """Counts the tokens that the text of the unigrams does not have."""
+
+    def __init__(self, unigrams: Unigrams | None) -> None:
+        self.unigrams = unigrams
+        self.tokens = self.unseen = 0
+
+    def counted(self, scores: Iterable[SentenceScore]) -> Iterator[SentenceScore]:
+        """The scores as they are."""
+        for score in scores:
+            if self.unigrams is not None:
+                self.tokens += len(score.scored)
+                self.unseen += self.unigrams.unseen(score.scored)
+            yield score
+
+    def told(self) -> Iterator[str]:
+        """What a user is told of them."""
+        if self.unseen:
+            yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"
 
 
 def fill(
@@ -183,13 +264,14 @@ def embed(
         raise MethodError(f"unknown format '{format}'", hint=one_of(format, VECTOR_WRITERS))
     if format != "jsonl" and sys.stdout.isatty():
         raise MethodError(f"{format} is not for a terminal", hint=f"redirect it: > vectors.{format}")
-    source = _source(file, column)
+    _source(file, column)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, probabilities=False)
-    total = validate(Scorer(lm), source()) if file != "-" else None
+    texts = partial(sentences, file, column)
+    total = validate(Scorer(lm), texts()) if file != "-" else None
     with bars() as bar:
         advance = bar(lm.name)
         scorer = Scorer(lm, batch_tokens=batch_tokens, progress=lambda done: advance(done, total or 0))
-        read, kept = tee(source())
+        read, kept = tee(texts())
         vectors = scorer.sentence_vectors(read, layers=(layer,), pooling=pooling)  # type: ignore[arg-type]  # checked there
         with to_stdout():
             VECTOR_WRITERS[format]((text, vector[0]) for vector, (text, _) in zip(vectors, kept, strict=True))
@@ -198,15 +280,20 @@ def embed(
     scorer.close()
 
 
-def _source(file: str, column: str | None) -> Source:
-    """What gives the sentences, each time from the first on. A file that cannot be read costs no loading of a model."""
+def _source(file: str, column: str | None, prefix: str | None = None) -> Source:
+    """What gives the prefixes, sentences and places, each time from the first on. A file that cannot be read costs no
+    loading of a model."""
     if file != "-":
         require_file(file)
-    source = partial(sentences, file, column)
+    if prefix is not None:
+        texts, prefixes = texts_of(file, [str(column), prefix], blank=[prefix])
+        rows = [(before, text, place) for (text, place), (before, _) in zip(texts, prefixes, strict=True)]
+        refuse_own_output(file)
+        return lambda: iter(rows)
     if column is not None:
-        next(source())
+        next(sentences(file, column))
     refuse_own_output(file)
-    return source
+    return lambda: (("", text, place) for text, place in sentences(file, column))
 
 
 def refuse_own_output(file: str) -> None:
@@ -245,8 +332,9 @@ def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]
     yield from texts
 
 
-def texts_of(file: str, columns: Sequence[str]) -> list[list[tuple[str, str]]]:
-    """The (text, place) of every row of a table, for each of the columns. Raises DataError, naming all blank cells."""
+def texts_of(file: str, columns: Sequence[str], *, blank: Collection[str] = ()) -> list[list[tuple[str, str]]]:
+    """The (text, place) of every row of a table, for each of the columns, those of `blank` having empty cells too.
+    Raises DataError, naming all other blank cells."""
     from penchant.tables.rows import lacking, read_rows
 
     if file == "-":
@@ -257,14 +345,16 @@ def texts_of(file: str, columns: Sequence[str]) -> list[list[tuple[str, str]]]:
     for row in rows:
         for column in columns:
             text = row.values.get(column)
+            if column in blank and text in (None, ""):
+                continue
             if not isinstance(text, str) or not text.strip():
-                blank = text is None or text == ""
-                told = "the field is blank" if blank else f"expected a text, found {shortened(text)}"
+                empty = text is None or text == ""
+                told = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
                 hint = "remove the row, or fill it"
                 errors.append(DataError(told, file=file, line=row.line, field=column, hint=hint))
     if errors:
         raise together(errors)
-    return [[(str(row.values[column]), file_place(file, row.line)) for row in rows] for column in columns]
+    return [[(str(row.values.get(column) or ""), file_place(file, row.line)) for row in rows] for column in columns]
 
 
 def refuse_binary(file: str) -> None:
@@ -281,73 +371,3 @@ def refuse_binary(file: str) -> None:
 def validate(scorer: Scorer, texts: Iterable[tuple[str, str]]) -> int:
     """Check all texts before the first forward pass, so that a bad last line costs seconds; return their number."""
     return sum(1 for _ in scorer.validated(texts))
-
-
-def _write_tsv(scores: Iterable[SentenceScore], how: str) -> None:
-    # For programs: cells are quoted as in CSV where they hold tabs or quotes, never escaped, so that they read back.
-    row = io.StringIO()
-    writer = csv.writer(row, delimiter="\t", lineterminator="\n")
-    for i, score in enumerate(scores):
-        if not i:  # written with the first score, so that bad input leaves no output
-            writer.writerow(["score", "tokens", "text"])
-        writer.writerow([repr(score.normalised(how)), score.n, score.text])
-        emit(row.getvalue())
-        row.seek(0)
-        row.truncate()
-
-
-def _write_jsonl(scores: Iterable[SentenceScore], how: str) -> None:
-    for score in scores:
-        row = {
-            "text": score.text,
-            "score": score.normalised(how),
-            "tokens": score.n,
-            "token_logprobs": [None if v != v else v for v in score.token_logprobs.tolist()],
-        }
-        emit(json.dumps(row, ensure_ascii=False) + "\n")
-
-
-def _write_parquet(scores: Iterator[SentenceScore], how: str) -> None:
-    from penchant.engine.scorer import scores_frame
-
-    if sys.stdout.isatty():
-        raise MethodError("parquet is not for a terminal", hint="redirect it: > scores.parquet")
-    scores_frame(scores, how).write_parquet(sys.stdout.buffer)
-
-
-WRITERS: dict[str, Callable[[Iterator[SentenceScore], str], None]] = {
-    "tsv": _write_tsv,
-    "jsonl": _write_jsonl,
-    "parquet": _write_parquet,
-}
-
-
-def _vectors_jsonl(vectors: Vectors) -> None:
-    for text, vector in vectors:
-        emit(json.dumps({"text": text, "vector": vector.tolist()}, ensure_ascii=False) + "\n")
-
-
-def _vectors_npy(vectors: Vectors) -> None:
-    """One array (sentences, dimensions) of float32, as `numpy.load` reads it."""
-    import numpy as np
-
-    np.lib.format.write_array(sys.stdout.buffer, np.stack([vector for _, vector in vectors]), allow_pickle=False)
-
-
-def _vectors_parquet(vectors: Vectors) -> None:
-    """The columns text and vector, built in blocks so that memory holds columns, not objects."""
-    import numpy as np
-    import polars as pl
-
-    blocks = []
-    while part := list(islice(vectors, 8192)):
-        rows = np.stack([vector for _, vector in part])
-        blocks.append(pl.DataFrame({"text": [text for text, _ in part], "vector": rows}))
-    pl.concat(blocks).write_parquet(sys.stdout.buffer)
-
-
-VECTOR_WRITERS: dict[str, Callable[[Vectors], None]] = {
-    "jsonl": _vectors_jsonl,
-    "npy": _vectors_npy,
-    "parquet": _vectors_parquet,
-}

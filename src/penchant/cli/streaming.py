@@ -14,6 +14,7 @@ from penchant.errors import MethodError
 
 if TYPE_CHECKING:
     from penchant.cluster.joining import Place
+    from penchant.engine.methods import Method
     from penchant.models.load import LanguageModel
 
 
@@ -48,7 +49,7 @@ def stream(
     from penchant.cluster.sending import wanted
     from penchant.cluster.stream import Recipe, Stream, check_on_error, refuse_tables
     from penchant.corpus.text_files import find_texts
-    from penchant.engine.methods import check_normalise, method_for
+    from penchant.engine.methods import method_for
 
     out = _directory(out, names)
     check_on_error(on_error)
@@ -57,7 +58,7 @@ def stream(
     refuse_tables(files)
     model = load()
     method = method_for(asked.method, model)
-    check_normalise(asked.normalise, method)
+    _check_normalise(asked.normalise, method)
     recipe = Recipe(
         penchant=__version__,
         model=model.name,
@@ -79,6 +80,15 @@ def stream(
         f"{counted(made.shards, 'shards')}{before}"
     )
     say(f"results: {out}")
+
+
+def _check_normalise(how: str, method: Method) -> None:
+    """Raise MethodError for a normalisation that does not apply, or needs more than the text."""
+    from penchant.engine.normalising import FREQUENCY, PREFIXED, check_normalise
+
+    check_normalise(how, method)
+    if how in (*FREQUENCY, *PREFIXED):
+        raise MethodError(f"--normalise {how} is not for work on a cluster", hint="score without --on")
 
 
 def _directory(out: Path | None, names: list[str]) -> Path:

@@ -13,7 +13,7 @@ import polars as pl
 
 from penchant.corpus.reading import Reader, stored_parts
 from penchant.corpus.text_files import Block, Kind, TextFile
-from penchant.engine.scorer import Scorer, scores_frame
+from penchant.engine.scorer import Scorer, scores_frame, valued
 from penchant.errors import DataError
 
 CHUNK = 1 << 13
@@ -100,7 +100,7 @@ def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
                 bad[0][1], where=_place(shard, bad[0][0]), hint="mend it, or leave it out with --on-error reject"
             )
         pairs = [(text, _place(shard, number)) for number, text in good]
-        table = scores_frame(scorer.score(pairs, shard.method), shard.normalise)
+        table = scores_frame(valued(scorer.score(pairs, shard.method), shard.normalise))
         numbers = pl.Series("record", [number for number, _ in good], pl.Int64)
         counted.scores += found.add("scores", table.insert_column(0, numbers))
         counted.rejects += found.add("rejects", pl.DataFrame(bad, schema=REJECTS, orient="row"))
@@ -109,7 +109,7 @@ def scored(scorer: Scorer, shard: Shard, folder: Path) -> Scored:
     counted.sha256 = reader.sha256
     says = {"name": shard.file.name, "sha256": counted.sha256, "inputs": counted.inputs, "rejects": counted.rejects}
     metadata = {METADATA: json.dumps(says)}
-    empty = dict(scores_frame([], shard.normalise).insert_column(0, pl.Series("record", [], pl.Int64)).schema)
+    empty = dict(scores_frame([]).insert_column(0, pl.Series("record", [], pl.Int64)).schema)
     scores = found.whole("scores", empty, metadata)
     return Scored(counted, scores, found.whole("rejects", {**REJECTS}, metadata) if counted.rejects else None)
 

@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,9 +23,6 @@ from penchant.engine.reads import LogProbs
 from penchant.errors import DataError, MethodError, ModelError, one_of
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
-
-NORMALISATIONS = ("none", "mean", "pen")
-PEN_ALPHA = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,16 +45,6 @@ class Method:
     def total(self, values: NDArray[np.float64]) -> float:
         """The score before normalisation. Tokens that are not scored (NaN) are left out."""
         return float(np.nanmean(values) if self.mean else np.nansum(values))
-
-
-Number = TypeVar("Number", float, NDArray[np.float64])
-
-
-def normalise(score: Number, tokens: int | NDArray[np.integer], how: str) -> Number:
-    """Normalise a score, or an array of scores, by length: `none`, `mean` = /|S|, `pen` = /((5+|S|)/(5+1))^0.8 (Lau et
-    al. 2020)."""
-    length: Any = {"none": 1, "mean": tokens, "pen": ((5 + tokens) / 6) ** PEN_ALPHA}[how]
-    return score if how == "none" else score / length
 
 
 def token_values(answers: list[NDArray[np.generic]], n: int) -> NDArray[np.float64]:
@@ -182,14 +168,3 @@ def method_for(name: str | None, model: LanguageModel, *, pair: bool = False) ->
     if method.pair and not pair:
         raise MethodError(f"method '{name}' compares the two sentences of a pair", hint="use it with minimal-pairs")
     return method
-
-
-def check_normalise(how: str, method: Method) -> None:
-    """Raise MethodError for an unknown normalisation or one that does not apply to the method."""
-    if how not in NORMALISATIONS:
-        raise MethodError(f"unknown normalisation '{how}'", hint=one_of(how, NORMALISATIONS))
-    if how != "none" and method.normalised:
-        raise MethodError(
-            f"normalisation '{how}' does not apply to {method.name}, which is already independent of length",
-            hint="use none",
-        )

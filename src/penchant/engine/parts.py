@@ -33,7 +33,7 @@ class PartScorer(SentenceScorer):
 
         def work() -> Iterator[tuple[str, int, Encoding, Iterable[LogProbs]]]:
             for (_, span, _), (text, where, encoding) in zip(listed, encoded, strict=True):
-                part = only(encoding, _inside(encoding, text, span, where))
+                part = part_of(encoding, text, span, where)
                 yield text[slice(*span)], len(part), part, how.reads(part, self.model, where)
 
         return self._scores(how, work())
@@ -67,6 +67,12 @@ class PartScorer(SentenceScorer):
             raise MethodError(f"{self.model.name} is {self.model.kind}, and only causal models read from a beginning")
         work = ((text, len(e), e, _from_beginning(e, where)) for text, where, e in self.encode(texts))
         return self._scores(METHODS["lp"], work)
+
+
+def part_of(encoding: Encoding, text: str, span: Span, where: str) -> Encoding:
+    """The encoding of a text with the tokens of a span alone; the others are its context. Raises DataError where there
+    is no token, or the first of them begins before the span."""
+    return only(encoding, _inside(encoding, text, span, where))
 
 
 def _inside(encoding: Encoding, text: str, span: Span, where: str) -> list[int]:

@@ -15,11 +15,13 @@ from penchant.arguments import asked, kind
 from penchant.counting import counted, for_one
 from penchant.engine.engine import Counts
 from penchant.engine.fillers import GAP, Filler, GapFiller
-from penchant.engine.methods import METHODS, check_normalise, method_for
-from penchant.engine.parts import PartScorer
+from penchant.engine.methods import METHODS, method_for
+from penchant.engine.normalising import PREFIXED, check_normalise, check_prefix, check_unigrams
 from penchant.engine.pieces import Pooling
-from penchant.engine.scores import SentenceScore, numbered, scores_frame
+from penchant.engine.prefixed import PrefixScorer
+from penchant.engine.scores import SentenceScore, numbered, scores_frame, valued
 from penchant.engine.spans import SpanScore, SpanScorer
+from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 
-class Scorer(PartScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
+class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
     """Scores, surprisals, fillers and vectors from one model, behind one engine with one cache and set of counts."""
 
 
@@ -60,6 +62,9 @@ def score(
     *,
     method: str | None = None,
     normalise: str = "none",
+    unigrams: str | Path | None = None,
+    prefixes: Iterable[str] | None = None,
+    neutral: str = "",
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
@@ -67,14 +72,26 @@ def score(
     where a token is not scored).
 
     `model` is a model or the name of one; `texts` a sentence, a list of them, or a column of polars or pandas.
-    `method` is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none,
-    mean or pen. Raises MethodError, ModelError or DataError.
+    `method` is one of `penchant list methods` (default lp for causal, pll for masked models), `normalise` none, mean,
+    pen, slln, slor or pmi. slor needs `unigrams`, a table of `penchant corpus unigrams` for this model. With
+    `prefixes`, one a text, each text is scored given its prefix, to which it is joined as it is written; pmi takes off
+    its score after the `neutral` text, or nothing. Raises MethodError, ModelError or DataError.
     """
     model, given = language_model(model), listed_texts(texts)
     check_normalise(normalise, method_for(method, model))
+    check_unigrams([normalise], unigrams is not None)
+    check_prefix([normalise], prefixes is not None, neutral)
+    counted = None if unigrams is None else read_unigrams(unigrams, model.tokenizer, model.name)
+    before = None if prefixes is None else listed_texts(prefixes, "prefixes")
+    if before is not None and len(before) != len(given):
+        raise DataError(f"{len(before)} prefixes for {len(given)} texts", where="prefixes", hint="give one a text")
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
-        return scores_frame(scorer.score(numbered(given), method), normalise)
+        if before is None:
+            return scores_frame(valued(scorer.score(numbered(given), method), normalise, counted))
+        joined = [(prefix, text, place) for prefix, (text, place) in zip(before, numbered(given), strict=True)]
+        without = scorer.without(joined, method, neutral=neutral) if normalise in PREFIXED else None
+        return scores_frame(valued(scorer.given(joined, method), normalise, counted, without))
     finally:
         scorer.close()
 
@@ -213,4 +230,5 @@ __all__ = [
     "score",
     "scores_frame",
     "surprisal",
+    "valued",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -12,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.asking import Asker
-from penchant.engine.methods import Method, masked_reads, method_for, normalise, shared_tokens, token_values
+from penchant.engine.methods import Method, masked_reads, method_for, shared_tokens, token_values
+from penchant.engine.normalising import FREQUENCY, normalise
 from penchant.engine.reads import LogProbs, Read
+from penchant.engine.unigrams import Unigrams
 from penchant.errors import DataError
 from penchant.models.tokenizer import Encoding
 
@@ -26,7 +29,8 @@ class SentenceScore:
     """The score of one sentence, before normalisation, with its parts.
 
     `n` is |S|, the number of tokens without special ones. `tokens` are those that the method uses (all of them, except
-    for `pll-shared`) and `token_logprobs` their values: natural logs, NaN where a token is not scored.
+    for `pll-shared`), `ids` their numbers in the vocabulary and `token_logprobs` their values: natural logs, NaN where
+    a token is not scored.
     """
 
     text: str
@@ -34,10 +38,22 @@ class SentenceScore:
     n: int
     tokens: tuple[str, ...]
     token_logprobs: NDArray[np.float64]
+    ids: tuple[int, ...]
 
-    def normalised(self, how: str) -> float:
-        """The score under one of the normalisations of `penchant list methods`."""
-        return normalise(self.score, self.n, how)
+    @property
+    def scored(self) -> list[int]:
+        """The ids of the tokens that are scored."""
+        return [token for token, value in zip(self.ids, self.token_logprobs, strict=True) if value == value]
+
+    def as_unigrams(self, unigrams: Unigrams) -> float:
+        """The log-probability of the scored tokens as unigrams."""
+        return math.fsum(unigrams.logprobs(self.scored))
+
+    def normalised(self, how: str, unigrams: Unigrams | None = None, neutral: float | None = None) -> float:
+        """The score under one of the normalisations of `penchant list methods`. Raises MethodError where one needs
+        unigrams, or the score of the same tokens after a `neutral` text, and there are none."""
+        known = None if unigrams is None or how not in FREQUENCY else self.as_unigrams(unigrams)
+        return normalise(self.score, self.n, how, unigrams=known, neutral=neutral)
 
 
 class SentenceScorer(Asker):
@@ -91,7 +107,7 @@ class SentenceScorer(Asker):
             text, n, encoding, count = waiting.popleft()
             values = token_values([first, *islice(answers, count - 1)], len(encoding))
             strings = tuple(self.model.tokenizer.strings(encoding.tokens))
-            yield SentenceScore(text, how.total(values), n, strings, values)
+            yield SentenceScore(text, how.total(values), n, strings, values, encoding.tokens)
 
 
 def only(encoding: Encoding, chosen: list[int]) -> Encoding:
@@ -109,8 +125,25 @@ def numbered(texts: Iterable[str]) -> Iterator[tuple[str, str]]:
     return ((text, f"text {i}") for i, text in enumerate(texts, start=1))
 
 
-def scores_frame(scores: Iterable[SentenceScore], how: str) -> pl.DataFrame:
-    """Scores under a normalisation as a table, built in blocks so that memory holds columns, not objects."""
+Valued = tuple[SentenceScore, float]
+"""A score with its parts, and what a normalisation makes of it."""
+
+
+def valued(
+    scores: Iterable[SentenceScore],
+    how: str,
+    unigrams: Unigrams | None = None,
+    neutral: Iterable[SentenceScore] | None = None,
+) -> Iterator[Valued]:
+    """Scores with their normalised values. `neutral` are those of the same tokens without their prefix, in order.
+    Raises MethodError where the normalisation lacks what it needs."""
+    if neutral is None:
+        return ((score, score.normalised(how, unigrams)) for score in scores)
+    return ((a, a.normalised(how, unigrams, b.score)) for a, b in zip(scores, neutral, strict=True))
+
+
+def scores_frame(scores: Iterable[Valued]) -> pl.DataFrame:
+    """Scores as a table, built in blocks so that memory holds columns, not objects."""
     import polars as pl
 
     schema: Any = {
@@ -122,11 +155,11 @@ def scores_frame(scores: Iterable[SentenceScore], how: str) -> pl.DataFrame:
     stream = iter(scores)
     blocks = [pl.DataFrame(schema=schema)]
     while part := list(islice(stream, 8192)):
-        values = [[None if v != v else v for v in s.token_logprobs.tolist()] for s in part]
+        values = [[None if v != v else v for v in s.token_logprobs.tolist()] for s, _ in part]
         rows = {
-            "text": [s.text for s in part],
-            "score": [s.normalised(how) for s in part],
-            "tokens": [s.n for s in part],
+            "text": [s.text for s, _ in part],
+            "score": [value for _, value in part],
+            "tokens": [s.n for s, _ in part],
             "token_logprobs": values,
         }
         blocks.append(pl.DataFrame(rows, schema=schema))

@@ -86,7 +86,7 @@ class SpanScorer(Asker):
             values = np.full(len(tokens), np.nan)
             values[: len(answer)] = answer
             strings = tuple(self.model.tokenizer.strings(tokens))
-            yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, reaches)
+            yield SpanScore(text, float(values[: len(answer)].sum()), len(tokens), strings, values, tokens, reaches)
 
     def _answer_once(self, reads: Iterable[LogProbs]) -> Iterator[NDArray[np.generic]]:
         """Answer the reads, in order, running each distinct input once.

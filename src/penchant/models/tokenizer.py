@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -106,6 +107,15 @@ class Tokenizer:
         """|S| of each text: its number of tokens without special ones."""
         return [len(encoding) for encoding in self.encode(texts)]
 
+    def token_ids(self, texts: Sequence[str]) -> list[list[int]]:
+        """The ids of each text's tokens, without any around it. Raises nothing for special tokens written in a text,
+        nor for parts that it does not know."""
+        settings = {"add_special_tokens": False, "truncation": False, "padding": False, "verbose": False}
+        ids: list[list[int]] = self.hf(
+            list(texts), return_attention_mask=False, return_token_type_ids=False, **settings
+        )["input_ids"]
+        return ids
+
     @cached_property
     def word_mark(self) -> str | None:
         """The sign at the start of a word in vocabulary entries ("▁", "Ġ"); None where continuations are marked."""
@@ -143,6 +153,14 @@ class Tokenizer:
         """A SHA-256 that tells it from every tokenizer that reads a text otherwise."""
         settings = (self.special, self.prefix, self.mask_id, self.unknown_id, sorted(self._special_ids))
         return hashlib.sha256(f"{settings} {self.hf.backend_tokenizer.to_str()}".encode()).hexdigest()
+
+    @cached_property
+    def pieces_digest(self) -> str:
+        """A SHA-256 of all that divides a text into tokens: normalisation, division into words, vocabulary and added
+        tokens. Tokenizers that differ in what stands around a text have the same."""
+        whole = json.loads(self.hf.backend_tokenizer.to_str())
+        parts = {name: whole.get(name) for name in ("normalizer", "pre_tokenizer", "model", "added_tokens")}
+        return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
     @property
     def chat_mark(self) -> str | None:

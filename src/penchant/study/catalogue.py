@@ -71,6 +71,9 @@ def _methods() -> Rows:
         ("none", "normalisation: the sum over tokens, as it is"),
         ("mean", "normalisation: divided by the number of tokens |S|"),
         ("pen", "normalisation: divided by ((5+|S|)/6)^0.8"),
+        ("slln", "normalisation: divided by |S|^0.5"),
+        ("slor", "normalisation: less the log-probability of the tokens as unigrams, divided by |S|"),
+        ("pmi", "normalisation: less the score of the same tokens without their prefix, or after a neutral text"),
     ]
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from penchant.arguments import asked, kind
 from penchant.errors import DataError, MethodError, ModelError
-from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet
+from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole
 from penchant.instruments.minimal_pairs.estimates import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
 from penchant.models.load import LanguageModel, load_tokenizer
@@ -41,8 +41,8 @@ def audit(
     for name, tokenizer in _tokenizers(tokenizers):
         for data_set, members in _by_collection(sets).items():
             items = [item for pairs in members for item in pairs.items]
-            a = np.array(tokenizer.count([item.texts["good"] for item in items]))
-            u = np.array(tokenizer.count([item.texts["bad"] for item in items]))
+            a = np.array(tokenizer.count([whole(item, "good") for item in items]))
+            u = np.array(tokenizer.count([whole(item, "bad") for item in items]))
             paradigms = np.array([item.labels["paradigm"] for item in items])
             for paradigm in dict.fromkeys(paradigms.tolist()):
                 inside = paradigms == paradigm

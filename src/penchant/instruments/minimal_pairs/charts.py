@@ -15,8 +15,15 @@ from penchant.report.drawing import alt
 from penchant.report.figures import FAINT, INK, Figure
 from penchant.report.tables import models
 
-COLOURS = {"none": "#0072B2", "mean": "#D55E00", "pen": "#009E73"}
-NAMES = {"none": "none", "mean": "mean", "pen": "pen"}
+COLOURS = {
+    "none": "#0072B2",
+    "mean": "#D55E00",
+    "pen": "#009E73",
+    "slln": "#CC79A7",
+    "slor": "#E69F00",
+    "pmi": "#56B4E9",
+}
+NAMES = {how: how for how in COLOURS}
 
 
 def accuracy_by_length(

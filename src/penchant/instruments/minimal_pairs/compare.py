@@ -40,7 +40,10 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     results that cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(
-        a, b, free={"model", "bos", "dtype", "method", "normalise", "pen-alpha"}, items=["dataset", "file", "id"]
+        a,
+        b,
+        free={"model", "bos", "dtype", "method", "normalise", "pen-alpha", "slln-alpha", "unigrams", "neutral"},
+        items=["dataset", "file", "id"],
     )
     rows: list[tuple[Estimate, Signature]] = []
     counts: list[tuple[int, int, int]] = []

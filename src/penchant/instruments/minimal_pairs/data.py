@@ -16,7 +16,7 @@ from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun
 from penchant.files import sha256_file
 from penchant.hub.data import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
-from penchant.instruments.minimal_pairs.formats import READERS, Direction, Kind, Names, PairTable, kind_of
+from penchant.instruments.minimal_pairs.formats import PREFIX, READERS, Direction, Kind, Names, PairTable, kind_of
 from penchant.instruments.minimal_pairs.marks import Marks, checked_marks
 from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, stem
@@ -78,11 +78,11 @@ def read_pairs(
 ) -> PairSet:
     """Read the pairs of one file, or of a table given in Python: pairs (good, bad), rows, columns or a frame.
 
-    `columns` names those of a plain table that are not called good, bad, group (the paradigm) or id, as field: column;
-    naming any makes the file a plain table, which may also have `phenomenon`. `acceptable` says which sentence of
-    CrowS-Pairs counts as the good one. `marks` says whether marks of acceptability at the beginning of one sentence of
-    a pair alone are refused, or taken out of all (strip). Raises DataError naming file, line and field, with every
-    other bad cell in its notes.
+    `columns` names those of a plain table that are not called good, bad, group (the paradigm), id or prefix (what
+    both sentences are scored after), as field: column; naming any makes the file a plain table, which may also have
+    `phenomenon`. `acceptable` says which sentence of CrowS-Pairs counts as the good one. `marks` says whether marks of
+    acceptability at the beginning of one sentence of a pair alone are refused, or taken out of all (strip). Raises
+    DataError naming file, line and field, with every other bad cell in its notes.
     """
     if acceptable not in get_args(Direction):
         told = f"'{acceptable}' is not a sentence of CrowS-Pairs"
@@ -162,6 +162,19 @@ def tables_in(path: Path) -> list[Path]:
     if not inside:
         raise DataError("the directory holds no table of pairs", file=path, hint=f"tables end in {', '.join(SUFFIXES)}")
     return inside
+
+
+def whole(item: Item, role: str) -> str:
+    """A sentence of a pair with what stands before it."""
+    return item.texts.get(PREFIX, "") + item.texts[role]
+
+
+def refuse_prefixes(pair_sets: Iterable[PairSet], what: str) -> None:
+    """Raise DataError for pairs with a prefix where they cannot be had."""
+    for pairs in pair_sets:
+        for item in pairs.items:
+            if item.texts.get(PREFIX):
+                raise DataError(f"{what} pairs without a prefix", where=item.place, hint="score such pairs as they are")
 
 
 def _written(item: Item, row: Row, file: Path) -> Pair:

@@ -37,11 +37,12 @@ def _identical(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _twice(items: Sequence[Item]) -> Iterator[str]:
-    first: dict[tuple[str, str], Item] = {}
+    first: dict[tuple[str, ...], Item] = {}
     again = [
         (item, first[key])
         for item in items
-        if first.setdefault(key := (item.texts["good"], item.texts["bad"]), item) is not item
+        if first.setdefault(key := (item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")), item)
+        is not item
     ]
     if again:
         pairs = "pair is there before, with the same two sentences, and counts again"

@@ -14,7 +14,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.counting import counted, for_one, of_all
-from penchant.engine.methods import normalise
+from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, fixed, fixed_share
 from penchant.records import Estimate
@@ -31,6 +31,10 @@ Credits = NDArray[np.float64]
 ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
+UNIGRAMS, UNSEEN = "unigrams", "unseen"
+"""The columns, by role, of the log-probability of the scored tokens as unigrams, and of how many were never counted."""
+NEUTRAL = "neutral"
+"""The column, by role, of the score of the same tokens without their prefix."""
 TIE = "tie"
 """The column of items that says what a tie counts, where that is not one half."""
 DIFFERENCE = "accuracy difference"
@@ -61,7 +65,9 @@ def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
     for role in ("good", "bad"):
         score = items[f"score_{role}"].to_numpy()
         n = items[f"tokens_{role}"].to_numpy()
-        sides.append(normalise(score, n, how))
+        unigrams = items[f"{UNIGRAMS}_{role}"].to_numpy() if how in FREQUENCY else None
+        neutral = items[f"{NEUTRAL}_{role}"].to_numpy() if how in PREFIXED else None
+        sides.append(normalise(score, n, how, unigrams=unigrams, neutral=neutral))
     difference: NDArray[np.float64] = sides[0] - sides[1]
     return difference
 

@@ -15,7 +15,7 @@ import polars as pl
 
 from penchant.counting import of_all
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, tables_in
+from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import (
     ALL,
     credits,
@@ -59,14 +59,16 @@ class FairPairs(PairProbe):
         """The pairs of the two sets. Raises DataError naming file, line and field."""
         files = [file for name in listed(self.fair) for found in self.find_all(name, base) for file in tables_in(found)]
         columns = None if all(_made_here(file, self.columns.good) for file in files) else self.columns
-        return {
+        sets = {
             ORIGINAL: self.pairs_in(self.original, base, self.columns),
             FAIR: self.pairs_in(self.fair, base, columns),
         }
+        refuse_prefixes((pairs for part in sets.values() for pairs in part), "fair sets are of")
+        return sets
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files of both sets."""
-        return [pairs.path for part in self.parts(base).values() for pairs in part]
+        """The files of both sets, and of the frequencies of tokens."""
+        return [*(pairs.path for part in self.parts(base).values() for pairs in part), *self.unigram_files(base)]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
         """Both sentences of every pair of both sets, with their places."""
@@ -76,7 +78,7 @@ class FairPairs(PairProbe):
         """Both sets, then how they are scored."""
         parts = self.parts(base)
         data = {"data": f"{cite(parts[ORIGINAL])} and {cite(parts[FAIR])}", **cited_columns(dict(self.columns))}
-        return {**data, **self.how(model, parts[ORIGINAL])}
+        return {**data, **self.how(model, parts[ORIGINAL], base)}
 
     def measure(self, session: Session) -> Measured:
         """Score both sets."""

@@ -18,8 +18,10 @@ from penchant.tables.rows import Row, lacking
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "plain"]
 Direction = Literal["sent_more", "sent_less"]
 
-FIELDS = ("good", "bad", "group", "id")
+FIELDS = ("good", "bad", "group", "id", "prefix")
 """The fields of a plain table whose columns may have other names."""
+PREFIX = "prefix"
+"""The text of an item that stands before both of its sentences, and is not scored."""
 _FILL_DOWN = (
     "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
 )
@@ -48,6 +50,7 @@ class Names:
     bad: str = "bad"
     group: str = "group"
     id: str = "id"
+    prefix: str = "prefix"
 
     @classmethod
     def of(cls, acceptable: Direction, columns: Mapping[Any, str]) -> Names:
@@ -63,13 +66,17 @@ class Names:
         return [
             self.good,
             self.bad,
-            *(name for name, usual in ((self.group, "group"), (self.id, "id")) if name != usual),
+            *(
+                name
+                for name, usual in zip((self.group, self.id, self.prefix), FIELDS[2:], strict=True)
+                if name != usual
+            ),
         ]
 
     @property
     def named(self) -> bool:
         """Whether any column was named, which makes the file a plain table."""
-        return (self.good, self.bad, self.group, self.id) != FIELDS
+        return (self.good, self.bad, self.group, self.id, self.prefix) != FIELDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +110,10 @@ class PairTable:
             told = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
         self.refuse(told, row.line, column)
         return ""
+
+    def optional(self, row: Row, column: str) -> str:
+        """The text in a field that may be empty, with surrounding white space kept."""
+        return "" if row.values.get(column) in (None, "") else self.text(row, column)
 
     def hint_at_merged_cells(self) -> None:
         """Say what to do about names of which several are blank and another row has one, as merged cells leave them."""
@@ -244,6 +255,8 @@ def _plain(table: PairTable, row: Row, number: int) -> Item:
         "dataset": name,
     }
     texts = {"good": table.text(row, table.names.good), "bad": table.text(row, table.names.bad)}
+    if table.names.prefix in table.columns:
+        texts[PREFIX] = table.optional(row, table.names.prefix)
     return Item(table.code_or(str(number), row, table.names.id), texts, labels, place(table.path, row.line))
 
 

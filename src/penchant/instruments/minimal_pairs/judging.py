@@ -7,7 +7,7 @@ from pathlib import Path
 
 from penchant.corpus.sampling import spread
 from penchant.errors import MethodError, one_of
-from penchant.instruments.minimal_pairs.data import read_many
+from penchant.instruments.minimal_pairs.data import read_many, whole
 from penchant.rating.tasks import Point, Question, Task, Wishes
 from penchant.records import Item
 from penchant.tables.places import SET_FILE
@@ -37,9 +37,9 @@ def task(target: str, wishes: Wishes) -> Task | None:
         good, bad = item.texts["good"], item.texts["bad"]
         key = {"dataset": item.labels["dataset"], "pair": item.id, "good": good, "bad": bad}
         if way == CHOICE:
-            questions.append(Question(key, good, other=bad))
+            questions.append(Question(key, whole(item, "good"), other=whole(item, "bad")))
         else:
-            questions += [Question({**key, "side": side}, item.texts[side]) for side in ("good", "bad")]
+            questions += [Question({**key, "side": side}, whole(item, side)) for side in ("good", "bad")]
     if way == CHOICE:
         asked = wishes.question or "Which sentence sounds better?"
         return Task(

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from penchant.errors import MethodError
 from penchant.grammar.generate import Generated, generate
 from penchant.grammar.grammar import Grammar
-from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
 from penchant.models.load import load_tokenizer
 from penchant.stats.intervals import accuracy
 from penchant.tables.rows import read_rows
@@ -129,6 +129,7 @@ def filtered(sets: Sequence[PairSet], counters: Counters, *, level: float = 0.95
     A χ² test over paradigms shows whether they lose different shares; such a set measures something else than the whole
     one.
     """
+    refuse_prefixes(sets, "can filter only")
     pairs = [(pair_set, item) for pair_set in sets for item in pair_set.items]
     good, bad, equal = compared_lengths([item.texts for _, item in pairs], counters)
     every: NDArray[np.bool_] = np.logical_and.reduce(equal)

@@ -17,25 +17,45 @@ import polars as pl
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for
-from penchant.engine.scorer import SentenceScore, language_model
+from penchant.engine.methods import METHODS, Method, method_for
+from penchant.engine.normalising import (
+    CONSTANTS,
+    FREQUENCY,
+    PREFIXED,
+    USUAL,
+    check_normalise,
+    check_prefix,
+    check_unigrams,
+    constants,
+)
+from penchant.engine.scorer import language_model
+from penchant.engine.unigrams import Unigrams, fitting
+from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many
+from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
 from penchant.instruments.minimal_pairs.marks import Marks
+from penchant.instruments.minimal_pairs.scoring import (
+    ROLES,
+    prefix_cautions,
+    prefixed,
+    scored_pairs,
+    unigram_cautions,
+    with_unigrams,
+)
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
-from penchant.records import Estimate, Item, Signature
+from penchant.records import Estimate, Signature
 from penchant.report.no_difference import Scale
 from penchant.tables.documents import SETTINGS, distinct
 from penchant.tables.places import listed
 
-Normalisation = Literal["none", "mean", "pen"]
+Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
 Paths = str | Annotated[list[str], Field(min_length=1)]
 PAIRS = Table(PAIR, pair_rows)
 """Pairs given in Python."""
@@ -48,9 +68,9 @@ def _each_once(names: Normalisations) -> Normalisations:
     return distinct(names) if isinstance(names, list) else names
 
 
-def _applying(method: Method) -> list[str]:
-    """The normalisations that apply to a method."""
-    return [how for how in NORMALISATIONS if how == "none" or not method.normalised]
+def _applying(method: Method, *, unigrams: bool) -> list[str]:
+    """The usual normalisations that apply to a method, and with `unigrams` those that need them."""
+    return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
 class PairColumns(BaseModel):
@@ -66,6 +86,9 @@ class PairColumns(BaseModel):
     id: str = "id"
     """What the pair is called in the results, if the table has such a column, else the number of its row. Default:
     id."""
+    prefix: str = "prefix"
+    """A text that both sentences are scored after, if the table has it; it is joined to them as it is written. Default:
+    prefix."""
 
 
 class PairProbe(Probe):
@@ -87,8 +110,14 @@ class PairProbe(Probe):
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
     normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
-    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
-    method."""
+    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi` (see penchant
+    list methods). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
+    unigrams: Annotated[Paths | None, CITED] = None
+    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor needs them.
+    Default: none."""
+    neutral: str = ""
+    """For `pmi`: the text after which sentences are read without their prefix, such as one of the same domain, as it is
+    written. Default: none, so that they stand at the beginning."""
     acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
     """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
     compat: str | None = None
@@ -108,6 +137,7 @@ class PairProbe(Probe):
     or are left out and counted (`skip`)."""
 
     _read: dict[tuple[tuple[Path, ...], tuple[tuple[str, str], ...]], list[PairSet]] = PrivateAttr(default_factory=dict)
+    _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
 
     @model_validator(mode="before")
     @classmethod
@@ -125,18 +155,20 @@ class PairProbe(Probe):
         fit the model."""
         lm = language_model(model)
         method = method_for(self.method, lm, pair=True)
-        hows = self.normalisations() or _applying(method)
+        hows = self.normalisations() or _applying(method, unigrams=self.unigrams is not None)
         for how in hows:
             check_normalise(how, method)
+        check_unigrams(hows, self.unigrams is not None)
         space = self.space if lm.kind == "causal" else "none"
         return self.model_copy(update={"method": method.name, "normalise": hows, "space": space})
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:
-        """The constant of `pen`, and the normalisations where they are all that apply to the method."""
+        """The constants of normalisations, and these where they are all that apply to the method."""
         method = METHODS.get(signature.get("method", ""))
-        usual = method is not None and signature.get("normalise") == ",".join(_applying(method))
-        return {"pen-alpha", *(("normalise",) if usual else ())}
+        named = "unigrams" in signature
+        usual = method is not None and signature.get("normalise") == ",".join(_applying(method, unigrams=named))
+        return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
 
     def normalisations(self) -> list[str]:
         """The normalisations as a list; empty where they are not set."""
@@ -166,7 +198,7 @@ class PairProbe(Probe):
             [(number, item) for number, pairs in enumerate(pair_sets) for item in pairs.items],
             self.limit,
             seed=self.seed,
-            content=lambda one: (one[1].texts["good"], one[1].texts["bad"]),
+            content=lambda one: [*one[1].texts.values()],
             group=lambda one: one[1].labels["paradigm"],
         )
         return [
@@ -180,28 +212,48 @@ class PairProbe(Probe):
         items, cautions = known_items(
             session.lm,
             [(collection(pairs), item) for pairs in pair_sets for item in pairs.items],
-            lambda pair: (pair[1].texts["good"], pair[1].texts["bad"]),
+            lambda pair: [whole(pair[1], role) for role in ROLES],
             lambda pair: pair[1].place,
             self.on_unknown,
             "pairs",
         )
         front = " " if self.space == "front" else ""
-        triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for _, item in items)
-        table = items_table(items, list(session.scorer.score_pairs(triples, self.method)))
+        neutral = self.neutral if set(PREFIXED) & set(self.normalisations()) else None
+        table, scores = scored_pairs(session.scorer, items, self.method, front=front, neutral=neutral)
+        cautions = (*cautions, *prefix_cautions(item for _, item in items))
+        if (unigrams := self.frequencies(session.lm, session.base)) is not None:
+            table = with_unigrams(table, scores, unigrams)
+            cautions = (*cautions, *unigram_cautions(table))
         return table if self.ties == "half" else table.with_columns(pl.lit(1.0).alias(TIE)), cautions
+
+    def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
+        """The unigrams of the model's own tokenizer; None where none are named. Raises DataError."""
+        lm, files = language_model(model), tuple(self.unigram_files(base))
+        key = files, lm.tokenizer.pieces_digest
+        if files and key not in self._unigrams:
+            self._unigrams[key] = fitting(files, lm.tokenizer, lm.name)
+        return self._unigrams[key] if files else None
+
+    def unigram_files(self, base: Sequence[Path]) -> list[Path]:
+        """The tables of unigrams. Raises DataError."""
+        return [self.find(name, base) for name in listed(self.unigrams)]
 
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """The texts, without those that are left out."""
         return known_texts(model, texts, self.on_unknown)
 
-    def how(self, lm: Model, pair_sets: Sequence[PairSet]) -> dict[str, object]:
+    def how(self, lm: Model, pair_sets: Sequence[PairSet], base: Sequence[Path]) -> dict[str, object]:
         """The part of a signature about scoring and about which sentence counts as acceptable."""
         lm = language_model(lm)
+        unigrams, hows = self.frequencies(lm, base), self.normalisations()
+        self._check_prefixes(pair_sets)
         crows = any(pairs.kind == "crows-pairs" for pairs in pair_sets)
         return {
             "method": self.method,
             "normalise": written(self, "normalise"),
-            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            **constants(hows),
+            **({"unigrams": cited([unigrams.file])} if unigrams is not None and unigrams.file else {}),
+            **({"neutral": self.neutral} if set(PREFIXED) & set(hows) and self.neutral else {}),
             "bos": beginning(lm),
             "dtype": lm.dtype,
             "acceptable": self.acceptable if crows else "good",
@@ -210,6 +262,17 @@ class PairProbe(Probe):
             **({} if self.marks == "refuse" else {"marks": self.marks}),
             **signed_unknown(self.on_unknown),
         }
+
+    def _check_prefixes(self, pair_sets: Sequence[PairSet]) -> None:
+        """Raise MethodError where parameters do not fit pairs with a prefix, or pairs without."""
+        items = [item for pairs in pair_sets for item in pairs.items]
+        check_prefix(self.normalisations(), all(item.texts.get("prefix") for item in items), self.neutral)
+        if not prefixed(items):
+            return
+        if METHODS[self.method or ""].pair:
+            raise MethodError(f"method '{self.method}' does not take pairs with a prefix", hint="use pll")
+        if self.space == "front":
+            raise MethodError("space: front does not take pairs with a prefix", hint="write the space before them")
 
 
 class MinimalPairs(PairProbe):
@@ -242,8 +305,8 @@ class MinimalPairs(PairProbe):
         return self.pairs_in(self.data, base, self.columns)
 
     def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
-        """The files that the pairs and the judgements of them are read from."""
-        return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base)]
+        """The files that the pairs, the judgements of them and the frequencies of tokens are read from."""
+        return [*(pairs.path for pairs in self.pair_sets(base)), *self._tables(base), *self.unigram_files(base)]
 
     def _tables(self, base: Sequence[Path]) -> list[Path]:
         return [self.find(name, base) for name in listed(self.human)]
@@ -265,7 +328,12 @@ class MinimalPairs(PairProbe):
         """The pairs, then how they are scored."""
         pair_sets = self.pair_sets(base)
         human = {"human": cited(self._tables(base))} if self.judgements(base) else {}
-        return {"data": cite(pair_sets), **cited_columns(dict(self.columns)), **human, **self.how(model, pair_sets)}
+        return {
+            "data": cite(pair_sets),
+            **cited_columns(dict(self.columns)),
+            **human,
+            **self.how(model, pair_sets, base),
+        }
 
     def measure(self, session: Session) -> Measured:
         """Score every pair, and put beside it what people judged of it."""
@@ -298,8 +366,8 @@ def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
     """Both sentences of every pair, with their places."""
     for pairs in pair_sets:
         for item in pairs.items:
-            for role in ("good", "bad"):
-                yield item.texts[role], item.place
+            for role in ROLES:
+                yield whole(item, role), item.place
 
 
 def collection(pairs: PairSet) -> str:
@@ -321,28 +389,3 @@ def cite(pair_sets: Sequence[PairSet]) -> str:
             digest = hashlib.sha256("".join(sorted(p.sha256 for p in members)).encode()).hexdigest()
             parts.append(f"{name}({len(members)})#{digest[:6]}")
     return join_names(parts)
-
-
-def items_table(
-    items: Sequence[tuple[str, Item]], scores: Sequence[tuple[SentenceScore, SentenceScore]]
-) -> pl.DataFrame:
-    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
-    labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
-    columns: dict[str, pl.Series] = {
-        "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
-        "file": pl.Series([item.labels["dataset"] for _, item in items], dtype=pl.String),
-        "id": pl.Series([item.id for _, item in items], dtype=pl.String),
-    }
-    for label in labels:
-        columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
-    for side, role in enumerate(("good", "bad")):
-        chosen = [pair[side] for pair in scores]
-        columns[role] = pl.Series([s.text for s in chosen], dtype=pl.String)
-        columns[f"tokens_{role}"] = pl.Series([s.n for s in chosen], dtype=pl.Int32)
-        columns[f"score_{role}"] = pl.Series([s.score for s in chosen], dtype=pl.Float64)
-        columns[f"pieces_{role}"] = pl.Series([list(s.tokens) for s in chosen], dtype=pl.List(pl.String))
-        columns[f"logprobs_{role}"] = pl.Series(
-            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in chosen],
-            dtype=pl.List(pl.Float32),
-        )
-    return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))

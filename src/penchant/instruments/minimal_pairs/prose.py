@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penchant.instruments.minimal_pairs import human_prose
+from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.instruments.minimal_pairs.section import roles
 from penchant.records import Result
 from penchant.report.tables import literal
@@ -23,6 +24,10 @@ _NORMALISED = {
     "none": "the score as it is",
     "mean": "divided by the number of tokens",
     "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
+    "slln": "divided by tokens^α, α = 0.5",
+    "slor": "less the log-probability of the tokens as unigrams, divided by the number of tokens "
+    "[@pauls2012; @lau2017]",
+    "pmi": "less that of the same tokens without the prefix (pointwise mutual information) [@holtzman2021]",
 }
 _DATA = {"blimp": "[@warstadt2020]", "crows-pairs": "[@nangia2020; @blodgett2021]", "comps": "[@misra2023]"}
 
@@ -46,7 +51,7 @@ def methods(results: Sequence[Result]) -> list[str]:
         f"Data: {data}. {played}Each pair has an acceptable and an unacceptable sentence. The score of a sentence is "
         f"{scores}. It is reported as {normalised}. A pair counts 1 where the acceptable sentence has the higher "
         f"score, {_at_a_tie(results)} and 0 otherwise; accuracy is the mean. Special tokens are context and never "
-        f"scored.{_spaced(results)}",
+        f"scored.{_spaced(results)}{_prefixed(results)}",
         "Pairs are split by whether the acceptable sentence (A) has as many tokens as the unacceptable one (U), more "
         "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
         "Length-adjusted accuracy is what a logistic fit predicts at equal lengths. It has an intercept for every "
@@ -57,6 +62,17 @@ def methods(results: Sequence[Result]) -> list[str]:
         "like them, and wide where there are only two or three. Two models are compared pair by pair.",
         *human_prose.methods(results),
     ]
+
+
+def _prefixed(results: Sequence[Result]) -> str:
+    """What is said where sentences have a prefix."""
+    if not any(PREFIX in result.items.columns and (result.items[PREFIX] != "").any() for result in results):
+        return ""
+    told = " A sentence with a prefix is scored given it: the prefix is read, and not scored."
+    texts = dict.fromkeys(result.signature.get("neutral", "") for result in results)
+    named = " or ".join(f"'{literal(text)}'" if text else "nothing" for text in texts)
+    pmi = any("pmi" in result.signature["normalise"].split(",") for result in results)
+    return f"{told} For pmi its tokens are read after {named} instead." if pmi else told
 
 
 def _at_a_tie(results: Sequence[Result]) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 from penchant.errors import DataError
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import Entry
-from penchant.instruments.minimal_pairs.data import PairSet
+from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
 from penchant.instruments.minimal_pairs.making import ALL, Counters, FairSet, compared_lengths
 from penchant.tables.rows import read_rows
 
@@ -33,6 +33,7 @@ def repaired(sets: Sequence[PairSet], grammar: Grammar, counters: Counters, *, s
     The word of the unacceptable sentence is replaced or, where no word fits, that of the acceptable one. Pairs that
     cannot be made equal are left out and counted by reason.
     """
+    refuse_prefixes(sets, "can repair only")
     words = _Words(grammar)
     originals = [row.values for pair_set in sets for row in read_rows(pair_set.path)]
     items = [item for pair_set in sets for item in pair_set.items]

@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.methods import normalise
+from penchant.engine.normalising import normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS, icat, term_units
 from penchant.records import Estimate

@@ -14,7 +14,7 @@ from typing import Annotated, ClassVar, Literal, Self, get_args
 from pydantic import AfterValidator, Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
-from penchant.engine.methods import NORMALISATIONS, PEN_ALPHA
+from penchant.engine.normalising import USUAL, constants
 from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.files import cited
@@ -126,7 +126,7 @@ class StereoSet(Probe):
         """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
         way = way_for(self.method, language_model(model))
         require_scorable(way, self.parts())
-        hows = self.normalisations() or (["none"] if way.means else list(NORMALISATIONS))
+        hows = self.normalisations() or (["none"] if way.means else list(USUAL))
         if way.means and hows != ["none"]:
             told = f"normalisation '{next(how for how in hows if how != 'none')}' does not apply to {way.name}"
             raise MethodError(f"{told}, which is a mean already", hint="use none")
@@ -136,7 +136,7 @@ class StereoSet(Probe):
     def implied(cls, signature: Signature) -> Collection[str]:
         """The constant of `pen`, and the normalisations where they are all that apply to the method."""
         means = signature.get("method", "").startswith("stereoset")
-        usual = signature.get("normalise") == ("none" if means else ",".join(NORMALISATIONS))
+        usual = signature.get("normalise") == ("none" if means else ",".join(USUAL))
         return {"pen-alpha", *(("normalise",) if usual else ())}
 
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
@@ -147,7 +147,7 @@ class StereoSet(Probe):
             "part": written(self, "part"),
             "method": self.method,
             "normalise": written(self, "normalise"),
-            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            **constants(self.normalisations()),
             "ties": self.ties,
             "bos": beginning(lm),
             "dtype": lm.dtype,

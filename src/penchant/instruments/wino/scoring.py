@@ -10,7 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 from pydantic import AfterValidator, Field
 
-from penchant.engine.methods import METHODS, NORMALISATIONS, PEN_ALPHA, Method, check_normalise, method_for, normalise
+from penchant.engine.methods import METHODS, Method, method_for
+from penchant.engine.normalising import USUAL, check_normalise, constants, normalise
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.instruments.base import Model, Probe, beginning
 from penchant.instruments.settings import Written, written
@@ -80,7 +81,7 @@ class PronounProbe(Probe):
         return {
             "method": self.method,
             "normalise": written(self, "normalise"),
-            **({"pen-alpha": PEN_ALPHA} if "pen" in self.normalisations() else {}),
+            **constants(self.normalisations()),
             "bos": beginning(lm),
             "dtype": lm.dtype,
             **signed_unknown(self.on_unknown),
@@ -142,7 +143,7 @@ def scored_by(signatures: Sequence[Signature]) -> str:
         "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
     }
     ways = "; or ".join(described(METHODS[name]) for name in names)
-    normalisations = "; ".join(f"`{how}`, {told[how]}" for how in NORMALISATIONS if how in hows)
+    normalisations = "; ".join(f"`{how}`, {told[how]}" for how in USUAL if how in hows)
     return (
         f"The score of a sentence is {ways}; natural logarithms, reported as {normalisations}. Special tokens are "
         "context and never scored."

@@ -1,0 +1,160 @@
+"""How often a model's tokens occur in running text: the tables that `penchant.engine.unigrams` reads.
+
+Text is read as for the extraction of sentences, in NFC. Each line (of a wrapped paragraph: all its lines, joined) is
+tokenized as the model would read it, without white space around it and without special tokens; blank lines count
+nothing. Memory holds a block of text and a number for each entry of the vocabulary.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from dataclasses import field as of
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from penchant._version import __version__
+from penchant.corpus.reading import Reader
+from penchant.corpus.text_files import Layout, TextFile
+from penchant.corpus.units import refuse_unreadable, units
+from penchant.counting import counted, for_one, of_all
+from penchant.engine.unigrams import KEY, SMOOTHING, Unigrams, blank, is_unigrams
+from penchant.errors import DataError
+from penchant.files import refuse_inputs, refuse_other, replacing
+from penchant.models.tokenizer import Tokenizer
+from penchant.reading import refused_character
+
+Progress = Callable[[float, float], None]
+_CHARACTERS = 1 << 18
+"""Characters that are tokenized at once; a longer line is on its own."""
+
+
+@dataclass(slots=True)
+class Counted:
+    """What was counted in some files. Of the `records`, `skipped` could not be read; `unknown` and `special` are
+    tokens that were left out, since no sentence with one is scored."""
+
+    unigrams: Unigrams
+    model: str
+    digest: str
+    layout: Layout
+    field: str
+    files: list[dict[str, Any]] = of(default_factory=list)
+    records: int = 0
+    skipped: int = 0
+    unknown: int = 0
+    special: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """The provenance that is kept with the table."""
+        return {
+            "version": __version__,
+            "model": self.model,
+            "tokenizer": self.digest,
+            "vocabulary": self.unigrams.vocabulary,
+            "tokens": self.unigrams.total,
+            "smoothing": SMOOTHING,
+            "layout": self.layout,
+            "field": self.field,
+            "records": self.records,
+            "skipped": self.skipped,
+            "unknown": self.unknown,
+            "special": self.special,
+            "texts": self.files,
+        }
+
+    def table(self, tokenizer: Tokenizer) -> pl.DataFrame:
+        """The tokens that occur, the most frequent first: token (id), piece, count."""
+        ids = np.flatnonzero(self.unigrams.counts)
+        frame = pl.DataFrame(
+            {"token": ids, "piece": tokenizer.strings(ids.tolist()), "count": self.unigrams.counts[ids]}
+        )
+        return frame.sort("count", "token", descending=[True, False])
+
+    def notes(self) -> Iterator[str]:
+        """What a user must be told."""
+        types, entries = int(np.count_nonzero(self.unigrams.counts)), self.unigrams.vocabulary
+        yield (
+            f"{counted(self.unigrams.total, 'tokens')}; {of_all(types, entries, 'entries of the vocabulary', 'occur')}"
+        )
+        if self.skipped:
+            be = for_one(self.skipped, "were")
+            yield f"{of_all(self.skipped, self.records, 'records', 'have')} no text that can be read and {be} left out"
+        for number, what in ((self.unknown, "unknown to the tokenizer"), (self.special, "special tokens in the text")):
+            if number:
+                yield f"{counted(number, 'tokens')} {for_one(number, 'were')} left out: {what}"
+
+
+def count_unigrams(
+    tokenizer: Tokenizer,
+    model: str,
+    files: Sequence[TextFile],
+    *,
+    layout: Layout = "paragraphs",
+    field: str = "text",
+    progress: Progress = lambda done, total: None,
+) -> Counted:
+    """Count the tokens of some files with the tokenizer of a `model`. `progress` is called with the bytes read since
+    the last call and the total. Raises DataError for a file that cannot be read, and where there is no token."""
+    found = Counted(blank(tokenizer), model, tokenizer.pieces_digest, layout, field)
+    total = float(sum(file.size for file in files))
+    for number, file in enumerate(files):
+        reader, at = Reader(file, number, layout=layout, field=field), 0
+        for block in reader.blocks():
+            read = units(block, file.kind, layout=layout, field=field)
+            refuse_unreadable(block.first, read.bad, read.skipped, read.records, file, field)
+            found.records += read.records
+            found.skipped += read.skipped
+            lines = (line.strip() for line in read.text.split("\n"))
+            for part in _batches(line for line in lines if line):
+                _add(found, tokenizer, part)
+            progress(float(block.at - at), total)
+            at = block.at
+        found.files.append(file.record(reader.sha256))
+    if not found.unigrams.total:
+        raise DataError("the text has no token of this model", where=model, hint="name other text")
+    return found
+
+
+def _batches(lines: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    characters = 0
+    for line in lines:
+        if batch and characters + len(line) > _CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+        batch.append(line)
+        characters += len(line)
+    if batch:
+        yield batch
+
+
+def _add(found: Counted, tokenizer: Tokenizer, lines: list[str]) -> None:
+    """Count the tokens of some lines; one with a character that no text has is among the records that were skipped."""
+    sound = [line for line in lines if not refused_character(line)]
+    found.skipped += len(lines) - len(sound)
+    counts = found.unigrams.counts
+    ids = [token for line in tokenizer.token_ids(sound) for token in line] if sound else []
+    counts += np.bincount(np.array(ids, dtype=np.int64), minlength=len(counts))
+    for special in tokenizer.hf.all_special_ids:
+        if special < len(counts):
+            kind = "unknown" if special == tokenizer.unknown_id else "special"
+            setattr(found, kind, getattr(found, kind) + int(counts[special]))
+            counts[special] = 0
+
+
+def write_unigrams(found: Counted, tokenizer: Tokenizer, out: str | Path) -> None:
+    """Write the table as Parquet with its provenance, whole or not at all. Raises OutputError."""
+    with replacing(out) as stream:
+        metadata = {KEY: json.dumps(found.record(), ensure_ascii=False)}
+        found.table(tokenizer).lazy().sink_parquet(stream, metadata=metadata, engine="streaming")
+
+
+def refuse_target(out: str | Path, files: Sequence[TextFile]) -> None:
+    """Raise OutputError if a file is one of the texts, or something else than unigrams."""
+    refuse_inputs(out, [file.place for file in files if "://" not in file.place])
+    refuse_other(out, "a table of unigrams", is_unigrams)

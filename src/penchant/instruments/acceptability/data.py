@@ -1,0 +1,130 @@
+"""Sentences with what people judged of them: one row a judgement, or one row a sentence with its mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict
+
+from penchant.counting import for_one, of_all
+from penchant.errors import DataError, line_noun, place, together
+from penchant.files import sha256_file
+from penchant.reading import stem
+from penchant.tables.documents import SETTINGS, Text
+from penchant.tables.rows import checked_models
+
+SENTENCE = ("sentence", "rating")
+"""The columns of judgements that are given in Python without names."""
+
+
+def _as_written(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text, got {value!r}")
+    if not value.strip():
+        raise ValueError("the text is blank")
+    return value
+
+
+class SentenceRow(BaseModel):
+    """A row of a table of judged sentences; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
+    sentence: Annotated[str, BeforeValidator(_as_written)]
+    """The sentence, scored as it is written."""
+    rating: float | None = None
+    """How acceptable it was judged, on any scale, higher being better. An empty cell is no judgement."""
+    rater: Text | None = None
+    """A name for the person who judged; each judges a sentence once. Without it a sentence has one row."""
+    prefix: str | None = None
+    """A text that the sentence is scored after, joined to it as it is written; not scored itself."""
+
+
+class AcceptabilityColumns(BaseModel):
+    """The columns of a table of judged sentences."""
+
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
+    sentence: str = "sentence"
+    """The sentence. Default: sentence."""
+    rating: str = "rating"
+    """How acceptable it was judged. Default: rating."""
+    rater: str = "rater"
+    """Who judged, if the table has it. Default: rater."""
+    prefix: str = "prefix"
+    """What a sentence is scored after, if the table has it. Default: prefix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A sentence with its judgements: the number of each rater, and the rating."""
+
+    id: str
+    sentence: str
+    prefix: str
+    place: str
+    ratings: tuple[tuple[int, float], ...]
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class JudgedSet:
+    """The judged sentences of a table. `raters` is their number, 0 where the table does not name them."""
+
+    name: str
+    path: Path
+    sha256: str
+    sentences: tuple[Judged, ...]
+    raters: int
+    cautions: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<judged sentences {self.name}: {len(self.sentences):,}, {self.raters} raters>"
+
+
+@dataclass(slots=True)
+class _Sentence:
+    place: str
+    line: int
+    ratings: dict[str, float] = field(default_factory=dict)
+
+
+def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
+    """Read judged sentences. Raises DataError naming file, line and field, with every other mistake in its notes: a bad
+    cell, a sentence that one rater judges twice, rows with and without a rater, or no judgement at all."""
+    named = {name: column for name, column in dict(columns).items() if name != column}
+    rows, errors = checked_models(path, SentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
+    found: dict[tuple[str, str], _Sentence] = {}
+    anonymous = {row.rater is None for _, row in rows}
+    if len(anonymous) > 1:
+        line = next(line for line, row in rows if row.rater is None)
+        told = "the rater is missing, and other rows have one"
+        errors.append(DataError(told, file=path, line=line, field=columns.rater))
+    unrated = 0
+    for line, row in rows:
+        key = row.prefix or "", row.sentence
+        sentence = found.setdefault(key, _Sentence(place(path, line), line))
+        if row.rating is None:
+            unrated += 1
+        elif (row.rater or "") in sentence.ratings:
+            by = f"by {row.rater} " if row.rater else ""
+            told = f"the sentence is judged {by}before, {line_noun(sentence.line)} {sentence.line}"
+            errors.append(DataError(told, file=path, line=line, hint="" if row.rater else "name who judged: rater"))
+        else:
+            sentence.ratings[row.rater or ""] = row.rating
+    if errors:
+        raise together(errors)
+    kept = {key: sentence for key, sentence in found.items() if sentence.ratings}
+    if not kept:
+        raise DataError("holds no judgement", file=path, hint=f"the column {columns.rating} has the ratings")
+    numbers = {name: n for n, name in enumerate(sorted({r for s in kept.values() for r in s.ratings}))}
+    sentences = tuple(
+        Judged(str(n), text, prefix, s.place, tuple(sorted((numbers[r], v) for r, v in s.ratings.items())))
+        for n, ((prefix, text), s) in enumerate(kept.items(), 1)
+    )
+    cautions = [f"{of_all(unrated, len(rows), 'rows', 'have')} no rating"] if unrated else []
+    if lost := len(found) - len(kept):
+        cautions.append(
+            f"{of_all(lost, len(found), 'sentences', 'have')} no judgement and {for_one(lost, 'are')} left out"
+        )
+    raters = 0 if "" in numbers else len(numbers)
+    return JudgedSet(stem(path), path, sha256_file(path), sentences, raters, tuple(cautions))

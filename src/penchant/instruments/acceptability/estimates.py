@@ -1,0 +1,142 @@
+"""Estimates from scored and judged sentences. Everything is computed from the table of items alone.
+
+The units are sentences; what was judged of one is the mean of its ratings.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from penchant.counting import counted, for_one, of_all
+from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
+from penchant.records import Estimate
+from penchant.stats.agreement import interval_alpha
+from penchant.stats.correlations import correlation, correlation_difference
+from penchant.stats.cross_validation import Folded, cross_validated
+from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.inputs import Array, Codes, joined
+from penchant.stats.morcela import BETA, GAMMA, Fit, fit, parameter
+
+if TYPE_CHECKING:
+    from penchant.instruments.acceptability.probe import Acceptability
+
+MORCELA = "morcela"
+"""The score whose parameters are fitted to the judgements."""
+PEARSON, SPEARMAN = "Pearson's r with judgements", "Spearman's ρ with judgements"
+CORRELATIONS = {PEARSON: False, SPEARMAN: True}
+"""The correlations, by whether they are of ranks."""
+BETWEEN_SCORES = f"difference between scores of {PEARSON}"
+DIFFERENCE = f"difference of {PEARSON}"
+"""Between two models."""
+ALPHA = "Krippendorff's alpha (interval)"
+SENTENCES = "sentences"
+PARAMETERS = (BETA, GAMMA)
+FEW_RATERS = 3
+
+
+def folded(items: pl.DataFrame, settings: Acceptability) -> Folded:
+    """The sentences with their scores of MORCELA out of fold: each is made with parameters that were fitted to other
+    sentences."""
+    score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "tokens", "rating"))
+    return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
+
+
+def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[Array, str]:
+    """One score of every sentence, and why there is none, or ""."""
+    if how == MORCELA:
+        made = folded(items, settings)
+        return made.scores, made.reason
+    unigrams = items["unigrams"].to_numpy() if how in FREQUENCY else None
+    neutral = items["neutral"].to_numpy() if how in PREFIXED else None
+    score, tokens = items["score"].to_numpy(), items["tokens"].to_numpy()
+    return normalise(score, tokens, how, unigrams=unigrams, neutral=neutral), ""
+
+
+def folds_of(items: pl.DataFrame, settings: Acceptability) -> Codes:
+    """The part of the sentences that each belongs to, by a hash of the seed and its text, so that the order of rows
+    does not matter; parts differ by one sentence at most."""
+    keys = [
+        hashlib.sha256(f"{settings.seed}\0{prefix}\0{sentence}".encode()).digest()
+        for prefix, sentence in items.select("prefix", "sentence").iter_rows()
+    ]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    folds = np.empty(len(keys), dtype=np.intp)
+    folds[order] = np.arange(len(keys)) % settings.folds
+    return folds
+
+
+def fitted(items: pl.DataFrame) -> Fit:
+    """β and γ from all sentences."""
+    return fit(*(items[name].cast(pl.Float64).to_numpy() for name in ("score", "unigrams", "tokens", "rating")))
+
+
+def estimates_of(items: pl.DataFrame, settings: Acceptability) -> Iterator[Estimate]:
+    """Correlations of every score, differences of every two scores, MORCELA's parameters, and the raters' agreement."""
+    judged = items["rating"].to_numpy()
+    hows = settings.normalisations()
+    plain = {how: values_of(items, how, settings)[0] for how in hows if how != MORCELA}
+    drawn: dict[str, Any] = {"seed": settings.seed, "resamples": settings.resamples}
+    named: dict[str, Any] = {"level": settings.level, "noun": SENTENCES}
+    fitted_out = folded(items, settings) if MORCELA in hows else None
+    for how in hows:
+        for measure, ranks in CORRELATIONS.items():
+            if how == MORCELA and fitted_out is not None:
+                estimate = cross_validated(fitted_out, ranks=ranks, **named)
+                note = f"out of fold, {settings.folds} folds" if not fitted_out.reason else ""
+                estimate = replace(estimate, note=joined(note, estimate.note))
+            else:
+                estimate = correlation(plain[how], judged, ranks=ranks, **drawn, **named)
+            yield replace(estimate, measure=measure, by={"score": how})
+    if fitted_out is not None:
+        whole = fitted(items)
+        yield from (replace(parameter(whole, each, level=settings.level), by={"score": MORCELA}) for each in PARAMETERS)
+    gaps = []
+    for b, a in combinations([how for how in hows if how != MORCELA], 2):
+        found = correlation_difference(judged, plain[a], plain[b], **drawn, **named)
+        gaps.append(replace(found, measure=BETWEEN_SCORES, by={"score": f"{a} − {b}"}))
+    if fitted_out is not None:
+        gaps += [
+            replace(
+                cross_validated(fitted_out, other=plain[b], **named),
+                measure=BETWEEN_SCORES,
+                by={"score": f"{MORCELA} − {b}"},
+            )
+            for b in plain
+        ]
+    yield from with_holm(gaps, lambda estimate: BETWEEN_SCORES)
+    if items["ratings"].list.len().max() != 1:
+        units = [np.array(each, dtype=np.float64) for each in items["ratings"].to_list()]
+        yield replace(interval_alpha(units, level=settings.level, **drawn), measure=ALPHA, by={"score": ""})
+
+
+def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterator[str]:
+    """What must be said of tokens that were never counted, of raters, and of parameters that mean little."""
+    if "unseen" in items.columns and (unseen := int(items["unseen"].sum())):
+        tokens = int(items["tokens"].sum())
+        yield (
+            f"{of_all(unseen, tokens, 'tokens of the sentences', 'are')} never in the text of the unigrams, and have "
+            "the smallest probability there: 1 in the tokens counted and the entries of the vocabulary"
+        )
+    each = items["ratings"].list.len()
+    if (few := int((each < FEW_RATERS).sum())) and each.max() != 1:
+        yield (
+            f"{of_all(few, len(items), 'sentences', 'have')} fewer than {FEW_RATERS} ratings, whose noise weakens "
+            "every correlation"
+        )
+    if any(estimate.measure == BETA for estimate in estimates):
+        whole = fitted(items)
+        if not whole.reason and whole.coefficients[1] <= 0:
+            yield (
+                "at equal frequency and length, sentences that are more probable were judged no more acceptable, so "
+                "that MORCELA's β and γ have no meaning"
+            )
+        lengths = items["tokens"].n_unique()
+        if not whole.reason and lengths < 3:
+            yield f"the sentences have {counted(lengths, 'lengths')}; γ rests on {for_one(lengths, 'them')}"

@@ -1,0 +1,233 @@
+"""Acceptability: do the scores of a model go with how acceptable people find sentences?
+
+Log-probability alone prefers short sentences of frequent words. SLOR takes off frequency and divides by length; MORCELA
+fits how much either should count to the judgements themselves (Tjuatja, Neubig, Linzen & Hao 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from pathlib import Path
+from typing import Annotated, ClassVar, Literal, Self
+
+import polars as pl
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from penchant.corpus.sampling import spread
+from penchant.engine.methods import METHODS, Method, method_for
+from penchant.engine.normalising import (
+    CONSTANTS,
+    FREQUENCY,
+    PREFIXED,
+    check_normalise,
+    check_prefix,
+    check_unigrams,
+    constants,
+)
+from penchant.engine.prefixed import touching_cautions
+from penchant.engine.scorer import language_model
+from penchant.engine.unigrams import Unigrams, fitting
+from penchant.files import cited
+from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns, Judged, JudgedSet, read_judged
+from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, cautions_of, estimates_of
+from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.session import Session
+from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
+from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.models.load import LanguageModel
+from penchant.records import Estimate, Signature
+from penchant.report.no_difference import Scale
+from penchant.tables.documents import distinct
+from penchant.tables.places import listed
+
+Score = Literal["none", "mean", "pen", "slln", "slor", "pmi", "morcela"]
+Scores = Score | Annotated[list[Score], Field(min_length=1)] | None
+Paths = str | Annotated[list[str], Field(min_length=1)]
+
+
+def _each_once(names: Scores) -> Scores:
+    return distinct(names) if isinstance(names, list) else names
+
+
+def _usual(method: Method, *, unigrams: bool) -> list[str]:
+    """The scores that are reported where none is chosen."""
+    if method.normalised:
+        return ["none"]
+    return ["none", "mean", *((*FREQUENCY, MORCELA) if unigrams else ())]
+
+
+class Acceptability(Probe):
+    """Correlation of a model's scores with judgements of sentences, with SLOR and MORCELA beside the plain scores.
+
+    `run` returns items (one row a sentence: score, tokens, unigrams, what was judged) and a summary: Pearson's r and
+    Spearman's ρ of every score with the mean judgement, differences between scores, and MORCELA's β and γ.
+    """
+
+    name: ClassVar[str] = "acceptability"
+    limited: ClassVar[str] = "sentences"
+    difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 2}, "give a difference of correlations, such as 0.05")
+
+    data: Annotated[str, CITED, Table(SENTENCE)]
+    """A table of judged sentences: columns sentence and rating, with a rater where several judged, and optionally
+    prefix. penchant rate makes one of any list of sentences."""
+    columns: Annotated[AcceptabilityColumns, CITED] = AcceptabilityColumns()
+    """The columns of the table, where they are not called sentence, rating, rater and prefix."""
+    unigrams: Annotated[Paths | None, CITED] = None
+    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor and morcela need
+    them. Default: none."""
+    method: str | None = None
+    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    normalise: Annotated[Scores, AfterValidator(_each_once), Written(separator=",")] = None
+    """What is held against the judgements: `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` (see
+    penchant list methods) and `morcela`. Default: none and mean, and with `unigrams` slor and morcela."""
+    folds: Annotated[int, Field(ge=2, le=1000)] = 10
+    """MORCELA scores each of so many parts of the sentences with β and γ fitted to the others. Default: 10."""
+    neutral: str = ""
+    """For `pmi`: the text after which sentences are read without their prefix, as it is written. Default: none."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
+
+    _read: dict[tuple[Path, tuple[str, ...]], JudgedSet] = PrivateAttr(default_factory=dict)
+    _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
+
+    def judged(self, base: Sequence[Path] = (Path(),)) -> JudgedSet:
+        """The sentences with their judgements, checked and cached. Raises DataError naming file, line and field."""
+        key = self.find(self.data, base), tuple(dict(self.columns).values())
+        if key not in self._read:
+            self._read[key] = read_judged(key[0], self.columns)
+        return self._read[key]
+
+    def asked(self, base: Sequence[Path]) -> list[Judged]:
+        """The sentences that are scored: all, or in a pilot some of them."""
+        sentences = self.judged(base).sentences
+        if self.limit is None:
+            return list(sentences)
+        return spread(
+            sentences,
+            self.limit,
+            seed=self.seed,
+            content=lambda each: [each.prefix, each.sentence],
+            group=lambda each: "",
+        )
+
+    def files(self, base: Sequence[Path] = (Path(),)) -> list[Path]:
+        """The table of sentences, and those of unigrams."""
+        return [self.judged(base).path, *self._tables(base)]
+
+    def _tables(self, base: Sequence[Path]) -> list[Path]:
+        return [self.find(name, base) for name in listed(self.unigrams)]
+
+    def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
+        """Every sentence with its prefix, and its place."""
+        return [(each.prefix + each.sentence, each.place) for each in self.asked(base)]
+
+    def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
+        """The texts, without those that are left out."""
+        return known_texts(model, texts, self.on_unknown)
+
+    def settle(self, model: Model) -> Self:
+        """The probe with method and scores decided. Raises MethodError where they do not fit the model."""
+        method = method_for(self.method, language_model(model))
+        hows = self.normalisations() or _usual(method, unigrams=self.unigrams is not None)
+        for how in hows:
+            check_normalise(FREQUENCY[0] if how == MORCELA else how, method)
+        check_unigrams([FREQUENCY[0] if how == MORCELA else how for how in hows], self.unigrams is not None)
+        return self.model_copy(update={"method": method.name, "normalise": hows})
+
+    def normalisations(self) -> list[str]:
+        """The scores as a list; empty where they are not set."""
+        return listed(self.normalise)
+
+    @classmethod
+    def implied(cls, signature: Signature) -> Collection[str]:
+        """The constants of scores, and these where they are all that apply to the method."""
+        method, named = METHODS.get(signature.get("method", "")), "unigrams" in signature
+        usual = method is not None and signature.get("normalise") == ",".join(_usual(method, unigrams=named))
+        return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
+
+    def frequencies(self, model: Model, base: Sequence[Path]) -> Unigrams | None:
+        """The unigrams of the model's own tokenizer; None where none are named. Raises DataError."""
+        lm, files = language_model(model), tuple(self._tables(base))
+        key = files, lm.tokenizer.pieces_digest
+        if files and key not in self._unigrams:
+            self._unigrams[key] = fitting(files, lm.tokenizer, lm.name)
+        return self._unigrams[key] if files else None
+
+    def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
+        """The sentences, then how they are scored. Raises MethodError where scores do not fit the sentences."""
+        lm, hows, read = language_model(model), self.normalisations(), self.judged(base)
+        check_prefix(hows, all(each.prefix for each in read.sentences), self.neutral)
+        unigrams = self.frequencies(lm, base)
+        return {
+            "data": cited([read.path]),
+            **cited_columns(dict(self.columns)),
+            "method": self.method,
+            "normalise": written(self, "normalise"),
+            **constants(hows),
+            **({"unigrams": cited([unigrams.file])} if unigrams is not None and unigrams.file else {}),
+            **({"folds": self.folds} if MORCELA in hows else {}),
+            **({"neutral": self.neutral} if self.neutral else {}),
+            "bos": beginning(lm),
+            "dtype": lm.dtype,
+            **signed_unknown(self.on_unknown),
+        }
+
+    def signed(self, estimate: Estimate, signature: Signature) -> Signature:
+        """The signature with the score of the estimate."""
+        how = estimate.by["score"]
+        return signature.with_(normalise=how) if how in self.normalisations() else signature
+
+    def measure(self, session: Session) -> Measured:
+        """Score every sentence, and put beside it what was judged of it."""
+        asked = self.asked(session.base)
+        prefixed = any(each.prefix for each in asked)
+        session.expect(len(asked), inputs=1 + bool(set(PREFIXED) & set(self.normalisations())))
+        kept, left_out = known_items(
+            session.lm,
+            asked,
+            lambda each: [each.prefix + each.sentence],
+            lambda each: each.place,
+            self.on_unknown,
+            "sentences",
+        )
+        texts = [(each.prefix, each.sentence, each.place) for each in kept]
+        if prefixed:
+            session.scorer.check_prefixed(texts)
+            scores = list(session.scorer.given(texts, self.method))
+        else:
+            scores = list(session.scorer.score(((text, where) for _, text, where in texts), self.method))
+        columns = {
+            "id": pl.Series([each.id for each in kept], dtype=pl.String),
+            "sentence": pl.Series([each.sentence for each in kept], dtype=pl.String),
+            "prefix": pl.Series([each.prefix for each in kept], dtype=pl.String),
+            "rating": pl.Series([_mean(each) for each in kept], dtype=pl.Float64),
+            "raters": pl.Series([[rater for rater, _ in each.ratings] for each in kept], dtype=pl.List(pl.Int32)),
+            "ratings": pl.Series([[value for _, value in each.ratings] for each in kept], dtype=pl.List(pl.Float64)),
+            "tokens": pl.Series([score.n for score in scores], dtype=pl.Int32),
+            "score": pl.Series([score.score for score in scores], dtype=pl.Float64),
+            "pieces": pl.Series([list(score.tokens) for score in scores], dtype=pl.List(pl.String)),
+            "logprobs": pl.Series(
+                [[None if v != v else v for v in score.token_logprobs.tolist()] for score in scores],
+                dtype=pl.List(pl.Float32),
+            ),
+        }
+        if (unigrams := self.frequencies(session.lm, session.base)) is not None:
+            columns["unigrams"] = pl.Series([score.as_unigrams(unigrams) for score in scores], dtype=pl.Float64)
+            columns["unseen"] = pl.Series([unigrams.unseen(score.scored) for score in scores], dtype=pl.Int32)
+        if set(PREFIXED) & set(self.normalisations()):
+            without = session.scorer.without(texts, self.method, neutral=self.neutral)
+            columns["neutral"] = pl.Series([score.score for score in without], dtype=pl.Float64)
+        told = touching_cautions(texts, "sentences") if prefixed else ()
+        return Measured(pl.DataFrame(columns), (*self.judged(session.base).cautions, *left_out, *told))
+
+    def summarise(self, measured: Measured) -> Iterable[Estimate]:
+        """Correlations of every score, their differences, the parameters of MORCELA, and the agreement of raters."""
+        return estimates_of(measured.items, self)
+
+    def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
+        """Cautions about tokens that were never counted, few raters, and what MORCELA was fitted to."""
+        return cautions_of(measured.items, estimates)
+
+
+def _mean(each: Judged) -> float:
+    return sum(value for _, value in each.ratings) / len(each.ratings)

@@ -1,0 +1,103 @@
+"""Scored pairs as a table of items: one row a pair, with both sentences and their scores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import polars as pl
+
+from penchant.counting import of_all
+from penchant.engine.prefixed import touching_cautions
+from penchant.engine.scorer import Scorer, SentenceScore
+from penchant.engine.unigrams import Unigrams
+from penchant.instruments.minimal_pairs.estimates import NEUTRAL, UNIGRAMS, UNSEEN
+from penchant.instruments.minimal_pairs.formats import PREFIX
+from penchant.records import Item
+
+ROLES = ("good", "bad")
+Scores = Sequence[tuple[SentenceScore, SentenceScore]]
+
+
+def prefixed(items: Iterable[Item]) -> bool:
+    """Whether any pair has a prefix."""
+    return any(item.texts.get(PREFIX) for item in items)
+
+
+def scored_pairs(
+    scorer: Scorer, items: Sequence[tuple[str, Item]], method: str | None, *, front: str, neutral: str | None
+) -> tuple[pl.DataFrame, Scores]:
+    """The pairs with their scores: a table of items, and the scores themselves. A causal model reads `front` before
+    each sentence. `neutral`: the text after which the same tokens are scored, too, or None."""
+    pairs = [item for _, item in items]
+    if not prefixed(pairs):
+        triples = ((front + item.texts["good"], front + item.texts["bad"], item.place) for item in pairs)
+        scores = list(scorer.score_pairs(triples, method))
+        return items_table(items, scores), scores
+    texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in pairs for role in ROLES]
+    scorer.check_prefixed(texts)
+    scores = _in_pairs(scorer.given(texts, method))
+    table = items_table(items, scores).with_columns(
+        pl.Series(PREFIX, [item.texts.get(PREFIX, "") for item in pairs], pl.String)
+    )
+    if neutral is not None:
+        without = _in_pairs(scorer.without(texts, method, neutral=neutral))
+        for side, role in enumerate(ROLES):
+            table = table.with_columns(
+                pl.Series(f"{NEUTRAL}_{role}", [pair[side].score for pair in without], pl.Float64)
+            )
+    return table, scores
+
+
+def _in_pairs(scores: Iterator[SentenceScore]) -> list[tuple[SentenceScore, SentenceScore]]:
+    return list(zip(scores, scores, strict=True))
+
+
+def prefix_cautions(items: Iterable[Item]) -> Iterator[str]:
+    """What must be said of how prefixes and sentences are joined."""
+    texts = [(item.texts.get(PREFIX, ""), item.texts[role], item.place) for item in items for role in ROLES]
+    return touching_cautions(texts, "sentences")
+
+
+def items_table(items: Sequence[tuple[str, Item]], scores: Scores) -> pl.DataFrame:
+    """One row per pair: labels, texts, token counts, scores, and the log-probability of every token."""
+    labels = sorted({label for _, item in items for label in item.labels} - {"dataset"})
+    columns: dict[str, pl.Series] = {
+        "dataset": pl.Series([name for name, _ in items], dtype=pl.String),
+        "file": pl.Series([item.labels["dataset"] for _, item in items], dtype=pl.String),
+        "id": pl.Series([item.id for _, item in items], dtype=pl.String),
+    }
+    for label in labels:
+        columns[label] = pl.Series([item.labels.get(label, "") for _, item in items], dtype=pl.String)
+    for side, role in enumerate(ROLES):
+        chosen = [pair[side] for pair in scores]
+        columns[role] = pl.Series([s.text for s in chosen], dtype=pl.String)
+        columns[f"tokens_{role}"] = pl.Series([s.n for s in chosen], dtype=pl.Int32)
+        columns[f"score_{role}"] = pl.Series([s.score for s in chosen], dtype=pl.Float64)
+        columns[f"pieces_{role}"] = pl.Series([list(s.tokens) for s in chosen], dtype=pl.List(pl.String))
+        columns[f"logprobs_{role}"] = pl.Series(
+            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in chosen],
+            dtype=pl.List(pl.Float32),
+        )
+    return pl.DataFrame(columns).with_columns((pl.col("tokens_good") - pl.col("tokens_bad")).alias("difference"))
+
+
+def with_unigrams(items: pl.DataFrame, scores: Scores, unigrams: Unigrams) -> pl.DataFrame:
+    """The items with the log-probability of the scored tokens of each sentence as unigrams, and how many of them were
+    never counted."""
+    for side, role in enumerate(ROLES):
+        chosen = [pair[side] for pair in scores]
+        items = items.with_columns(
+            pl.Series(f"{UNIGRAMS}_{role}", [each.as_unigrams(unigrams) for each in chosen], pl.Float64),
+            pl.Series(f"{UNSEEN}_{role}", [unigrams.unseen(each.scored) for each in chosen], pl.Int32),
+        )
+    return items
+
+
+def unigram_cautions(items: pl.DataFrame) -> Iterator[str]:
+    """What must be said of tokens that the text of the unigrams does not have."""
+    unseen, tokens = (sum(int(items[f"{name}_{role}"].sum()) for role in ROLES) for name in (UNSEEN, "tokens"))
+    if unseen:
+        yield (
+            f"{of_all(unseen, tokens, 'tokens of the sentences', 'are')} never in the text of the unigrams, and have "
+            "the smallest probability there: 1 in the tokens counted and the entries of the vocabulary"
+        )
