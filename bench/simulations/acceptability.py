@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from bench.simulations.base import RESAMPLES, Simulation, Trial
@@ -104,7 +105,7 @@ def _rank_truth() -> float:
 
 def _plain(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """Scores of one or two models and judgements that have half of each of them in common, or nothing."""
-    settings = {"seed": seed, "resamples": RESAMPLES, "noun": "sentences"}
+    settings: dict[str, Any] = {"seed": seed, "resamples": RESAMPLES, "noun": "sentences"}
     one, other, rest, apart = rng.normal(size=(4, n))
     judged = 0.5 * one + rest
     yield Trial((PEARSON,), correlation(one, judged, ranks=False, **settings), 0.5 / np.sqrt(1.25))

@@ -383,7 +383,9 @@ def test_errors_cite_the_data_the_row_and_the_column(lm: Any) -> None:
             with pytest.raises(pc.DataError) as error:
                 call(pairs)
             assert str(error.value).startswith("the data, row 2 ('bad'): the field is ")
-            assert error.value.__notes__ == ["the data, row 3 ('good'): the field is blank"]
+            assert error.value.__notes__ == [
+                "the data, row 3 ('good'): the field is blank — fill it, or leave the row out"
+            ]
     for pairs in holed(id=["a", "b", "a"], good=["a", "b", "c"], bad=["x", "y", "z"]):
         with pytest.raises(pc.DataError, match=r"^the data, row 3: the pair has the same id as the one on row 1: 'a'$"):
             pc.read_pairs(pairs)

@@ -54,6 +54,6 @@ def _words(given: Any, label: str) -> list[str]:
 def file_of_set(given: Any) -> Path | None:
     """The `set.yaml` of a set given in Python: its keys, with templates and contexts. None for anything else. Raises
     DataError."""
-    if not isinstance(given, Mapping) or not {"lists", "categories"} <= given.keys():
+    if not isinstance(given, Mapping) or not {"lists", "categories", "templates", "contexts"} & given.keys():
         return None
     return document_of({"name": NAME, **given}, {}, NAME)

@@ -161,6 +161,8 @@ def surprisal(
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
         frame = words_frame(enumerate(given, 1), scorer.surprisals(places, method, stride), bits=bits)
+        if model.tokenizer.chat_mark:
+            _warn(f"first words are scored after {model.tokenizer.chat_mark}, the beginning token of a chat model")
         if scorer.windowed:
             read = f"{counted(scorer.windowed, 'texts')} longer than {model.name} takes"
             _warn(f"{read} {for_one(scorer.windowed, 'were')} read through windows, {scorer.step:,} tokens apart")

@@ -111,7 +111,7 @@ def _signature(fields: dict[str, FieldInfo]) -> inspect.Signature:
     parameters = [
         inspect.Parameter(
             name,
-            inspect.Parameter.KEYWORD_ONLY,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD if name == "data" else inspect.Parameter.KEYWORD_ONLY,
             default=inspect.Parameter.empty if field.is_required() else field.get_default(),
             annotation=_type(field),
         )

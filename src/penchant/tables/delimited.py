@@ -35,9 +35,6 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
                 line=line,
                 hint=f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes",
             )
-        if len(names) > 1 and [field.strip() for field in fields[: len(names)]] == names:
-            told = "repeats the header: were two tables put together?"
-            raise DataError(told, file=file, line=line, hint="take the line out")
         if any(field.strip() for field in fields[len(names) :]):
             _check_header([name.strip() for name in header], first, file)
         yield Row(line, dict(zip(names, fields, strict=False)), decimal)

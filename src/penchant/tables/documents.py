@@ -7,12 +7,12 @@ import math
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_args
 
 import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
 
-from penchant.errors import DataError, in_words, shortened
+from penchant.errors import DataError, in_words, nearest, shortened
 from penchant.reading import LARGEST_DOCUMENT, read_text
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
 from penchant.tables.yaml_file import Loader, RefusedError, measured
@@ -117,7 +117,25 @@ class Document:
         except ValidationError as error:
             first = error.errors()[0]
             key = tuple(key_name(part) for part in first["loc"] if not str(part).startswith("["))
-            raise self.error(key, in_words(first), hint) from error
+            near = nearest(key[-1], _keys_beside(model, key)) if first["type"] == "extra_forbidden" else []
+            meant = f"did you mean {' or '.join(near)}? " if near else ""
+            raise self.error(key, in_words(first), meant + hint) from error
+
+
+def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:
+    """The keys that may stand where a key does: those of the model that it is in, as far as it can be told."""
+    inside: Any = model
+    for part in key[:-1]:
+        fields = inside.model_fields if isinstance(inside, type) and issubclass(inside, BaseModel) else {}
+        inside = _model_in(fields[part].annotation) if part in fields else inside
+    return list(inside.model_fields) if isinstance(inside, type) and issubclass(inside, BaseModel) else []
+
+
+def _model_in(annotation: Any) -> Any:
+    """The model that a field holds, alone or in a list, a mapping or an option."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next(filter(None, map(_model_in, get_args(annotation))), None)
 
 
 def read_yaml(path: Path) -> Document:

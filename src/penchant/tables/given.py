@@ -64,10 +64,15 @@ def _only_column(table: Any, where: str) -> Any:
     if len(names) != 1:
         told = f"{kind(table)} has {'several' if names else 'no'} columns"
         held = [name for name in names if any(isinstance(cell, str) for cell in table[name])]
-        likely = next((name for name in held if str(name).lower() in _TEXTS), (held or names or [None])[0])
+        longest = max(held, key=lambda name: len("".join(filter(_is_text, table[name]))), default=(names or [None])[0])
+        likely = next((name for name in held if str(name).lower() in _TEXTS), longest)
         hint = f"give one of them, as in data[{likely!r}]" if names else "give a text or a list of texts"
         raise DataError(told, where=where, hint=hint)
     return table[names[0]]
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str)
 
 
 def is_missing(value: object) -> bool:

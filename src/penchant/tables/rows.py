@@ -196,9 +196,9 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
     spreadsheet's cell stands for, if not for itself."""
     if is_kept(file):
         rows = delimited(_text(data, file), file) if file.suffix == ".csv" else json_lines(_text(data, file), file)
-        return (row._replace(line=GivenRow(number)) for number, row in enumerate(rows, 1))
+        return _one_header((row._replace(line=GivenRow(number)) for number, row in enumerate(rows, 1)), file)
     if data.startswith(_PARQUET):
-        return _parquet(data, file)
+        return _one_header(_parquet(data, file), file)
     if data.startswith(OLD_MAGIC):
         raise refuse_old(file)
     if is_judgements(data):
@@ -213,7 +213,29 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
         if first in "{[":
             return json_lines(text, file) if first == "{" else json_array(text, file)
         rows = delimited(text, file)
+    rows = _one_header(rows, file)
     return rows if of_cell is None else (_read_as(row, of_cell) for row in rows)
+
+
+def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
+    """The rows. Raises DataError for one whose cells are the names of columns, in whatever order and case, as where a
+    table was put behind another."""
+    names: set[str] = set()
+    for row in rows:
+        names = names or {_folded(name) for name in row.values}
+        cells = [cell for cell in row.values.values() if cell not in (None, "")]
+        if len(cells) > 1 and all(isinstance(cell, str) and _folded(cell) in names for cell in cells):
+            raise DataError(
+                "repeats the header: were two tables put together?",
+                file=file,
+                line=row.line,
+                hint="take the row out, and see that the columns of the rows below it are in the same order",
+            )
+        yield row
+
+
+def _folded(name: str) -> str:
+    return name.strip(" \t\ufeff").casefold()
 
 
 def _read_as(row: Row, of_cell: Callable[[str], str]) -> Row:

@@ -281,7 +281,7 @@ FIELDS = [
     ("value", "message"),
     [
         ("absent", "the field is missing"),
-        (None, "the field is null"),
+        (None, "the field is empty"),
         (["a"], "expected a text, found ['a']"),
         (True, "expected a text, found True"),
         (1.5, "expected a text, found 1.5"),
@@ -294,7 +294,8 @@ def test_a_field_that_cannot_be_used(write: Write, row: dict[str, Any], field: s
     path = write(row, bad)
     error = refused(path)
     assert (error.message, error.line, error.field) == (message, 2, field)
-    assert str(error) == f"{path}, line 2, field '{field}': {message}"
+    mend = " — fill it, or leave the row out" if message in ("the field is empty", "the field is blank") else ""
+    assert str(error) == f"{path}, line 2, field '{field}': {message}{mend}"
     # In the first row just the same: the columns are those of all rows.
     assert refused(write(bad, row)).line == 1
 

@@ -562,8 +562,8 @@ def test_weights_far_from_the_median_are_told(write: Write) -> None:
 def test_weights_that_all_lost_their_decimal_marks_are_told(write: Write) -> None:
     """0,93 and 1,1 became 93 and 11; not told of weights that are whole because they are 1 or 2."""
     told = []
-    for digits in (lambda i: f"{90 + i}", lambda i: f"{1 + i % 3}"):
-        rows = "b1,b2,wgt,sex\n" + "".join(f"{1 + i % 5},{1 + i // 5},{digits(i)},f\n" for i in range(20))
+    for weights in ([90 + i for i in range(20)], [1 + i % 3 for i in range(20)]):
+        rows = "b1,b2,wgt,sex\n" + "".join(f"{1 + i % 5},{1 + i // 5},{w},f\n" for i, w in enumerate(weights))
         told.append([c for c in read_survey(write(rows, weights="wgt"), ["b1", "b2"]).cautions if "decimal" in c])
     assert told == [
         [

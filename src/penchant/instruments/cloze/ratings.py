@@ -38,10 +38,11 @@ TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
 def cloze_results(directory: str | Path, *, without: Collection[Path] = ()) -> list[Result]:
-    """The cloze results in the directory of a study, or of one of its probes, but those in directories `without`.
+    """The cloze results in the directory of a study, of one of its probes, or of one result, but those in directories
+    `without`.
     Raises StudyError when there are none, or when they are about different test sets."""
     folder = Path(directory)
-    places = [place.parent for depth in ("*", "*/*") for place in sorted(folder.glob(f"{depth}/signature.txt"))]
+    places = [place.parent for depth in ("", "*/", "*/*/") for place in sorted(folder.glob(f"{depth}signature.txt"))]
     unwanted = {place.resolve() for place in without}
     loaded = [(place, Result.load(place)) for place in places if place.resolve() not in unwanted]
     cloze = [(place, result) for place, result in loaded if result.signature["probe"] == "cloze"]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from penchant.instruments.base import Probe, difference_signature, require_comparable
 from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
@@ -113,11 +113,9 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
     if len(set(strata)) > 1:
         for split, chosen in ((ALL, np.ones(len(a), dtype=bool)), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
-            yield replace(
-                paired_over(a[chosen], b[chosen], groups, noun, settings),
-                measure=DIFFERENCE,
-                by={"scope": "overall", "group": ALL, "split": split},
-            )
+            estimate = paired_over(a[chosen], b[chosen], groups, noun, settings)
+            by = {"scope": "overall", "group": ALL, "split": split}
+            yield replace(estimate, measure=DIFFERENCE, by=by, note=joined(estimate.note, beside_fixed(groups, noun)))
             if few(groups):
                 by = {"scope": AS_THEY_ARE, "group": ALL, "split": split}
                 yield replace(_paired(a[chosen], b[chosen], "", settings), measure=fixed(DIFFERENCE, noun), by=by)

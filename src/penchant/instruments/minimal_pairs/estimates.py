@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, fixed, fixed_share
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, fixed, fixed_share
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
@@ -150,7 +150,10 @@ def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
-    yield from _block(part, credit, "overall", ALL, settings)
+    remark = beside_fixed(*clusters(part))
+    for estimate in _block(part, credit, "overall", ALL, settings):
+        headline = estimate.measure == ACCURACY and estimate.by["split"] == ALL
+        yield replace(estimate, note=joined(estimate.note, remark)) if headline else estimate
     for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
     for phenomenon in part["phenomenon"].unique(maintain_order=True).to_list():

@@ -39,6 +39,13 @@ def few(labels: Collection[str]) -> bool:
     return 1 < len(set(labels)) < FEW
 
 
+def beside_fixed(labels: Collection[str], noun: str) -> str:
+    """The note on a number that is about other groups than the few there are; empty where they are one or many."""
+    if not few(labels):
+        return ""
+    return f"of other {noun}, of which {len(set(labels))} tell little: of these alone in the scope '{AS_THEY_ARE}'"
+
+
 def fixed_share(
     credit: NDArray[np.float64], labels: Sequence[str], noun: str, level: float, measure: str, *, against: float = 0.5
 ) -> Iterator[Estimate]:

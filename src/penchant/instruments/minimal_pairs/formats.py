@@ -26,7 +26,8 @@ _FILL_DOWN = (
     "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
 )
 """What to do about blank names below another."""
-_BLANK = ("the field is null", "the field is blank")
+_FILL = "fill it, or leave the row out"
+_BLANK = ("the field is empty", "the field is blank")
 
 NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
     "blimp": ("sentence_good", "sentence_bad", "linguistics_term", "UID", ("pairID", "pair_id")),
@@ -105,10 +106,10 @@ class PairTable:
         if isinstance(value, str) and value.strip():
             return value
         if value is None:
-            told = "the field is null" if column in row.values else "the field is missing"
+            told = "the field is empty" if column in row.values else "the field is missing"
         else:
             told = "the field is blank" if isinstance(value, str) else f"expected a text, found {value!r}"
-        self.refuse(told, row.line, column)
+        self.refuse(told, row.line, column, _FILL if told in _BLANK else "")
         return ""
 
     def optional(self, row: Row, column: str) -> str:
@@ -120,7 +121,7 @@ class PairTable:
         blank = [error for error in self.errors if error.message in _BLANK and error.field in self.filled]
         times = Counter(error.field for error in blank)
         for error in blank:
-            error.hint = _FILL_DOWN if times[error.field] > 1 else ""
+            error.hint = _FILL_DOWN if times[error.field] > 1 else _FILL
 
     def code(self, row: Row, column: str) -> str:
         """A name or number that identifies a row or a group."""
