@@ -603,7 +603,6 @@ class TestBadInput:
 def test_a_fault_of_ours_is_exit_code_1(
     penchant: Callable[..., Answer], zoo: Zoo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penchant.engine.methods.normalise", None)
     monkeypatch.setattr("penchant.engine.scores.normalise", None)
     code, _, err = penchant("score", "-m", zoo("gpt2"), stdin="Rain\n")
     assert code == 1

@@ -172,6 +172,14 @@ def test_what_does_not_fit_is_refused(zoo: Zoo, tmp_path: Path, penchant: Pencha
         pc.score(zoo("gpt2"), ["The keys"], prefixes=["a", "b"])
 
 
+def test_raters_see_the_prefix(tmp_path: Path, penchant: Penchant) -> None:
+    (tmp_path / "p.csv").write_text("good,bad,prefix\n he slept., he sleep.,All night\n", "utf-8")
+    code, _, err = penchant("rate", "p.csv", "-o", "said.sqlite", "--raters", "ann", "--html", "pages")
+    assert code == 0, err
+    (page,) = (tmp_path / "pages").glob("*ann*.html")
+    assert "All night he slept." in page.read_text("utf-8")
+
+
 def test_pairs_with_a_prefix(zoo: Zoo, tmp_path: Path) -> None:
     rows = [
         {"good": " The dog saw the teacher.", "bad": " The dog saw the the.", "prefix": "The old teacher saw a dog."},

@@ -115,12 +115,12 @@ def _unshown(target: str) -> frozenset[Path]:
 def _pairs_of(target: str, heads: Sequence[str]) -> tuple[tuple[Path, ...], Mapping[str, str]]:
     """The tables of the minimal pairs of a study and their columns; of another target none, and the columns named."""
     from penchant.errors import MethodError
-    from penchant.instruments.minimal_pairs.formats import FIELDS
     from penchant.instruments.minimal_pairs.probe import MinimalPairs
     from penchant.study.spec import read_study
     from penchant.tables.places import SET_FILE
 
-    named = {name: head for name, head in zip(FIELDS, heads, strict=True) if name != head}
+    fields = ("good", "bad", "group", "id")
+    named = {name: head for name, head in zip(fields, heads, strict=True) if name != head}
     study = Path(target)
     if study.suffix.lower() not in (".yaml", ".yml") or study.name == SET_FILE or not study.is_file():
         return (), named
