@@ -100,7 +100,7 @@ def _rank_truth() -> float:
     rng = np.random.default_rng(2)
     first = rng.normal(size=(2, 1_000_000))
     ranks = [np.argsort(np.argsort(side)) for side in (first[0], 0.5 * first[0] + first[1])]
-    return float(np.corrcoef(*ranks)[0, 1])
+    return float(np.corrcoef(ranks[0], ranks[1])[0, 1])
 
 
 def _plain(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:

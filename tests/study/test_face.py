@@ -455,7 +455,9 @@ def test_columns_name_the_id(lm: Any) -> None:
         pc.audit(twice, lm, columns)
     with pytest.raises(pc.DataError, match=r"^the data: there is no column 'nrr' — did you mean nr"):
         pc.read_pairs(table, {**columns, "id": "nrr"})
-    with pytest.raises(pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id$"):
+    with pytest.raises(
+        pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, prefix$"
+    ):
         pc.read_pairs(table, {"ident": "nr"})
     with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: pairs that read_pairs has read have no columns"):
         pc.audit(pc.read_pairs(table, columns), lm, columns)

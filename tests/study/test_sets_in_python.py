@@ -57,6 +57,8 @@ def test_a_cloze_set_with_its_scale(lm: Any, tmp_path: Path) -> None:
     assert str(pc.read_cloze(given).scale) == "early < modern"
     with pytest.raises(pc.PenchantError, match=r"the data \('scale\.hihg'\): unknown key"):
         pc.read_cloze({**given, "scale": {"low": "early", "hihg": "modern"}})
+    with pytest.raises(pc.PenchantError, match=r"the data \('sentence'\): unknown key — did you mean sentences"):
+        pc.read_cloze({"sentence": frame, "scale": SCALE})
     with pytest.raises(pc.PenchantError, match=r"sentences, row 1 \('text'\): a sentence has exactly one gap"):
         pc.read_cloze({"sentences": [("s1", "The old.", -1, "a")]})
 
@@ -109,3 +111,36 @@ def test_no_difference_that_cannot_be_is_detectable(lm: Any) -> None:
     results = [pc.MinimalPairs(rows, resamples=100).run(model) for model in (lm, "bundled:early-modern")]
     sizes = pc.compare(*results)["detectable"].to_list()
     assert math.inf in sizes and all(0 < size <= 1 or size == math.inf for size in sizes)
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [("ok", "ko"), ("She sings.", "She sing.")],
+        [("She sings.", "She sing."), ("KO", " ok")],  # of a table with the columns in another order
+    ],
+)
+def test_a_header_among_the_rows_is_refused_wherever_it_stands(rows: list[tuple[str, str]], tmp_path: Path) -> None:
+    frame = pl.DataFrame(rows, schema=["ok", "ko"], orient="row")
+    frame.write_csv(tmp_path / "a.csv")
+    (tmp_path / "b.csv").write_text((tmp_path / "a.csv").read_text().replace("KO", "\ufeffko"), "utf-8")
+    for data in (frame, tmp_path / "a.csv", tmp_path / "b.csv"):
+        with pytest.raises(pc.PenchantError, match="repeats the header: were two tables put together"):
+            pc.read_pairs(data, columns={"good": "ok", "bad": "ko"})
+
+
+def test_a_saved_result_gives_a_sheet(lm: Any, tmp_path: Path, penchant: Any) -> None:
+    pc.Cloze(SENTENCES, k=3).run(lm).save(tmp_path / "saved")
+    code, out, err = penchant("ratings", "export", tmp_path / "saved")
+    assert code == 0, err
+    assert out.startswith("sentence,text,word,filled,scale,rater,rating")
+
+
+def test_of_few_paradigms_the_note_names_the_other_scope(lm: Any) -> None:
+    sentences = [("The cats sleep.", "The cats sleeps.", "a"), ("She sings.", "She sing.", "b")] * 3
+    rows = [{"good": good, "bad": bad, "group": group} for good, bad, group in sentences]
+    probe = pc.MinimalPairs(rows, resamples=100)
+    found = [probe.run(model) for model in (lm, "bundled:early-modern")]
+    for frame in (found[0].summary.filter(measure="accuracy"), pc.compare(*found)):
+        overall = frame.filter(scope="overall", split="all", normalise="none")
+        assert "of these alone in the scope 'as they are'" in overall["note"].item()

@@ -146,7 +146,9 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
     """A YAML file with some keys, which are called `name`, kept until this process ends. Those of `tables`, which have
     the columns of rows without names, may be tables where the file names some: each is called as its key, but what is
     the `file` is called `name`. Raises DataError."""
-    written, texts = dict(keys), {}
+    # A table under another key is an unknown key, which whoever reads the document says.
+    written = {key: kind(value) if hasattr(value, "columns") else value for key, value in keys.items()}
+    texts: dict[str, str] = {}
     for key, columns in tables.items():
         value = plain(keys.get(key))
         if isinstance(value, Path | str):

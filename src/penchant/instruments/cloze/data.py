@@ -27,7 +27,7 @@ from penchant.files import sha256_file
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Names, Text, as_text, read_document
-from penchant.tables.given import NAME, document_of, is_table, path_of
+from penchant.tables.given import NAME, document_of, path_of
 from penchant.tables.rows import checked_models, read_models, read_rows
 
 SENTENCE = ("id", "text", "expected", "group")
@@ -253,7 +253,9 @@ _TABLES = {
 def file_of_set(given: Any) -> Path | None:
     """The `set.yaml` of a set given in Python: its keys, with tables where it names files. None for anything else.
     Raises DataError."""
-    if not isinstance(given, Mapping) or not (given.keys() & _TABLES.keys() or any(map(is_table, given.values()))):
+    if not isinstance(given, Mapping):
+        return None
+    if not given.keys() & _TABLES.keys() and not any(isinstance(part, Mapping) for part in given.values()):
         return None
     return document_of({"name": NAME, **given}, _TABLES, NAME)
 
