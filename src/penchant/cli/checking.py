@@ -17,7 +17,7 @@ from penchant.cli.options import (
     TrustOption,
     load_language_model,
 )
-from penchant.counting import counted
+from penchant.counting import counted, of_all
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.data import PairSet
@@ -70,9 +70,9 @@ def audit(
     _caution(pair_sets)
     for row in audited.filter((audited["paradigm"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):
         note(
-            f"{row['model']}: {row['dataset']}: {row['unknown']} of {counted(row['pairs'], 'pairs')} hold something "
-            "unknown to the tokenizer, which may make one token of a whole word: the lengths of these say nothing, and "
-            "the model cannot be measured on them"
+            f"{row['model']}: {row['dataset']}: {of_all(row['unknown'], row['pairs'], 'pairs', 'hold')} something "
+            "unknown to the tokenizer, which may make one token of a whole word: their lengths say nothing, and the "
+            "model cannot be measured on them"
         )
 
 

@@ -32,9 +32,9 @@ def audit(
     The pairs are those of `read_pairs`, or what `MinimalPairs` takes as data; the tokenizers are named like models, or
     are those of models. `columns` names those of a plain table, as in `read_pairs`. Special tokens are left out. There
     is one row per model and paradigm, then one per data set (paradigm "all"): pairs, the three counts, the share of
-    unequal pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs that hold something `unknown` to
-    the tokenizer: a whole word may be one token there, so that their lengths say nothing. What may be wrong with the pairs themselves is in
-    the `cautions` of what `read_pairs` gives. Source: Ueda et al. 2024, "Datasets Split".
+    unequal pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs that hold something `unknown`
+    to the tokenizer: a whole word may be one token there, so that their lengths say nothing. What may be wrong with
+    the pairs themselves is in the `cautions` of what `read_pairs` gives. Source: Ueda et al. 2024, "Datasets Split".
     """
     rows = []
     sets = _pair_sets(pair_sets, columns)
