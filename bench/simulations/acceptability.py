@@ -69,7 +69,7 @@ def _truths(n: int) -> Array:
         made, slor = _folded(rng, n)
         r, of_slor = (np.corrcoef(each, made.judged)[0, 1] for each in (made.scores, slor))
         ranks = [np.argsort(np.argsort(side)) for side in (made.scores, made.judged)]
-        found.append((np.arctanh(r), np.arctanh(np.corrcoef(*ranks)[0, 1]), r - of_slor))
+        found.append((np.arctanh(r), np.arctanh(np.corrcoef(ranks[0], ranks[1])[0, 1]), r - of_slor))
     means: Array = np.mean(found, axis=0)
     means[:2] = np.tanh(means[:2])
     return means

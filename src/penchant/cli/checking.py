@@ -17,7 +17,7 @@ from penchant.cli.options import (
     TrustOption,
     load_language_model,
 )
-from penchant.counting import counted
+from penchant.counting import counted, of_all
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.data import PairSet
@@ -54,6 +54,7 @@ def audit(
     """Audit the token lengths of minimal pairs, without weights or a forward pass."""
     from penchant.instruments.minimal_pairs.audit import audit as audit_pairs
     from penchant.instruments.minimal_pairs.data import read_many
+    from penchant.instruments.minimal_pairs.estimates import ALL
     from penchant.models.load import load_tokenizer
 
     check_format(format)
@@ -64,8 +65,15 @@ def audit(
         marks=marks,  # type: ignore[arg-type]  # as above
     )
     tokenizers = [load_tokenizer(name, trust_remote_code=trust_remote_code) for name in model]
-    print_frame(audit_pairs(pair_sets, tokenizers), format)
+    audited = audit_pairs(pair_sets, tokenizers)
+    print_frame(audited, format)
     _caution(pair_sets)
+    for row in audited.filter((audited["paradigm"] == ALL) & (audited["unknown"] > 0)).iter_rows(named=True):
+        note(
+            f"{row['model']}: {row['dataset']}: {of_all(row['unknown'], row['pairs'], 'pairs', 'hold')} something "
+            "unknown to the tokenizer, which may make one token of a whole word: their lengths say nothing, and the "
+            "model cannot be measured on them"
+        )
 
 
 def _caution(pair_sets: Sequence[PairSet]) -> None:

@@ -8,7 +8,8 @@ before which a word has ended (those that begin a word, and the end of the text)
 
 (Pimentel & Meister 2024; Oh & Schuler 2024). A first word that carries no mark begins with one of the unmarked tokens:
 B at its beginning is over these. Between words that no white space parts, and with tokenizers that mark no beginnings,
-the pieces are summed as they are; so they are under masked models, by `pll` or `pll-word-l2r`.
+the pieces are summed as they are; so they are under masked models, by `pll` or `pll-word-l2r`. Nor is there anything to
+correct behind a token that ends in white space itself, such as a full stop with its line break.
 
 A text longer than the model takes is read through windows: `stride` tokens apart, each a full input that begins with
 the model's own beginning token. Under a causal model a token is read in the first window that holds it; under a masked
@@ -182,12 +183,17 @@ class WordScorer(Asker):
             if not self.corrected:
                 continue
             if tokens[first] in self._ends:
-                found[first].append((_Want(first, "boundary"), WORD_ENDS))
+                if not self._ended_before(tokens, first):
+                    found[first].append((_Want(first, "boundary"), WORD_ENDS))
             elif not word:
                 found[first].append((_Want(first, "boundary"), WORD_GOES_ON))
-            if word == len(text.pieces) - 1:
+            if word == len(text.pieces) - 1 and not self._ended_before(tokens, behind):
                 found.setdefault(behind, []).append((_Want(behind, "boundary"), WORD_ENDS))
         return found
+
+    def _ended_before(self, tokens: Sequence[int], place: int) -> bool:
+        """Whether the token before a place has ended its word itself, so that nothing is left to correct there."""
+        return place > 0 and tokens[place - 1] in self.model.tokenizer.ended_inside
 
     @cached_property
     def _ends(self) -> frozenset[int]:
@@ -204,7 +210,7 @@ class WordScorer(Asker):
         parts: dict[int, list[int]] = {}
         for pieces in text.pieces:
             window = starts[int(np.argmin(np.abs(middles - (pieces.start + pieces.stop) / 2)))]
-            if not window <= pieces.start < pieces.stop <= window + room:
+            if not window <= pieces.start <= pieces.stop <= window + room:
                 word = text.text[slice(*text.spans[text.pieces.index(pieces)])]
                 raise DataError(
                     f"'{word}' has more tokens than {self.model.name} takes", where=text.where, hint="leave it out"
@@ -270,8 +276,8 @@ def listed_words(text: str, words: Sequence[str], where: str) -> list[Span]:
 def _pieces(text: str, spans: Sequence[Span], encoding: Encoding, where: str) -> tuple[list[range], frozenset[int]]:
     """The tokens of each word, by number, and the words that share a token with another.
 
-    A token of white space alone belongs to the word that follows. A token that holds parts of several words belongs to
-    the first of them.
+    A token of white space alone belongs to the word that follows. A token that holds parts of several words is counted
+    with the last of them.
     """
     firsts: list[int | None] = [None] * len(spans)
     shared: set[int] = set()

@@ -9,7 +9,7 @@ from typing import Literal, TypeVar, cast, get_args
 from penchant.counting import for_one, of_all
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
 from penchant.models.load import LanguageModel
-from penchant.models.tokenizer import Encoding
+from penchant.models.tokenizer import Encoding, Tokenizer
 
 OnUnknown = Literal["stop", "skip"]
 T = TypeVar("T")
@@ -27,12 +27,19 @@ def require_known(on_unknown: str) -> OnUnknown:
 def unknown_parts(model: LanguageModel, texts: Iterable[str]) -> Iterator[str]:
     """For each text, its first part that the tokenizer does not know, or "". A special token that is written in the
     text is none, even if the tokenizer uses the same one for what it does not know."""
-    tokenizer, stream = model.tokenizer, iter(texts)
-    written = str(tokenizer.hf.unk_token)
+    stream = iter(texts)
     while part := list(islice(stream, _CHUNK)):
-        for text, encoding in zip(part, tokenizer.encode(part), strict=True):
-            pieces = (text[slice(*span)] for token, span in _tokens(encoding) if token == tokenizer.unknown_id)
-            yield next((piece for piece in pieces if piece.strip() != written), "")
+        for text, encoding in zip(part, model.tokenizer.encode(part), strict=True):
+            yield unknown_part(model.tokenizer, text, encoding)
+
+
+def unknown_part(tokenizer: Tokenizer, text: str, encoding: Encoding) -> str:
+    """The first part of an encoded text that the tokenizer does not know, or ""."""
+    if tokenizer.unknown_id not in encoding.ids:
+        return ""
+    written = str(tokenizer.hf.unk_token)
+    pieces = (text[slice(*span)] for token, span in _tokens(encoding) if token == tokenizer.unknown_id)
+    return next((piece for piece in pieces if piece.strip() != written), "")
 
 
 def _tokens(encoding: Encoding) -> Iterable[tuple[int, tuple[int, int]]]:

@@ -137,9 +137,20 @@ class Tokenizer:
         return self._by_beginning[1]
 
     @cached_property
+    def ended_inside(self) -> frozenset[int]:
+        """The ids of the tokens that end in white space, such as a full stop with the line break behind it: before the
+        next token a word has ended, whatever that is. Only for a tokenizer with a `word_mark`."""
+        bytes_end = _byte_spaces()[1] if self.word_mark == "Ġ" else _SPACE_BYTES
+        return frozenset(
+            token
+            for entry, token in self.hf.get_vocab().items()
+            if entry.endswith("▁") or entry[-1:].isspace() or bytes_end.search(entry)
+        )
+
+    @cached_property
     def _by_beginning(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         entries = self.hf.get_vocab()
-        space = _byte_letters() if self.word_mark == "Ġ" else _SPACE_BYTES
+        space = _byte_spaces()[0] if self.word_mark == "Ġ" else _SPACE_BYTES
         ends = {
             token
             for entry, token in entries.items()
@@ -207,11 +218,13 @@ _SPACE_BYTES = re.compile("<0x(?:09|0[A-D]|1[C-F]|20)>", re.IGNORECASE)
 
 
 @cache
-def _byte_letters() -> re.Pattern[str]:
-    """What matches a vocabulary entry that begins with white space where entries are bytes written as letters: those
-    that are no printable sign of Latin-1 follow one another from U+0100 (the table of GPT-2's tokenizer)."""
+def _byte_spaces() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """What finds white space at the beginning and at the end of a vocabulary entry where entries are bytes written as
+    letters: those that are no printable sign of Latin-1 follow one another from U+0100 (the table of GPT-2's
+    tokenizer)."""
     printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
     letters = {byte: chr(byte) for byte in printable}
     letters |= {byte: chr(256 + n) for n, byte in enumerate(sorted(set(range(256)) - printable))}
     spaces = (chr(code) for code in range(0x3001) if chr(code).isspace())
-    return re.compile("|".join(re.escape("".join(letters[b] for b in sign.encode())) for sign in spaces))
+    written = "|".join(re.escape("".join(letters[b] for b in sign.encode())) for sign in spaces)
+    return re.compile(f"^(?:{written})"), re.compile(f"(?:{written})$")

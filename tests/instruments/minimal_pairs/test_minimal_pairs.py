@@ -18,6 +18,7 @@ from scipy import stats
 import brute
 import penchant as pc
 import zoo as tiny
+from answers import Answer
 from penchant.errors import MethodError, ModelError, StudyError
 from penchant.instruments.minimal_pairs import charts, differences, section
 from penchant.instruments.minimal_pairs.data import read_many
@@ -29,6 +30,7 @@ from penchant.report.tables import P
 from penchant.stats.hypothesis_tests import holm
 
 Zoo = Callable[[str], Path]
+Program = Callable[..., Answer]
 
 
 @pytest.fixture
@@ -253,6 +255,21 @@ def test_audit_and_probe_agree_and_the_audit_needs_no_weights(zoo: Zoo, table: P
     whole = found.filter(pl.col("paradigm") == "all").row(0, named=True)
     assert whole["A>U"] == (items["difference"] > 0).sum()
     assert whole["A=U"] == (items["difference"] == 0).sum()
+
+
+def test_audit_counts_pairs_that_the_tokenizer_does_not_know(zoo: Zoo, tmp_path: Path, penchant: Program) -> None:
+    """A word of letters that the vocabulary lacks is one token, and all words are as long as one another."""
+    rows = ["good\tbad\tgroup", "农夫吃饭\t农夫饭\ta", "The dog\tThe dogs\ta", "Rain ☂\tRain\tb", "Rain <unk>\tRain\tb"]
+    file = tmp_path / "pairs.tsv"
+    file.write_text("\n".join(rows) + "\n", "utf-8")
+    found = pc.audit(read_many([file]), [pc.load_tokenizer(zoo("xlm-roberta")), pc.load_tokenizer(zoo("gpt2"))])
+    assert found["paradigm"].to_list() == ["a", "b", "all"] * 2
+    assert found["unknown"].to_list() == [1, 1, 2, 0, 0, 0]
+    assert found["A=U"][0] >= 1  # 农夫吃饭 and 农夫饭 are one unknown token each
+    code, _, err = penchant("audit", file, "-m", zoo("xlm-roberta"), "-m", zoo("gpt2"))
+    told = " ".join(err.split())
+    assert code == 0 and told.count("unknown to the tokenizer") == 1
+    assert "pairs: 2 of 4 pairs hold something unknown to the tokenizer, which may make" in told
 
 
 def test_shared_token_method_and_its_limits(zoo: Zoo, table: Path) -> None:

@@ -15,6 +15,7 @@ from penchant.errors import DataError, MethodError, ModelError
 from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole
 from penchant.instruments.minimal_pairs.estimates import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
+from penchant.instruments.unknown import unknown_part
 from penchant.models.load import LanguageModel, load_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.stats.intervals import accuracy
@@ -31,8 +32,9 @@ def audit(
     The pairs are those of `read_pairs`, or what `MinimalPairs` takes as data; the tokenizers are named like models, or
     are those of models. `columns` names those of a plain table, as in `read_pairs`. Special tokens are left out. There
     is one row per model and paradigm, then one per data set (paradigm "all"): pairs, the three counts, the share of
-    unequal pairs with its Wilson interval, and the mean of |A|−|U|. What may be wrong with the pairs themselves is in
-    the `cautions` of what `read_pairs` gives. Source: Ueda et al. 2024, "Datasets Split".
+    unequal pairs with its Wilson interval, the mean of |A|−|U|, and the number of pairs that hold something `unknown`
+    to the tokenizer: a whole word may be one token there, so that their lengths say nothing. What may be wrong with
+    the pairs themselves is in the `cautions` of what `read_pairs` gives. Source: Ueda et al. 2024, "Datasets Split".
     """
     rows = []
     sets = _pair_sets(pair_sets, columns)
@@ -41,13 +43,14 @@ def audit(
     for name, tokenizer in _tokenizers(tokenizers):
         for data_set, members in _by_collection(sets).items():
             items = [item for pairs in members for item in pairs.items]
-            a = np.array(tokenizer.count([whole(item, "good") for item in items]))
-            u = np.array(tokenizer.count([whole(item, "bad") for item in items]))
+            a, good_unknown = _lengths(tokenizer, [whole(item, "good") for item in items])
+            u, bad_unknown = _lengths(tokenizer, [whole(item, "bad") for item in items])
+            unknown = good_unknown | bad_unknown
             paradigms = np.array([item.labels["paradigm"] for item in items])
             for paradigm in dict.fromkeys(paradigms.tolist()):
                 inside = paradigms == paradigm
-                rows.append(_row(name, data_set, paradigm, (a - u)[inside]))
-            rows.append(_row(name, data_set, ALL, a - u))
+                rows.append(_row(name, data_set, paradigm, (a - u)[inside], unknown[inside]))
+            rows.append(_row(name, data_set, ALL, a - u, unknown))
     if not rows:
         raise ModelError("no tokenizer", where="audit()", hint="give models, or the names of some")
     return pl.DataFrame(rows)
@@ -84,7 +87,16 @@ def _by_collection(pair_sets: Sequence[PairSet]) -> dict[str, list[PairSet]]:
     return collections
 
 
-def _row(model: str, data_set: str, paradigm: str, difference: NDArray[np.int64]) -> dict[str, str | int | float]:
+def _lengths(tokenizer: Tokenizer, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The numbers of tokens of texts, and whether each holds something unknown to the tokenizer."""
+    encodings = tokenizer.encode(texts)
+    unknown = [bool(unknown_part(tokenizer, text, e)) for text, e in zip(texts, encodings, strict=True)]
+    return np.array([len(encoding) for encoding in encodings]), np.array(unknown)
+
+
+def _row(
+    model: str, data_set: str, paradigm: str, difference: NDArray[np.int64], unknown: NDArray[np.bool_]
+) -> dict[str, str | int | float]:
     unequal = accuracy((difference != 0).astype(np.float64))
     return {
         "model": model,
@@ -98,4 +110,5 @@ def _row(model: str, data_set: str, paradigm: str, difference: NDArray[np.int64]
         "unequal_low": unequal.low,
         "unequal_high": unequal.high,
         "mean_difference": float(difference.mean()),
+        "unknown": int(unknown.sum()),
     }
