@@ -15,6 +15,8 @@ from answers import Answer, refused
 Zoo = Callable[[str], Path]
 Penchant = Callable[..., Answer]
 
+BLANK = "the field is blank — fill it, or leave the row out"
+
 
 def table_of(out: str) -> pl.DataFrame:
     return pl.read_csv(out.encode(), separator="\t")
@@ -108,8 +110,8 @@ def test_every_bad_cell_is_a_line(
     code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
     assert (code, out) == (2, "")
     assert err.splitlines() == [
-        "penchant: p.csv, line 2, field 'bad': the field is blank",
-        "penchant: p.csv, line 3, field 'good': the field is blank",
+        f"penchant: p.csv, line 2, field 'bad': {BLANK}",
+        f"penchant: p.csv, line 3, field 'good': {BLANK}",
     ]
 
 
@@ -136,4 +138,4 @@ def test_every_bad_cell_of_pairs(penchant: Penchant, zoo: Zoo, tmp_path: Path) -
     code, out, err = penchant("audit", "p.csv", "-m", zoo("bert"))
     assert (code, out) == (2, "")
     cells = [(2, "good"), (3, "bad"), (5, "group")]  # the last row is blank, as spreadsheets leave them
-    assert err.splitlines() == [f"penchant: p.csv, line {n}, field '{name}': the field is blank" for n, name in cells]
+    assert err.splitlines() == [f"penchant: p.csv, line {n}, field '{name}': {BLANK}" for n, name in cells]
