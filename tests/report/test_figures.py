@@ -21,7 +21,10 @@ AWKWARD = {
     "a\u2028b": "a␤b",
     "a\u2029b": "a¶b",
     "\x1b[31mred": "\ufffd[31mred",
-    **{name: f"\u2060{name}" for name in ("constructor", "toString", "valueOf", "hasOwnProperty", "__defineGetter__")},
+    **{
+        name: f"\u2060{name}"
+        for name in ("constructor", "toString", "valueOf", "hasOwnProperty", "__defineGetter__", "if")
+    },
     **{
         name: name
         for name in (

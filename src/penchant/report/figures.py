@@ -82,10 +82,10 @@ _BREAKS = str.maketrans({"\u2028": "␤", "\u2029": "¶"})
 """Line and paragraph separators, which end a string in Vega's expressions, where Vega-Lite writes sorted labels."""
 _INHERITED = re.compile(
     r"constructor|hasOwnProperty|isPrototypeOf|propertyIsEnumerable|toLocaleString|toString|valueOf"
-    r"|__(define|lookup)(G|S)etter__"
+    r"|__(define|lookup)(G|S)etter__|if"
 )
 """What every object of JavaScript has. Vega looks up titles and the labels that are sorted in plain objects and takes
-these for its own; it does not with a word joiner, which has no width, in front."""
+these for its own, and `if` for its function; it does not with a word joiner, which has no width, in front."""
 _UNDRAWABLE = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that an SVG cannot hold and that crash the renderer, such as a control character that a model predicts."""
 
