@@ -59,6 +59,10 @@ def test_a_beginning_token_of_chats_is_told(penchant: Program, zoo: Zoo, tmp_pat
         code, out, err = penchant("check", "-m", model, "--format", "jsonl")
         assert code == 0, err
         assert ("of a chat model: surprisals of first words are those after it" in out) == told
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            pc.surprisal(str(model), TEXTS[0])
+        assert any("the beginning token of a chat model" in str(each.message) for each in warned) == told
 
 
 def test_paragraphs_and_whole_files(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:

@@ -119,6 +119,9 @@ def test_judgements_of_pairs_reach_a_study(penchant: Program, tmp_path: Path, ta
     assert found.items["human_n"].to_list() == [3] * 4
     expected = [1 / 3, 1, 1, 1] if task == "choice" else [(4 + 4 - 4) / 3, 4, 4, 4]
     assert found.items["human_good"].to_list() == pytest.approx([2 / 3, 1, 1, 1] if task == "choice" else expected)
+    code, out, err = penchant("ratings", "agreement", "r.sqlite")
+    assert code == 0, err
+    assert "The cat sleeps. | The cat sleep." in out and "{" not in out  # items as people know them
     (tmp_path / "s.yaml").write_text(
         json.dumps(
             {

@@ -96,7 +96,7 @@ def test_surprisal_under_a_masked_model_is_warned_of(lm: Any) -> None:
         warnings.simplefilter("error")
         assert_frame_equal(one, pc.surprisal(lm, "She sings.", method="pll"))
     with pytest.warns(UserWarning, match="1 text longer than bundled:modern takes was read through windows, "):
-        pc.surprisal(lm, "She sings. " * 200, method="pll")
+        pc.surprisal(lm, "She sings. " * 90, method="pll")
 
 
 def test_help_shows_what_is_penchants_own() -> None:

@@ -112,6 +112,12 @@ def test_whole_numbers_are_whole(folder: Path) -> None:
         ]
 
 
+def test_items_and_answers_may_both_be_numbers(folder: Path) -> None:
+    """The columns of a survey are its items 1 to 3, and so are its answers: no header that is repeated."""
+    assert [row.values["2"] for row in read_rows(write(folder, "1,2,3\n1,2,3\n3,1,2\n"))] == ["2", "1"]
+    assert refused(write(folder, "1,2,sex\n1,2,f\n1,2,SEX\n")).line == 3
+
+
 @pytest.mark.parametrize("start", ["<!DOCTYPE html>\n<html>", "\n <HTML lang='en'>", "<html>,b\n1,2"])
 def test_a_web_page_is_no_table(folder: Path, start: str) -> None:
     error = refused(write(folder, f"{start}<body>Not found, sorry</body></html>\n"))

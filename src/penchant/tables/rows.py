@@ -35,6 +35,7 @@ __all__ = ["Row", "checked_models", "columns", "is_binary", "lacking", "read_lab
 _PARQUET = b"PAR1"
 _LONGEST_MAGIC = 16
 _WEB_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+\s*")
 _AS_NAMED: Mapping[str, str] = {}
 
 
@@ -219,12 +220,13 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
 
 def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
     """The rows. Raises DataError for one whose cells are the names of columns, in whatever order and case, as where a
-    table was put behind another."""
+    table was put behind another. Numbers are no names: items of a survey may be called 1 to 5, and so may answers."""
     names: set[str] = set()
     for row in rows:
         names = names or {_folded(name) for name in row.values}
         cells = [cell for cell in row.values.values() if cell not in (None, "")]
-        if len(cells) > 1 and all(isinstance(cell, str) and _folded(cell) in names for cell in cells):
+        named = len(cells) > 1 and all(isinstance(cell, str) and _folded(cell) in names for cell in cells)
+        if named and any(not _NUMBER.fullmatch(str(cell)) for cell in cells):
             raise DataError(
                 "repeats the header: were two tables put together?",
                 file=file,
