@@ -12,9 +12,13 @@ of the text has often enough, so that no paradigm is about words that the model 
 from __future__ import annotations
 
 import argparse
+import csv
 import os
+import re
+import shutil
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +28,13 @@ from penchant.tables.places import PACKAGE
 
 HOME = PACKAGE / "bundled" / "modern"
 GRAMMAR = PACKAGE / "grammar" / "grammars" / "en"
+FORMS = {
+    "nouns.csv": ("singular", "plural"),
+    "names.csv": ("lemma",),
+    "adjectives.csv": ("lemma",),
+    "verbs.csv": ("base", "past", "participle"),
+}
+"""The columns of the tables of the grammar whose words the text must have."""
 BATCH_TOKENS = 1024
 """Pieces of a training step: a quarter of those of the bundled models, so that minutes are enough."""
 
@@ -86,7 +97,21 @@ def train(given: argparse.Namespace) -> None:
 
 
 def grammar(given: argparse.Namespace) -> None:
-    """The bundled grammar with the words of the text."""
+    """The bundled grammar with the words of the text: a row of a table stays if the text has all its forms."""
+    words: Counter[str] = Counter()
+    for line in bundled.units(given.text, "training"):
+        words.update(re.findall(r"[a-z]+", line.lower()))
+    folder = given.out / "grammar"
+    shutil.copytree(GRAMMAR, folder, dirs_exist_ok=True)
+    for name, forms in FORMS.items():
+        with (GRAMMAR / name).open(encoding="utf-8", newline="") as stream:
+            rows = list(csv.DictReader(stream))
+        kept = [row for row in rows if all(words[row[form].lower()] >= given.fewest for form in forms if row[form])]
+        with (folder / name).open("w", encoding="utf-8", newline="") as stream:
+            writer = csv.DictWriter(stream, list(rows[0]))
+            writer.writeheader()
+            writer.writerows(kept)
+        print(f"{name}: {len(kept)} of {len(rows)} words")
 
 
 if __name__ == "__main__":

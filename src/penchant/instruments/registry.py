@@ -222,7 +222,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
 def placed(
     results: Mapping[tuple[str, str], Result],
     comparisons: Mapping[str, pl.DataFrame],
-    curves: Mapping[str, pl.DataFrame],
+    curves: Mapping[str, pl.DataFrame] | None = None,
 ) -> Iterator[Placed]:
     """The sections of a study in order, from results by probe directory and model, and differences and curves by probe
     directory.
@@ -254,5 +254,5 @@ def placed(
             comparisons.get(place),
             references(described),
             scale=scale,
-            curve=curves.get(place),
+            curve=(curves or {}).get(place),
         )

@@ -57,5 +57,5 @@ class Result(records.Result):
         from penchant.instruments.registry import placed
         from penchant.report.notebook import html
 
-        (alone,) = placed({(self.signature["probe"], self.signature["model"]): self}, {}, {})
+        (alone,) = placed({(self.signature["probe"], self.signature["model"]): self}, {})
         return html(alone)

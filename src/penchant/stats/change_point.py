@@ -101,8 +101,7 @@ def best_part(sums: Array, items: int) -> Codes:
 
 def _likelihood(right: Array, of: NDArray[np.intp]) -> Array:
     """The largest logarithm of a binomial likelihood, without its constant."""
-    likelihood: Array = xlogy(right, right / of) + xlogy(of - right, 1 - right / of)
-    return likelihood
+    return np.asarray(xlogy(right, right / of) + xlogy(of - right, 1 - right / of), dtype=np.float64)
 
 
 def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generator) -> float:
@@ -112,7 +111,7 @@ def _flipped(patterns: Array, counts: Counts, draws: int, rng: np.random.Generat
     sizes = np.arange(1, steps)
     gains = (patterns.sum(1, keepdims=True) - before) / (steps - sizes) - before / sizes
     # |t| grows with |Σ gain|/√(Σ gain²), whose denominator no flip changes.
-    scale = np.sqrt(counts @ gains**2)
+    scale: Array = np.sqrt(counts @ gains**2)
     moved = scale > 0
     if not moved.any():
         return 1.0
