@@ -3,6 +3,7 @@
 from bench.simulations import (
     amplification,
     associations,
+    curves,
     judged,
     means,
     proportions,
@@ -28,4 +29,5 @@ def simulations() -> list[Simulation]:
         *stereoset.SIMULATIONS,
         *vector_bias.ALL,
         *amplification.ALL,
+        *curves.ALL,
     ]

@@ -72,14 +72,14 @@ def _acquisitions(
                     chosen, level=settings.level, resamples=settings.resamples, seed=settings.seed, noun="pairs"
                 )
                 by = {"family": family, "dataset": name, "group": paradigm, "normalise": how}
-                estimates += [replace(each, by=by) for each in _of(change, steps, len(chosen), settings.level)]
+                estimates += [replace(each, by=by) for each in estimates_of(change, steps, len(chosen), settings.level)]
             adjusted = with_holm(estimates, lambda each: ACQUIRED if each.measure == ACQUIRED else None)
             for step, *sides in zip(*[iter(adjusted)] * 3, strict=True):
                 for each in (_judged(step, *sides), *sides):
                     yield each, signature.with_(normalise=how)
 
 
-def _of(change: Change, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:
+def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:
     """The step after the change, and the accuracies on its two sides."""
     yield Estimate(
         ACQUIRED,
