@@ -17,7 +17,7 @@ from penchant.study.spec import Study, read_study
 
 Program = Callable[..., Answer]
 STUDY = "study: s\nmodels: {models}\nprobes:\n  - minimal-pairs: {{data: pairs.jsonl, resamples: 400}}\n"
-WORDS = ("cats", "dogs", "birds", "girls", "boys", "kings", "queens", "men")
+WORDS = ("cats", "dogs", "birds", "teachers", "doctors", "mice", "boys", "nurses")
 
 
 def written(folder: Path, models: str) -> Path:
@@ -141,7 +141,8 @@ def test_from_end_to_end(zoo: Callable[[str], Path], penchant: Program, tmp_path
     steps = (1, 4, 16, 64)
     checkpoints(zoo, tmp_path, steps[:3])
     study = written(tmp_path, "[{family: 'tiny-step-*'}]")
-    assert penchant("run", study, "-o", "out")[0] == 0
+    code, _, err = penchant("run", study, "-o", "out")
+    assert code == 0, err
     checkpoints(zoo, tmp_path, steps[3:])
     code, out, err = penchant("run", study, "-o", "out", "--resume")  # with one more
     assert code == 0, err
