@@ -192,8 +192,10 @@ def _limits(curve: pl.DataFrame) -> list[str]:
     return [
         "A step of acquisition sums a curve up in one point, which does not say that the rise is sudden: look at the "
         "curve. Every checkpoint counts the same, so the point depends on which checkpoints there are, and a paradigm "
-        "acquired before the first of them shows no change. Its interval is about other pairs of this kind. Another "
-        "seed or order of the text would give another curve, of which one training says nothing."
+        "acquired before the first of them shows no change. Where all pairs of a paradigm set the same two words or "
+        "forms against each other, learning which is more frequent is enough for a rise: look at the mirrored paradigm "
+        "too. The interval is about other pairs of this kind. Another seed or order of the text would give another "
+        "curve, of which one training says nothing."
     ]
 
 
