@@ -5,8 +5,8 @@
 
 `train` writes WORK/small-step-1 … WORK/small-step-2048, each as `penchant.load` reads it; model, tokenizer and text
 are those of bundled:modern, with fewer layers and steps. The same text, seed, number of threads and machine give the
-same weights. `grammar` writes WORK/grammar, the bundled grammar of English with only the words that the training part
-of the text has often enough, so that no paradigm is about words that the model never saw.
+same weights. `grammar` writes WORK/grammar: the paradigms of curve.yaml, and of the words of the bundled grammar of
+English only those that the training part of the text has often enough, so that none is one that the model never saw.
 """
 
 from __future__ import annotations
@@ -97,12 +97,13 @@ def train(given: argparse.Namespace) -> None:
 
 
 def grammar(given: argparse.Namespace) -> None:
-    """The bundled grammar with the words of the text: a row of a table stays if the text has all its forms."""
+    """The paradigms of curve.yaml with the words of the text: a row of a table stays if the text has all its forms."""
     words: Counter[str] = Counter()
     for line in bundled.units(given.text, "training"):
         words.update(re.findall(r"[a-z]+", line.lower()))
     folder = given.out / "grammar"
     shutil.copytree(GRAMMAR, folder, dirs_exist_ok=True)
+    shutil.copy(Path(__file__).with_suffix(".yaml"), folder / "grammar.yaml")
     for name, forms in FORMS.items():
         with (GRAMMAR / name).open(encoding="utf-8", newline="") as stream:
             rows = list(csv.DictReader(stream))
