@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 def brute_part(table: Array) -> int:
     """Every way to part the steps, with the probability of the two counts as scipy has it; of equals the first. Counts
     of halves are doubled, which changes no order."""
-    items, steps = table.shape
+    steps = table.shape[1]
     found = []
     for at in range(1, steps):
         fit = 0.0

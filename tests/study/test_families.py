@@ -14,6 +14,7 @@ from penchant.study.families import step_in
 from penchant.study.results import read_outcome
 from penchant.study.run import Options, run_study
 from penchant.study.spec import Study, read_study
+from test_validity import assert_rows, counted
 
 Program = Callable[..., Answer]
 STUDY = "study: s\nmodels: {models}\nprobes:\n  - minimal-pairs: {{data: pairs.jsonl, resamples: 400}}\n"
@@ -165,8 +166,14 @@ def test_from_end_to_end(zoo: Callable[[str], Path], penchant: Program, tmp_path
         assert any((before["value"], after["value"]) == pytest.approx(part) for part in parts)
         assert at["step of acquisition"]["n"] == len(WORDS) * 2
         assert "checkpoints:4#" in at["step of acquisition"]["signature"]
+    # How often such intervals hold stands in docs/validity.md; where all pairs are alike, they are those of accuracies.
+    alike = (pl.col("measure") != "accuracy") & (pl.col("how") == "Wilson score")
+    assert_rows([curve.filter(~alike)], counted())
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "accuracy over the training of tiny" in page and "tiny@64" in page
+    for figure in [f for section in outcome.document().sections for f in section.figures() if f.name == "curve"]:
+        figure.chart.to_dict()  # checked against Vega-Lite's schema
+        assert figure.svg().startswith("<svg")
     assert penchant("export", "out", "--to", "csv")[0] == 0
     assert penchant("export", "out", "--to", "latex")[0] == 0
 
