@@ -5,6 +5,7 @@ from bench.simulations import (
     amplification,
     associations,
     crossed,
+    curves,
     judged,
     means,
     proportions,
@@ -32,4 +33,5 @@ def simulations() -> list[Simulation]:
         *vector_bias.ALL,
         *amplification.ALL,
         *crossed.ALL,
+        *curves.ALL,
     ]

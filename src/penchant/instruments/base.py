@@ -315,7 +315,8 @@ class Instrument:
     probe: `template`, a folder or some files that `penchant init` copies; `references`, a BibTeX file of what its prose
     cites; `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
     that comes before theirs. `judge` makes what people can be asked about a target into a task; None where that is not
-    its own.
+    its own. `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row
+    an estimate; None for an instrument without curves.
     """
 
     probe: type[Probe[Any]]
@@ -328,6 +329,7 @@ class Instrument:
     sets: str = "sets"
     overview: Overview | None = None
     judge: Callable[[str, Wishes], Task | None] | None = None
+    curve: Callable[[str, Sequence[tuple[int, AnyResult]]], pl.DataFrame] | None = None
 
     @property
     def name(self) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -26,6 +26,8 @@ from penchant.stats.equivalence import detectable, narrower
 from penchant.tables.places import SET_FILE, bundled
 
 GROUP = "penchant.instruments"
+FEWEST = 3
+"""The fewest checkpoints that make a curve."""
 _OURS = "penchant"
 AnyOne = TypeVar("AnyOne", bound=Result)
 
@@ -210,8 +212,20 @@ def _narrower(result: Result) -> Result:
     return replace(result, signature=result.signature.with_(level=f"{level:.12g}"))
 
 
-def placed(results: Mapping[tuple[str, str], Result], comparisons: Mapping[str, pl.DataFrame]) -> Iterator[Placed]:
-    """The sections of a study in order, from results by probe directory and model and differences by probe directory.
+def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:
+    """What the checkpoints of one training, each with its step, show over the steps; one row an estimate, none where
+    there are fewer than three or the instrument has no curves. Raises StudyError where they are not comparable."""
+    draw = instrument(checkpoints[0][1].signature["probe"]).curve if len(checkpoints) >= FEWEST else None
+    return pl.DataFrame() if draw is None else draw(family, checkpoints)
+
+
+def placed(
+    results: Mapping[tuple[str, str], Result],
+    comparisons: Mapping[str, pl.DataFrame],
+    curves: Mapping[str, pl.DataFrame] | None = None,
+) -> Iterator[Placed]:
+    """The sections of a study in order, from results by probe directory and model, and differences and curves by probe
+    directory.
     An overview stands before the first of its instruments, where there are results of more than one of them."""
     by_place: dict[str, list[Result]] = {}
     for (place, _), result in results.items():
@@ -232,4 +246,13 @@ def placed(results: Mapping[tuple[str, str], Result], comparisons: Mapping[str, 
         section = described.section
         title = section.title + (f" ({place})" if place != described.name else "")
         scale = described.probe.difference_scale
-        yield Placed(place, title, section, shown_results, comparisons.get(place), references(described), scale=scale)
+        yield Placed(
+            place,
+            title,
+            section,
+            shown_results,
+            comparisons.get(place),
+            references(described),
+            scale=scale,
+            curve=(curves or {}).get(place),
+        )

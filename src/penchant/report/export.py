@@ -139,6 +139,8 @@ def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, pl.DataFrame]
     yield "summary", _by_model([(r, r.summary) for r in placed.results])
     if placed.comparison is not None:
         yield "comparison", placed.comparison
+    if placed.curve is not None:
+        yield "curve-estimates", placed.curve
     yield "items", _by_model([(r, r.items) for r in placed.results])
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import polars as pl
 
@@ -18,6 +19,19 @@ from penchant.report.items import ItemTable
 from penchant.report.no_difference import Scale
 from penchant.report.references import Reference
 from penchant.report.tables import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Curves:
+    """How an instrument shows what checkpoints of one training find over the steps, from its curve (which has the
+    columns `family`, `step`, null in a row about several, and `signature`): sentences, tables, figures, and paragraphs
+    on how it was made and what it can and cannot mean."""
+
+    finding: Callable[[pl.DataFrame], list[str]]
+    tables: Callable[[pl.DataFrame], list[Table]]
+    figures: Callable[[pl.DataFrame], list[Figure]]
+    methods: Callable[[pl.DataFrame], list[str]]
+    limits: Callable[[pl.DataFrame], list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +54,8 @@ class Section:
     finding: Callable[[Sequence[Result], pl.DataFrame | None], list[str]] = lambda results, comparison: []
     """What was found, in a few plain sentences, the most important first, made from the estimates and the differences
     between models, if any; `penchant.report.finding` has their parts."""
+    curves: Curves | None = None
+    """Of an instrument that has curves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +82,44 @@ class Placed:
     """What the note of every table says first."""
     scale: Scale = field(default_factory=Scale)
     """The scale of its differences between models."""
+    curve: pl.DataFrame | None = None
+    """What checkpoints of one training find over the steps, if there are any."""
 
     def tables(self) -> list[Table]:
         """All tables, those of differences last."""
         return [*self.estimates(), *self.compared()]
 
     def finding(self) -> list[str]:
-        """What was found, in words; empty where nothing was measured."""
-        return self.section.finding(self.results, self.comparison)
+        """What was found, in words; empty where nothing was measured. Of a training that has a curve, of its last
+        checkpoint."""
+        return [*self._over_steps("finding"), *self.section.finding(self._finished(), self.comparison)]
 
     def estimates(self) -> list[Table]:
-        """The tables of estimates."""
-        return [self._remarked(table) for table in self.section.tables(self.results)]
+        """The tables of estimates, those over the steps of a training first."""
+        return [self._remarked(table) for table in [*self._over_steps("tables"), *self.section.tables(self.results)]]
 
     def figures(self) -> list[Figure]:
         """The charts."""
         with unchecked():
-            return self.section.figures(self.results)
+            return [*self._over_steps("figures"), *self.section.figures(self.results)]
+
+    def limits(self) -> list[str]:
+        """What the numbers can and cannot show."""
+        return [*self._over_steps("limits"), *self.section.limits(self.results)]
+
+    def _over_steps(self, part: str) -> list[Any]:
+        """A part of what is shown of checkpoints, if there are any."""
+        shown = self.section.curves
+        return [] if shown is None or self.curve is None else list(getattr(shown, part)(self.curve))
+
+    def _finished(self) -> Sequence[Result]:
+        """The results, of a training that has a curve only that of the last checkpoint."""
+        if self.curve is None:
+            return self.results
+        steps = self.curve.drop_nulls("step")
+        last = steps.filter(pl.col("step") == pl.col("step").max().over("family"))
+        earlier = set(steps["signature"]) - set(last["signature"])
+        return [result for result in self.results if earlier.isdisjoint(result.summary["signature"])]
 
     def _remarked(self, table: Table) -> Table:
         return replace(table, note=f"{self.remark} {table.note}".strip()) if self.remark else table
@@ -91,7 +128,7 @@ class Placed:
         """What was measured and how, and how intervals and tests were made; with citations."""
         paragraphs = self.section.methods(self.results)
         if self.section.items is not None:  # an overview leaves that to its sections
-            paragraphs = [*paragraphs, *made.methods(self.results, self.comparison, self.references)]
+            paragraphs += [*self._over_steps("methods"), *made.methods(self.results, self.comparison, self.references)]
         return paragraphs
 
     def compared(self) -> list[Table]:

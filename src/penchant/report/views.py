@@ -61,7 +61,7 @@ def section_view(name: str, placed: Placed, signatures: Signatures) -> dict[str,
             "title": f"The {items.noun} ({len(items.columns[0].values):,})",
         },
         "cited": cited(methods, placed.references),
-        "limits": section.limits(results),
+        "limits": placed.limits(),
         "methods": [_paragraph(paragraph, placed.references) for paragraph in methods],
         "signatures": sorted(set(shown)),
     }

@@ -129,7 +129,7 @@ def _otherwise(before: AskedRecord, now: AskedRecord, places: Sequence[str]) -> 
     return asked_otherwise(places, before.probes, now.probes)
 
 
-FREE = ("question", "names", "models")
+FREE = ("question", "names", "models", "families")
 """Keys of a study that change no number of a model: what is printed with them, and which other models there are."""
 
 

@@ -25,6 +25,7 @@ from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
 
 COMPARISON = "comparison.parquet"
+CURVE = "curve.parquet"
 LONGEST = 200
 """The characters of a list of results that is shown."""
 FREE = {"model", "bos", "dtype", "case"}
@@ -33,14 +34,15 @@ FREE = {"model", "bos", "dtype", "case"}
 
 @dataclass(slots=True, repr=False)
 class Outcome:
-    """What a study found: results by probe directory and model, differences between models by probe directory, notes on
-    models that could not be compared, the manifests that say how it was made (one a result directory), and the files
-    that were edited since."""
+    """What a study found: results by probe directory and model; differences between models, and curves over the
+    checkpoints of a training, by probe directory; notes on models that could not be compared; the manifests that say
+    how it was made (one a result directory); and the files that were edited since."""
 
     manifests: list[Manifest]
     edited: list[str] = field(default_factory=list)
     results: dict[tuple[str, str], Result] = field(default_factory=lambda: Named("result"))
     comparisons: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("comparison"))
+    curves: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("curve"))
     notes: list[str] = field(default_factory=list)
     _in_memory: ClassVar[str] = "name the directory that the study was written to"
 
@@ -83,7 +85,7 @@ class Outcome:
         remark = f"Edited after the study wrote them: {', '.join(self.edited)}." if self.edited else ""
         sections = [
             replace(section, remark=f"{_pilot(section.results)} {remark}".strip())
-            for section in placed(results, comparisons)
+            for section in placed(results, comparisons, self.curves)
         ]
         runs = [_told(m.facts(self.edited if not n else ()), labels) for n, m in enumerate(self.manifests)]
         return Document(sections, runs, self.notes, self._made_of())
@@ -154,14 +156,19 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
     if not outcome.results:
         raise StudyError("no model is finished yet", where=str(folder), hint="go on with penchant run … --resume")
     for place in places:
-        table = folder / place / COMPARISON
-        if table.exists() and manifest.shows(f"{place}/{COMPARISON}"):
-            try:
-                with table.open("rb") as stream:
-                    outcome.comparisons[place] = pl.read_parquet(stream)
-            except (OSError, pl.exceptions.PolarsError) as error:
-                raise StudyError(f"cannot be read ({error})", where=str(table)) from error
+        for name, tables in ((COMPARISON, outcome.comparisons), (CURVE, outcome.curves)):
+            file = folder / place / name
+            if file.exists() and manifest.shows(f"{place}/{name}"):
+                tables[place] = _table(file)
     return outcome
+
+
+def _table(file: Path) -> pl.DataFrame:
+    try:
+        with file.open("rb") as stream:
+            return pl.read_parquet(stream)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise StudyError(f"cannot be read ({error})", where=str(file)) from error
 
 
 def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:

@@ -5,6 +5,7 @@ DIR/<probe>/<model>/items.parquet        one row a stimulus
 DIR/<probe>/<model>/summary.parquet      one row an estimate
 DIR/<probe>/<model>/signature.txt        the recipe, then the cautions
 DIR/<probe>/comparison.parquet           every two models on the same items
+DIR/<probe>/curve.parquet                checkpoints of one training, step by step
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from penchant.errors import ModelError, StudyError
 from penchant.files import distinct, sha256_file, write_parquet
 from penchant.hub.data import pinned
 from penchant.instruments.base import Model, Probe, Run
-from penchant.instruments.registry import compare
+from penchant.instruments.registry import compare, curve
 from penchant.instruments.result import Result
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
@@ -34,11 +35,12 @@ from penchant.study.beginning import Begun, begun, held, hub_commits
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
 from penchant.study.elsewhere import Elsewhere, elsewhere
+from penchant.study.families import together
 from penchant.study.fitting import KINDS, Fitting, Reader, all_read, kinds_read, reader
 from penchant.study.manifest import FILE, Manifest, now
 from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecord, SkipRecord, TookRecord, UnitRecord
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
-from penchant.study.results import COMPARISON, Outcome
+from penchant.study.results import COMPARISON, CURVE, Outcome
 from penchant.study.spec import Study
 
 Probes = Sequence[Probe[Any]]
@@ -99,6 +101,7 @@ def _run(study: Study, probes: Probes, folder: Path, options: Options, commits: 
             for spec in study.models:
                 running.measure(spec)
             running.compare()
+            running.follow()
             return running.finish()
 
 
@@ -150,7 +153,7 @@ class _Running:
             self.options.warn(f"{what}; what rests on it is measured again")
         if stale or start.other_models:  # no table of differences is of what is shown now
             self.manifest.tables = {}
-            stale += [self.folder / place / COMPARISON for place in self.places]
+            stale += [self.folder / place / table for place in self.places for table in (COMPARISON, CURVE)]
         return stale
 
     def require_fit(self) -> None:
@@ -296,10 +299,11 @@ class _Running:
         """A directory for a model's result, beside those of models whose names differ in what no file name shows."""
         aside = (unit for record in self.manifest.set_aside for unit in record.units)
         taken = [Path(unit.directory).name for unit in (*self.manifest.units, *aside) if unit.probe == place]
-        return distinct(model, [COMPARISON, *taken])
+        return distinct(model, [COMPARISON, CURVE, *taken])
 
     def compare(self) -> None:
-        """The differences between every two models of each probe. Raises StudyError for one that no model fits."""
+        """The differences between every two models of each probe, other than between two checkpoints at different
+        steps or of one training. Raises StudyError for a probe that no model fits."""
         self._sort()
         self.manifest.tables = {}
         self._write()
@@ -311,15 +315,35 @@ class _Running:
                 raise StudyError(message, where="models", hint=f"{reads}, not {unread}")
             tables = []
             for a, b in combinations(specs, 2):
+                if together(self.study.families, a, b):
+                    continue
                 try:
                     tables.append(compare(self.outcome.results[place, a], self.outcome.results[place, b]))
                 except StudyError as error:  # such as a closed list for one model and the vocabulary for another
                     self.outcome.notes.append(f"{place}, {a} and {b}: {error}")
             if tables:
                 self.outcome.comparisons[place] = pl.concat(tables)
-                write_parquet(self.outcome.comparisons[place], self.folder / place / COMPARISON)
-                name = f"{place}/{COMPARISON}"
-                self.manifest.tables[name] = sha256_file(self.folder / name)
+                self._keep(self.outcome.comparisons[place], f"{place}/{COMPARISON}")
+
+    def follow(self) -> None:
+        """The curves of each probe over the checkpoints of each training."""
+        for place in self.places:
+            tables = []
+            for family, steps in self.study.families.items():
+                found = [(step, self.outcome.results.get((place, spec))) for spec, step in steps.items()]
+                try:
+                    tables.append(curve(family, [(step, result) for step, result in found if result is not None]))
+                except StudyError as error:
+                    self.outcome.notes.append(f"{place}, the checkpoints of {family}: {error}")
+            rows = [table for table in tables if len(table)]
+            if rows:
+                self.outcome.curves[place] = pl.concat(rows, how="diagonal_relaxed")
+                self._keep(self.outcome.curves[place], f"{place}/{CURVE}")
+
+    def _keep(self, table: pl.DataFrame, name: str) -> None:
+        """Write a table about several models, by its path in the directory."""
+        write_parquet(table, self.folder / name)
+        self.manifest.tables[name] = sha256_file(self.folder / name)
 
     def _sort(self) -> None:
         """Put the results in the order in which they are asked for, whatever that in which they were made."""

@@ -14,6 +14,7 @@ from penchant.instruments.base import Probe
 from penchant.instruments.registry import instruments, unknown
 from penchant.limits import COUNT, SEED
 from penchant.reading import exists, is_directory, is_file, read_text
+from penchant.study.families import Family, Step, labels, spread_out
 from penchant.study.preparation import Corpus, Vectors, problem
 from penchant.tables.documents import SETTINGS, Document, distinct, read_yaml
 
@@ -51,7 +52,9 @@ class Study(BaseModel):
     """What the study asks, in a line; shown at the head of the report."""
     models: Annotated[list[Annotated[str, Field(min_length=1)]], Field(min_length=1), AfterValidator(distinct)]
     """Hub names[@revision], directories, GGUF files, bundled: names, files of word vectors. Each is read by the probes
-    that fit its kind."""
+    that fit its kind. `{family: …, revisions: […]}` stands for the checkpoints of one training."""
+    families: dict[str, dict[str, Step]] = {}
+    """The step of each model that is a checkpoint, by family; made of the families among the models."""
     probes: Annotated[list[dict[str, dict[str, Any] | None]], Field(min_length=1)]
     """Probes in order, each `name: {parameters}`."""
     corpus: Corpus | None = None
@@ -124,12 +127,13 @@ def read_study(
     content = document.content
     if not isinstance(content, dict):
         raise StudyError("a study file holds keys such as study, models, probes", where=str(path))
+    _spread_out(content, document)
     listed = content.get("models")
     given = {"models": models or None, **settings}
     given = {key: value for key, value in given.items() if value is not None}
     content |= given
     try:
-        study = _narrowed(Study.model_validate(content), file, only, limited="limit" in given)
+        study = _narrowed(_named(Study.model_validate(content)), file, only, limited="limit" in given)
         _known_names(study, [*study.models, *(listed if isinstance(listed, list) else [])])
         return study, study.instruments()
     except ValidationError as error:
@@ -140,6 +144,38 @@ def read_study(
         raise _at(document, tuple(first["loc"]), _wrong(first, Study)) from error
     except _PlacedError as place:
         raise _at(document, place.path, place.message) from place
+
+
+def _spread_out(content: dict[str, Any], document: Document) -> None:
+    """Put the checkpoints of families in place of these. Raises StudyError."""
+    if not isinstance(content.get("models"), list):
+        return
+    for number, model in enumerate(content["models"]):
+        if not isinstance(model, dict):
+            continue
+        try:
+            Family.model_validate(model)
+        except ValidationError as error:
+            first = _telling(error)
+            place = (part for part in first["loc"] if "[" not in str(part))
+            raise _at(document, ("models", number, *place), _wrong(first, Family)) from error
+    try:
+        content["models"], families = spread_out(content["models"], document.path.parent)
+    except StudyError as error:
+        message = f"{error.message} — {error.hint}" if error.hint else error.message
+        raise _at(document, ("models", int(error.where)), message) from error
+    if families:
+        content["families"] = families
+
+
+def _named(study: Study) -> Study:
+    """The study with the families of the models that it measures, and with short names of their checkpoints."""
+    measured = {
+        family: {model: step for model, step in steps.items() if model in study.models}
+        for family, steps in study.families.items()
+    }
+    families = {family: steps for family, steps in measured.items() if steps}
+    return study.model_copy(update={"families": families, "names": {**dict(labels(families)), **study.names}})
 
 
 def _known_names(study: Study, models: list[str]) -> None:
@@ -237,6 +273,8 @@ def schema() -> dict[str, Any]:
     probes = {name: each.probe.model_json_schema() for name, each in instruments().items()}
     for one in probes.values():  # references are looked up at the top
         whole["$defs"] |= one.pop("$defs", {})
+    family = Family.model_json_schema()
+    whole["properties"]["models"]["items"] = {"anyOf": [whole["properties"]["models"]["items"], family]}
     whole["properties"]["probes"]["items"] = {
         "type": "object",
         "minProperties": 1,

@@ -4,6 +4,8 @@ from penchant.grammar.grammar_file import GrammarFile
 from penchant.instruments.base import Instrument
 from penchant.instruments.minimal_pairs import charts, differences, fair_prose, fair_section, judging, prose, section
 from penchant.instruments.minimal_pairs.compare import compare
+from penchant.instruments.minimal_pairs.curve import curve
+from penchant.instruments.minimal_pairs.curve_section import CURVES
 from penchant.instruments.minimal_pairs.fair import FairPairs
 from penchant.instruments.minimal_pairs.finding import fair_finding, finding
 from penchant.instruments.minimal_pairs.human import JudgementRow
@@ -23,6 +25,7 @@ MINIMAL_PAIRS = Instrument(
         prose.methods,
         prose.limits,
         finding,
+        CURVES,
     ),
     template="template",
     formats={
@@ -38,6 +41,7 @@ MINIMAL_PAIRS = Instrument(
     schemas={"judgements": {"judgements": JudgementRow}},
     references="references.bib",
     judge=judging.task,
+    curve=curve,
 )
 FAIR_PAIRS = Instrument(
     probe=FairPairs,

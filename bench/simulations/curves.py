@@ -1,0 +1,67 @@
+"""Accuracy over the checkpoints of a training: where it changes, and whether it does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from functools import partial
+
+import numpy as np
+from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
+from numpy.typing import NDArray
+from scipy.special import expit
+from scipy.stats import norm
+
+from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, estimates_of
+from penchant.stats.change_point import best_part, change_point
+
+Array = NDArray[np.float64]
+SECTION = "Training curves"
+CHECKPOINTS = 12
+STEPS = [2**n for n in range(CHECKPOINTS)]
+OF_PAIR, OF_NEXT = 0.4, 0.8
+"""Share of the variance of a pair's latent difficulty that stays, and correlation of the rest with the next step's."""
+CURVES = {
+    "from .5 to .8 at the sixth checkpoint": np.repeat([0.5, 0.8], [5, 7]),
+    "from .5 to .6 at the sixth checkpoint": np.repeat([0.5, 0.6], [5, 7]),
+    "from .5 to .8 at the eleventh checkpoint": np.repeat([0.5, 0.8], [10, 2]),
+    "a slow rise from .5 to .9": 0.5 + 0.4 * expit((np.arange(CHECKPOINTS) - 6.3) / 1.2),
+}
+FLAT = {".5 at all checkpoints": 0.5, ".9 at all checkpoints": 0.9}
+
+
+def _read(rng: np.random.Generator, curve: Array, pairs: int) -> Array:
+    """Credits of pairs at checkpoints: whether a latent normal number lies under its quantile, the numbers of one pair
+    having a part in common and the rest being autoregressive."""
+    rest = np.empty((pairs, len(curve)))
+    rest[:, 0] = rng.normal(size=pairs)
+    for step in range(1, len(curve)):
+        rest[:, step] = OF_NEXT * rest[:, step - 1] + math.sqrt(1 - OF_NEXT**2) * rng.normal(size=pairs)
+    latent = math.sqrt(OF_PAIR) * rng.normal(size=(pairs, 1)) + math.sqrt(1 - OF_PAIR) * rest
+    return (norm.cdf(latent) < curve).astype(np.float64)
+
+
+def _change(curve: Array, pairs: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    at = int(best_part(curve[None] * pairs, pairs)[0])
+    change = change_point(_read(rng, curve, pairs), level=LEVEL, resamples=RESAMPLES, seed=seed, noun="pairs")
+    truths = (STEPS[at], curve[:at].mean(), curve[at:].mean())
+    for estimate, truth in zip(estimates_of(change, STEPS, pairs, LEVEL), truths, strict=True):
+        shown = (estimate.measure,) if estimate.measure == ACQUIRED else (BEFORE, AFTER)
+        yield Trial(shown, estimate, float(truth))
+
+
+def _none(level: float, pairs: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    credits = _read(rng, np.full(CHECKPOINTS, level), pairs)
+    change = change_point(credits, level=LEVEL, resamples=RESAMPLES, seed=seed, noun="pairs")
+    yield Trial((ACQUIRED,), next(iter(estimates_of(change, STEPS, pairs, LEVEL))), null=True)
+
+
+def _all() -> Iterable[Simulation]:
+    for n, size in sized((20, 50, 200), "pairs, 12 checkpoints"):
+        for name, curve in CURVES.items():
+            yield Simulation(SECTION, name, size, partial(_change, curve, n), 400)
+        for name, level in FLAT.items():
+            yield Simulation(SECTION, name, size, partial(_none, level, n), 400)
+
+
+ALL = list(_all())

@@ -1,0 +1,127 @@
+"""Checkpoints of one training as models of a study: which there are, and the step of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from penchant.errors import StudyError
+from penchant.limits import COUNT
+from penchant.reading import is_directory, is_file
+from penchant.tables.documents import SETTINGS
+
+_PATTERN = re.compile(r"[*?]")
+_STEP = re.compile(r"(?:step|checkpoint)[-_]?(\d+)", re.IGNORECASE)
+Name = Annotated[str, Field(min_length=1)]
+Step = Annotated[int, Field(ge=0, le=COUNT)]
+Steps = Mapping[str, int]
+"""The step of each checkpoint, by the name with which it is loaded."""
+
+
+class Family(BaseModel):
+    """Checkpoints of one training, listed among the models of a study."""
+
+    model_config = SETTINGS
+    family: Name
+    """A model of the hub, a directory that holds its checkpoints, or a pattern of directories such as
+    runs/small-step-*."""
+    revisions: Annotated[list[Name], Field(min_length=1)] | Annotated[dict[Step, Name], Field(min_length=1)] | None = (
+        None
+    )
+    """Revisions on the hub, or folders in the directory: a list of names with a step, such as step1000 or
+    checkpoint-1000, or names by step. None with a pattern."""
+
+    def checkpoints(self, base: Path) -> tuple[str, dict[str, int]]:
+        """What the family is called in print, and the step of each of its checkpoints by the name with which it is
+        loaded, from the first on. Directories are looked up here, and then beside the study, in `base`. Raises
+        StudyError."""
+        if _PATTERN.search(self.family):
+            if self.revisions is not None:
+                raise StudyError(f"'{self.family}' is a pattern, so it takes no revisions")
+            found = _matching(self.family, base)
+            named = list(found)
+        else:
+            if self.revisions is None:
+                raise StudyError(f"which checkpoints of '{self.family}'?", hint="list revisions, or write a pattern")
+            named = list(self.revisions.values() if isinstance(self.revisions, dict) else self.revisions)
+            folder = any(is_directory(place / self.family) for place in (Path(), base))
+            found = [f"{self.family}{'/' if folder else '@'}{name}" for name in named]
+        steps = list(self.revisions) if isinstance(self.revisions, dict) else [step_in(name) for name in named]
+        twofold: Sequence[tuple[str, Sequence[object]]] = (("step", steps), ("checkpoint", found))
+        for what, values in twofold:
+            twice = next((value for value in values if values.count(value) > 1), None)
+            if twice is not None:
+                raise StudyError(f"'{self.family}' has the {what} {twice} twice")
+        return self._called(), dict(sorted(zip(found, steps, strict=True), key=lambda each: each[1]))
+
+    def _called(self) -> str:
+        """The last part of the name, of a pattern what stands before the step."""
+        parts = [part for part in self.family.split("/") if part]
+        while parts and _PATTERN.search(parts[-1]):
+            before = _PATTERN.split(parts.pop())[0]
+            before = re.sub(r"[-_]?(global|step|checkpoint|[-_])*$", "", before, flags=re.IGNORECASE)
+            if before:
+                return before
+        return parts[-1] if parts else self.family
+
+
+def step_in(name: str) -> int:
+    """The step in the name of a checkpoint, such as step1000, small-step-1000 or checkpoint-1000. Raises StudyError."""
+    found = _STEP.findall(name.rstrip("/").rpartition("/")[2])
+    if len(found) != 1 or int(found[0]) > COUNT:
+        told = "names no step" if not found else "does not name one step"
+        raise StudyError(f"'{name}' {told} such as step1000", hint=f"write revisions: {{STEP: {name}}}")
+    return int(found[0])
+
+
+def _matching(pattern: str, base: Path) -> list[str]:
+    """The directories of models that match a pattern, as seen from here or from beside the study. Raises StudyError
+    where there are none."""
+    root = Path(Path(pattern).anchor)
+    for place in (root,) if Path(pattern).is_absolute() else (Path(), base):
+        found = sorted(
+            path for path in place.glob(str(Path(pattern).relative_to(root))) if is_file(path / "config.json")
+        )
+        if found:
+            return [str(path if place == root else path.relative_to(place)) for path in found]
+    raise StudyError(f"no directory that matches '{pattern}' holds a model")
+
+
+def spread_out(models: Sequence[object], base: Path) -> tuple[list[object], dict[str, dict[str, int]]]:
+    """Models as a study lists them with families in place of their checkpoints, and the steps by family. Raises
+    StudyError with the place in the list as `where`, and pydantic's error for a family that is none."""
+    listed: list[object] = []
+    families: dict[str, dict[str, int]] = {}
+    for number, model in enumerate(models):
+        if not isinstance(model, Mapping):
+            listed.append(model)
+            continue
+        try:
+            name, steps = Family.model_validate(model).checkpoints(base)
+        except StudyError as error:
+            raise StudyError(error.message, where=str(number), hint=error.hint) from error
+        if name in families:
+            raise StudyError(f"two families are called '{name}'", where=str(number), hint="rename a directory")
+        families[name] = steps
+        listed += steps
+    return listed, families
+
+
+def together(families: Mapping[str, Steps], a: str, b: str) -> bool:
+    """Whether two models are checkpoints, and not at one step of two trainings: between others of them no difference
+    is measured, their curves are."""
+    ours, theirs = (
+        next(((family, steps[model]) for family, steps in families.items() if model in steps), None) for model in (a, b)
+    )
+    return ours is not None and theirs is not None and (ours[0] == theirs[0] or ours[1] != theirs[1])
+
+
+def labels(families: Mapping[str, Steps]) -> Iterator[tuple[str, str]]:
+    """What checkpoints are called in print: family@step."""
+    for family, steps in families.items():
+        for model, step in steps.items():
+            yield model, f"{family}@{step}"
