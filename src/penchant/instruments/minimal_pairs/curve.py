@@ -79,9 +79,10 @@ def _acquisitions(
                 by = {"family": family, "dataset": name, "group": paradigm, "normalise": how}
                 estimates += [replace(each, by=by) for each in estimates_of(change, steps, len(chosen), settings.level)]
             adjusted = with_holm(estimates, lambda each: ACQUIRED if each.measure == ACQUIRED else None)
-            for (step, *sides), by_step in zip(zip(*[iter(adjusted)] * 3, strict=True), accuracies, strict=True):
-                from_there = by_step[steps.index(int(step.value)) :]
-                for each in (_judged(step, *sides, from_there), *sides):
+            threes = zip(*[iter(adjusted)] * 3, strict=True)
+            for (step, before, after), by_step in zip(threes, accuracies, strict=True):
+                judged = _judged(step, before, after, by_step[steps.index(int(step.value)) :])
+                for each in (judged, before, after):
                     yield each, signature.with_(normalise=how)
 
 
