@@ -22,11 +22,20 @@ def right(share: float) -> list[int]:
     ("shares", "step", "said"),
     [
         ((0.25, 0.25, 1, 1, 1), 100, ""),
-        ((0.25, 0.25, 1, 0.5, 1), None, "not acquired: accuracy rises at step 100, but does not stay above one half"),
-        ((0, 0, 0.5, 0.5, 0.5), None, "not acquired: accuracy rises at step 100, but not above one half"),
-        ((1, 1, 0.25, 0.25, 0.25), None, "not acquired: accuracy falls at step 100"),
+        (
+            (0.25, 0.25, 1, 0.5, 1),
+            None,
+            "no step of acquisition: accuracy rises at step 100, but does not stay above one half",
+        ),
+        ((0, 0, 0.5, 0.5, 0.5), None, "no step of acquisition: accuracy rises at step 100, but not above one half"),
+        (
+            (0.75, 0.75, 1, 1, 1),
+            None,
+            "no step of acquisition: accuracy rises at step 100, but is above one half before",
+        ),
+        ((1, 1, 0.25, 0.25, 0.25), None, "no step of acquisition: accuracy falls at step 100"),
         ((0.25, 0.25, 0.25, 0.25, 1), 10_000, "at the last checkpoint alone"),
-        ((0.75, 0.75, 0.75, 0.75, 0.75), None, "not acquired: no change found"),
+        ((0.75, 0.75, 0.75, 0.75, 0.75), None, "no step of acquisition: no change found"),
     ],
 )
 def test_when_a_paradigm_is_acquired(shares: tuple[float, ...], step: int | None, said: str) -> None:
@@ -38,7 +47,7 @@ def test_when_a_paradigm_is_acquired(shares: tuple[float, ...], step: int | None
     (text,) = finding(found)
     if step is None:
         assert math.isnan(row["value"])
-        assert text.startswith("small acquires 0 of 1 paradigm. Not acquired: ") and " at step " not in text
+        assert text.startswith("small acquires 0 of 1 paradigm. No step of acquisition: ") and " at step " not in text
     else:
         assert row["value"] == step
         assert text.startswith(f"small acquires 1 of 1 paradigm: p at step {step:,} [")

@@ -20,7 +20,7 @@ from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 
 ACQUIRED, BEFORE, AFTER = "step of acquisition", "accuracy before the change", "accuracy from the change on"
-NOT_ACQUIRED = "not acquired"
+NO_STEP = "no step of acquisition"
 _ROW = ("family", "step", "dataset", "group", "normalise")
 
 
@@ -29,11 +29,11 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
 
     A paradigm is acquired at the first checkpoint after the change point of its accuracy (`change_point`) if accuracy
     changes at all, by a test that counts the search for the point and the paradigms of the data set (Holm), if it
-    rises, if the interval of the accuracy from there on lies above one half, and if no checkpoint from there on is at
-    one half or below. Else the step is NaN and the note says which of these does not hold; the accuracies on both sides
-    are those of the change point all the same. A note also says where the last checkpoint alone comes after the change.
-    Pairs of CrowS-Pairs, of which none is acceptable, have no curve. `checkpoints` are in the order of their steps.
-    Raises StudyError where they were not asked the same.
+    rises, if the interval of the accuracy before does not lie above one half and that of the accuracy from there on
+    does, and if no checkpoint from there on is at one half or below. Else the step is NaN and the note says which of
+    these does not hold; the accuracies on both sides are those of the change point all the same. A note also says where
+    the last checkpoint alone comes after the change. Pairs of CrowS-Pairs, of which none is acceptable, have no curve.
+    `checkpoints` are in the order of their steps. Raises StudyError where they were not asked the same.
     """
     steps, results = [step for step, _ in checkpoints], [result for _, result in checkpoints]
     for other in results[1:]:
@@ -112,8 +112,10 @@ def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array
         reason = f"accuracy falls at step {step.value:g}"
     elif not after.low > HALF:
         reason = f"accuracy rises at step {step.value:g}, but not above one half"
+    elif before.low > HALF:
+        reason = f"accuracy rises at step {step.value:g}, but is above one half before"
     elif from_there.min() <= HALF:
         reason = f"accuracy rises at step {step.value:g}, but does not stay above one half"
     else:
         return replace(step, note="at the last checkpoint alone") if len(from_there) == 1 else step
-    return replace(step, value=math.nan, low=math.nan, high=math.nan, how="", note=f"{NOT_ACQUIRED}: {reason}")
+    return replace(step, value=math.nan, low=math.nan, high=math.nan, how="", note=f"{NO_STEP}: {reason}")

@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from penchant.counting import counted
-from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NOT_ACQUIRED
+from penchant.instruments.minimal_pairs.curve import ACQUIRED, AFTER, BEFORE, NO_STEP
 from penchant.instruments.minimal_pairs.estimates import ACCURACY
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
@@ -30,7 +30,7 @@ _WHERE = re.compile(r" at step [^ ,]+")
 
 
 def finding(curve: pl.DataFrame) -> list[str]:
-    """Which paradigms each training acquires, at which step, and how many not, and why; by the first score."""
+    """Which paradigms each training acquires, at which step, and why the others have none; by the first score."""
     rows = curve.filter((pl.col("measure") == ACQUIRED) & (pl.col("normalise") == curve["normalise"][0]))
     several = rows["dataset"].n_unique() > 1
     found = []
@@ -40,13 +40,13 @@ def finding(curve: pl.DataFrame) -> list[str]:
             f"n = {counted(row['n'], 'pairs')}"
             for row in measured(part.iter_rows(named=True))
         ]
-        reasons = Counter(_WHERE.sub("", note.partition(": ")[2]) for note in part["note"] if NOT_ACQUIRED in note)
+        reasons = Counter(_WHERE.sub("", note.partition(": ")[2]) for note in part["note"] if NO_STEP in note)
         place = f" of {name}" if several else ""
         text = f"{family} acquires {len(steps)} of {counted(len(part), 'paradigms')}{place}"
         more = [f"{len(steps) - MOST} more in the table"] if len(steps) > MOST else []
         shown = f": {'; '.join([*steps[:MOST], *more])}" if steps else ""
         others = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
-        found.append(f"{text}{shown}{f'. Not acquired: {others}' if others else ''}")
+        found.append(f"{text}{shown}{f'. No step of acquisition: {others}' if others else ''}")
     return sentences(*found)
 
 
@@ -69,9 +69,10 @@ def _acquired(curve: pl.DataFrame) -> Table:
         "Acquired: the first checkpoint after the change of accuracy, with its [interval]; the change itself lies "
         "between it and the checkpoint before. Given where accuracy changes (p: of the same accuracy at all "
         "checkpoints; Holm's correction over the paradigms of a data set and score), rises, and is above one half "
-        "from then on, at every checkpoint and, with its interval, in the mean. Before, after: accuracy in percent "
-        "over the checkpoints on the two sides of the point that parts them best, whether or not there is a change. "
-        "The intervals are about other pairs like these in this training, not about another training."
+        "from then on, at every checkpoint and, with its interval, in the mean, and is not before. Before, after: "
+        "accuracy in percent over the checkpoints on the two sides of the point that parts them best, whether or not "
+        "there is a change. The intervals are about other pairs like these in this training, not about another "
+        "training."
     )
     title = "Step at which a paradigm is acquired"
     return Table("acquired", title, columns, tuple(rows), note, first=("acquired", "before", "after"))
@@ -123,7 +124,7 @@ def figures(curve: pl.DataFrame) -> list[Figure]:
                 f"{name}: accuracy over the training of {family}",
                 f"For every paradigm of {name}, the accuracy of {counted(rows['step'].n_unique(), 'checkpoints')} of "
                 f"{family} with its interval, by step. The vertical line is the checkpoint at which the paradigm is "
-                f"acquired, the band beside it its interval; none where it is not acquired. Dashed: one half.",
+                f"acquired, the band beside it its interval; none where there is no such step. Dashed: one half.",
                 alt.concat(*panels, columns=_BESIDE),
                 "acquired",
                 picks="paradigm",
@@ -184,7 +185,7 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
 
 
 def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
-    """The step of acquisition with its interval; nothing where the paradigm is not acquired."""
+    """The step of acquisition with its interval; nothing where there is none."""
     if math.isnan(step["value"]):
         return []
     place = {"step": step["value"], "low": step["low"], "high": step["high"], "bottom": 0, "top": 100}
@@ -206,8 +207,8 @@ def _methods(curve: pl.DataFrame) -> list[str]:
         "Training curves: accuracies by step are those of the checkpoints. A function with one step is fitted to the "
         "accuracies of a paradigm: of all ways to part the checkpoints in two, the one with the largest likelihood of "
         "the counts were they binomial. The paradigm is acquired at the first checkpoint of the second part, if "
-        "accuracy changes at all, rises, the interval of its mean over the second part lies above one half, and no "
-        "checkpoint of that part is at one half or below. "
+        "accuracy changes at all, rises, the interval of its mean over the second part lies above one half and that "
+        "over the first does not, and no checkpoint of the second part is at one half or below. "
         f"{interval}The test of no change at any checkpoint: {test.removesuffix(', two-sided')}, two-sided; a pair "
         "keeps all its checkpoints together, since whether a model is right on it at one step tells much of the next."
     ]
