@@ -6,7 +6,7 @@ log-probabilities of its scored tokens as unigrams (see `penchant.engine.unigram
     none  log p
     mean  log p / |S|
     pen   log p / ((5 + |S|) / (5 + 1))^0.8    Lau, Armendariz, Lappin, Purver & Shu 2020
-    slln  log p / |S|^0.5                      sub-linear length normalisation; mean is that with the exponent 1
+    slln  log p / |S|^0.5                      SLLN-LP (Liu et al. 2026); mean is that with the exponent 1
     slor  (log p − log u) / |S|                Pauls & Klein 2012; Lau, Clark & Lappin 2017
     pmi   log p − log p₀                       with a neutral text: Holtzman, West, Shwartz, Choi & Zettlemoyer 2021
 

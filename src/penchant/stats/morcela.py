@@ -1,4 +1,4 @@
-"""MORCELA: how much frequency and length matter for judgements of sentences (Tjuatja, Neubig, Linzen & Hao 2024).
+"""MORCELA: how much frequency and length matter for judgements of sentences (Tjuatja, Neubig, Linzen & Hao 2025).
 
 The score of a sentence of ℓ tokens is (log p − β·log u + γ)/ℓ, with log p its log-probability under a model and log u
 that of its tokens as unigrams; SLOR is that with β = 1 and γ = 0. Judgements y are taken for a line in the score,

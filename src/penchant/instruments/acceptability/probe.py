@@ -1,7 +1,7 @@
 """Acceptability: do the scores of a model go with how acceptable people find sentences?
 
 Log-probability alone prefers short sentences of frequent words. SLOR takes off frequency and divides by length; MORCELA
-fits how much either should count to the judgements themselves (Tjuatja, Neubig, Linzen & Hao 2024)."""
+fits how much either should count to the judgements themselves (Tjuatja, Neubig, Linzen & Hao 2025)."""
 
 from __future__ import annotations
 

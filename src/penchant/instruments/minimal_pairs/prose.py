@@ -24,7 +24,7 @@ _NORMALISED = {
     "none": "the score as it is",
     "mean": "divided by the number of tokens",
     "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
-    "slln": "divided by tokens^α, α = 0.5",
+    "slln": "divided by tokens^α, α = 0.5 [@liu2026]",
     "slor": "less the log-probability of the tokens as unigrams, divided by the number of tokens "
     "[@pauls2012; @lau2017]",
     "pmi": "less that of the same tokens without the prefix (pointwise mutual information) [@holtzman2021]",
