@@ -461,6 +461,20 @@ class TestBadInput:
     def test_unknown_token(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
         refused(penchant("score", "-m", zoo("bert"), stdin="Rain\nRain 漢\n"), "line 2", "'漢'", "unknown")
 
+    @pytest.mark.parametrize("command", ["score", "surprisal"])
+    def test_every_text_that_cannot_be_read(
+        self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path, command: str
+    ) -> None:
+        lines = ["Rain"] * 700
+        bad = {2: "Rain 漢", 257: "", 699: "Rain ☃"}
+        text = "\n".join(bad.get(number, line) for number, line in enumerate(lines, 1))
+        (tmp_path / "in.txt").write_text(text + "\n", "utf-8")
+        code, out, err = penchant(command, "-m", zoo("bert"), "--method", "pll", "in.txt")
+        told = [line for line in err.splitlines() if "in.txt, line" in line]
+        assert code == 2 and out == "" and len(told) == 3
+        for (number, _), part, line in zip(bad.items(), ("'漢'", "no tokens", "'☃'"), told, strict=True):
+            assert f"line {number}: " in line and part in line
+
     def test_special_token_and_empty_line_and_bytes(
         self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path
     ) -> None:

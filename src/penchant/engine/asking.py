@@ -11,9 +11,12 @@ from penchant.engine.cache import Cache, told_damaged
 from penchant.engine.engine import Counts, Engine
 from penchant.engine.methods import method_for
 from penchant.engine.pieces import too_long
-from penchant.errors import MethodError
+from penchant.errors import DataError, MethodError, together
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
+
+_MOST_BAD = 1_000
+"""Texts that cannot be read, after which no more are looked for."""
 
 
 class Asker:
@@ -64,17 +67,25 @@ class Asker:
         self, texts: Iterable[tuple[str, str]], *, gaps: bool = False, long: bool = False
     ) -> Iterator[tuple[str, str, Encoding]]:
         """Yield (text, place, encoding) for each (text, place), in order. `gaps` allows mask tokens in a text, `long`
-        texts longer than the model takes. Raises DataError at a text that the model cannot read in full."""
+        texts longer than the model takes. Raises DataError for all texts that the model cannot read in full (of very
+        many, for the first `_MOST_BAD`), and yields none behind the first of them."""
         stream = iter(texts)
-        while part := list(islice(stream, 256)):
+        bad: list[DataError] = []
+        while len(bad) < _MOST_BAD and (part := list(islice(stream, 256))):
             distinct = list(dict.fromkeys(text for text, _ in part))
             encodings = dict(zip(distinct, self.model.tokenizer.encode(distinct), strict=True))
             for text, where in part:
                 encoding = encodings[text]
-                self.model.tokenizer.require_sound(text, encoding, where, gaps=gaps)
-                if len(encoding.ids) > self.model.max_tokens and not long:
-                    raise too_long(self.model, encoding, where)
-                yield text, where, encoding
+                try:
+                    self.model.tokenizer.require_sound(text, encoding, where, gaps=gaps)
+                    if len(encoding.ids) > self.model.max_tokens and not long:
+                        raise too_long(self.model, encoding, where)
+                except DataError as error:
+                    bad.append(error)
+                if not bad:
+                    yield text, where, encoding
+        if bad:
+            raise together(bad)
 
     def gap_token(self) -> str:
         """The mask token as text. Raises MethodError for a model that has none."""

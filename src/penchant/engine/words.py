@@ -23,7 +23,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import islice
+from itertools import islice, tee
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -137,13 +137,12 @@ class WordScorer(Asker):
         return self.model.max_tokens - (len(sample.ids) - len(sample.at))
 
     def _texts(self, texts: Iterable[tuple[str, Sequence[Span], str]]) -> Iterator[_Text]:
-        stream = iter(texts)
-        while part := list(islice(stream, 256)):
-            encoded = self.encode(((text, where) for text, _, where in part), long=True)
-            for (text, spans, where), (_, _, encoding) in zip(part, encoded, strict=True):
-                if not spans:
-                    raise DataError("the text has no words", where=where, hint="remove the empty line or item")
-                yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
+        read, asked = tee(texts)
+        encoded = self.encode(((text, where) for text, _, where in read), long=True)
+        for (_, _, encoding), (text, spans, where) in zip(encoded, asked, strict=True):
+            if not spans:
+                raise DataError("the text has no words", where=where, hint="remove the empty line or item")
+            yield _Text(text, spans, encoding, *_pieces(text, spans, encoding, where), where)
 
     # Causal models -----------------------------------------------------------------------------------------
 

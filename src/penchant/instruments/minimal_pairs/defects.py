@@ -45,8 +45,10 @@ def _twice(items: Sequence[Item]) -> Iterator[str]:
         is not item
     ]
     if again:
-        pairs = "pair is there before, with the same two sentences, and counts again"
-        pairs = pairs if len(again) == 1 else "pairs are there before, with the same two sentences, and count again"
+        pairs = "pair repeats an earlier one, with the same two sentences, and counts again"
+        pairs = (
+            pairs if len(again) == 1 else "pairs repeat an earlier one, with the same two sentences, and count again"
+        )
         places = [f"{_line(item)} as {_line(before)}" for item, before in again]
         yield f"{len(again)} {pairs} ({_some(places)})"
 
