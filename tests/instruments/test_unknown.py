@@ -123,6 +123,20 @@ def test_cloze_sentences_are_left_out(bert: LanguageModel, tmp_path: Path) -> No
     same(skipped, pc.Cloze(data="c.csv", resamples=FEW).run(bert, Run(base=[tmp_path / "kept"])))
 
 
+def test_of_very_many_places_the_first_with_each_part_is_told(bert: LanguageModel, tmp_path: Path) -> None:
+    """A caution is read before the numbers: it does not hide them behind hundreds of lines."""
+    marks = [f" {UNKNOWN}", f" {UNKNOWN}", " ☃", ""]
+    rows: list[dict[str, object]] = [
+        {"good": f"The cat sleeps .{marks[i % 4]}", "bad": f"The cat sleep .{marks[i % 4]}", "id": f"p{i}"}
+        for i in range(60)
+    ]
+    write(tmp_path / "p.csv", rows)
+    result = pc.MinimalPairs(data="p.csv", on_unknown="skip", resamples=FEW).run(bert, Run(base=[tmp_path]))
+    told = next(caution for caution in result.cautions if "unknown to the tokenizer" in caution)
+    file = tmp_path / "p.csv"
+    assert told.endswith(f": 30 with '{UNKNOWN}' (first {file}, line 2); 15 with '☃' (first {file}, line 4)")
+
+
 def test_a_candidate_that_is_unknown_loses_its_sentence(zoo: Zoo, tmp_path: Path) -> None:
     model = load(str(zoo("bert")))
     assert isinstance(model, LanguageModel)

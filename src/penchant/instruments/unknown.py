@@ -92,12 +92,18 @@ def known_items(
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:
-    """The places of what is unknown: one by one, or together where more than a few lack the same."""
+    """The places of what is unknown: one by one, or together where more than a few lack the same; of very many only the
+    first with each part."""
     by_part: dict[str, list[str]] = {}
     for where, part in lost:
         by_part.setdefault(part, []).append(where)
     many = {part for part, wheres in by_part.items() if len(wheres) > MOST_ALIKE}
-    named = [f"{len(by_part[part])} with '{part}' ({places(by_part[part])})" for part in by_part if part in many]
+    few = len(lost) <= _MOST_NAMED
+    named = [
+        f"{len(wheres)} with '{part}' ({places(wheres) if few else f'first {wheres[0]}'})"
+        for part, wheres in by_part.items()
+        if part in many
+    ]
     single = [f"{where} ('{part}')" for where, part in lost if part not in many]
     more = len(single) - _MOST_NAMED
     return [*named, *single[:_MOST_NAMED], *([f"and {more} more"] if more > 0 else [])]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -26,9 +27,10 @@ def figures(results: Sequence[Result]) -> list[Figure]:
         Figure(
             "occupations",
             "Preference for she and the share of women",
-            f"For each model two panels with a point and a name for every occupation: its share of women ({share}) and "
+            f"For each model two panels with a point for every occupation: its share of women ({share}) and "
             "score(she) − score(he), where the pronoun refers to the occupation and, as a control, where it refers to "
-            "the other person; with the line of least squares.",
+            "the other person; with the line of least squares. Names stand where there is room; a pointer shows the "
+            "others.",
             _scatter(results, share),
             "occupations",
             picks="occupation",
@@ -71,32 +73,30 @@ def _scatter(results: Sequence[Result], share: str) -> alt.ConcatChart:
     return alt.concat(*panels, columns=2)
 
 
-_LETTER, _HEIGHT = 1.15, 0.024
-"""The width of a letter in points of the x axis, and the height of a name as a share of the y axis."""
+_LETTER, _HEIGHT, _POINT = 1.15, 0.024, 0.8
+"""The width of a letter and half that of a mark in units of the x axis, and the height of a name as a share of the y
+axis."""
 
 
 def _names(rows: Sequence[dict[str, Any]], x: alt.X, y: alt.Y) -> list[alt.Chart]:
-    """The names of occupations, to the right of their points; to the left where a name to the right would lie on
-    another one or leave the panel."""
+    """The names of occupations, to the right of their points, or to the left, where they lie on no other name or point
+    and within the panel; those of the most and the least preferred first."""
     reach = max(row["preference"] for row in rows) - min(row["preference"] for row in rows) if rows else 0
-    placed: list[tuple[float, float, float]] = []
+    taken = [(row["women"] - _POINT, row["women"] + _POINT, row["preference"]) for row in rows]
     sides: dict[str, list[dict[str, Any]]] = {"left": [], "right": []}
-    for row in sorted(rows, key=lambda row: (-row["women"], row["preference"])):
-        width = 1.5 + _LETTER * len(row["occupation"])
-        boxes = {"left": (row["women"], row["women"] + width), "right": (row["women"] - width, row["women"])}
-        free = [
-            align
-            for align, (start, end) in boxes.items()
-            if start >= 0
-            and end <= 100
-            and not any(
-                start < other_end and other_start < end and abs(at - row["preference"]) < _HEIGHT * reach
-                for other_start, other_end, at in placed
+    middle = fmean(row["preference"] for row in rows) if rows else 0
+    for row in sorted(rows, key=lambda row: (-abs(row["preference"] - middle), row["occupation"])):
+        at, width = row["women"], 1.5 + _LETTER * len(row["occupation"])
+        boxes = {"left": (at + _POINT, at + width), "right": (at - width, at - _POINT)}
+        for align, (start, end) in boxes.items():
+            apart = all(
+                start >= right or end <= left or abs(other - row["preference"]) >= _HEIGHT * reach
+                for left, right, other in taken
             )
-        ]
-        align = free[0] if free else "left"
-        placed.append((*boxes[align], row["preference"]))
-        sides[align].append(row)
+            if start >= 0 and end <= 100 and apart:
+                taken.append((start, end, row["preference"]))
+                sides[align].append(row)
+                break
     return [
         alt.Chart(alt.InlineData(of))
         .mark_text(align=align, dx=5 if align == "left" else -5, fontSize=8, color=INK, aria=False)
