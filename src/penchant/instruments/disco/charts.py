@@ -53,7 +53,7 @@ def _templates(results: Sequence[Result]) -> alt.LayerChart:
         y=alt.Y("template:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset("model:N", sort=names),
         color=alt.Color("model:N", sort=names, scale=colours),
-        x=alt.X("fills:Q", title="fills that differ", axis=alt.Axis(tickMinStep=1)),
+        x=alt.X("fills:Q", title="fills that differ", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(domainMin=0)),
     )
     point = base.mark_point(filled=True, size=60, opacity=1).encode(
         shape=alt.Shape("model:N", sort=names, scale=shapes), tooltip=["template:N", "model:N", "fills:Q"]
