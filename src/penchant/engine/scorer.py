@@ -26,6 +26,7 @@ from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.load import LanguageModel, load
+from penchant.tables.given import refuse_file
 from penchant.tables.given import texts as listed_texts
 from penchant.vectors.static import StaticVectors
 
@@ -106,6 +107,7 @@ def fill(model: LanguageModel | str | Path, text: str, k: int = 10, *, cache: st
     import polars as pl
 
     model = language_model(model)
+    refuse_file(text, "fill(), text")
     scorer = Scorer(model, cache=cache)
     rows = []
     for gap, best in enumerate(next(scorer.fill([(text, f"'{text}'")], k)), start=1):

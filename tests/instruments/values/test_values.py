@@ -785,7 +785,9 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(field: str, theirs: 
     a = result(made())
     b = replace(a, signature=a.signature.with_(model="b", **{field: theirs}))
     for one, other in ((a, b), (b, a)):
-        with pytest.raises(StudyError, match=rf"cannot be compared: they differ in {field} \(.* and .*\)$"):
+        with pytest.raises(
+            StudyError, match=rf"cannot be compared: they differ in {field} \(.* and .*\) — measure both with the same"
+        ):
             pc.compare(one, other)
 
 
