@@ -140,7 +140,8 @@ def surprisal(
 ) -> pl.DataFrame:
     """The surprisal of every word, as a table: text (from 1), sentence (the lines of a text, from 1), index (in its
     sentence, from 1), word, surprisal (nats or `bits`; null where the model gives none), pieces (its tokens), entropy
-    of what the model expects in place of the first of them, offset (its first character in the text, from 0).
+    of what the model expects in place of the first of them, offset (its first character in the text, from 0), and the
+    model, the method and the unit.
 
     Words are what stands between white space, with the punctuation that touches them, or `words`: for each text a list
     of its words in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
@@ -162,7 +163,8 @@ def surprisal(
         _warn(f"{told} (name method='pll', or 'pll-word-l2r', where you know)")
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
-        frame = words_frame(enumerate(given, 1), scorer.surprisals(places, method, stride), bits=bits)
+        scores, how = scorer.surprisals(places, method, stride), method_for(method, model).name
+        frame = words_frame(enumerate(given, 1), scores, model=model.name, method=how, bits=bits)
         if model.tokenizer.chat_mark:
             _warn(f"first words are scored after {model.tokenizer.chat_mark}, the beginning token of a chat model")
         if scorer.windowed:

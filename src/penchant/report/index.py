@@ -12,6 +12,7 @@ _MEANINGS = {
     "comparison": "the two models, the first minus the second",
     "dataset": "the data set",
     "detectable": "the smallest difference that would have been found four times of five",
+    "all, as they are": "the scope as they are: over the pairs of these paradigms alone",
     "bound": "the largest difference that does not matter, where the study names one",
     "low_bound": "the lower end of the interval that decides whether two models count as equal",
     "high_bound": "the upper end of that interval",
