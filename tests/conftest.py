@@ -136,6 +136,14 @@ _built = cache(typer.main.get_command)
 """The command line, built once and not at every run of it: that takes longer than most commands."""
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep the answers of studies that tests run from Python out of the user's cache."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PENCHANT_CACHE", str(tmp_path_factory.mktemp("cache") / "answers.sqlite"))
+        yield
+
+
 @pytest.fixture
 def penchant(
     capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

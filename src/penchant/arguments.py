@@ -64,6 +64,7 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
             if not _fits(given[parameter], plain[parameter]):
                 wanted = " or ".join("a mapping" if part == "Mapping" else part for part in _parts(plain[parameter]))
                 hint = getattr(type(given[parameter]), IN_MEMORY, "") if "Path" in plain[parameter] else ""
+                hint = hint or _mend(function.__name__, signature.parameters[parameter], given[parameter])
                 told = f"{parameter} is {wanted}, got {shortened(given[parameter])}"
                 raise MethodError(told, where=name, hint=hint)
             if "Path" in plain[parameter] and "\0" in str(given[parameter]):
@@ -73,6 +74,18 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
 
     call.__signature__ = as_written(signature)  # type: ignore[attr-defined]
     return call
+
+
+def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:
+    """What to do about an argument of another type: several where one is taken are given one by one."""
+    if isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping):
+        return f"call {function}() once for each of them"
+    default = parameter.default
+    such = f", such as {parameter.name}={default!r}" if default not in (inspect.Parameter.empty, None, "") else ""
+    words = {"Integral": "a whole number", "Real": "a number", "str": "a text", "bool": "True or False"}
+    types = [each.__name__ for part in _parts(str(parameter.annotation)) for each in _PLAIN[part]]
+    wanted = dict.fromkeys(words[each] for each in types if each in words)
+    return f"give {' or '.join(wanted)}{such}" if wanted else ""
 
 
 def _is_plain(annotation: object) -> bool:

@@ -41,7 +41,8 @@ class Estimate:
     `low` and `high` bound the interval of confidence `level`; `how` names the interval's method. A number that
     cannot be computed is NaN and `note` says why. `p` is a two-sided p-value unless `test` says otherwise, and
     `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `tests` is the number of
-    tests in that family, 0 where there is none. `by` names the subset that the number describes.
+    tests in that family, 0 where there is none; a row tells it as 1 for a p that stands alone. `by` names the subset
+    that the number describes.
     """
 
     measure: str
@@ -71,7 +72,7 @@ class Estimate:
             "how": self.how,
             "p": self.p,
             "p_holm": self.p_holm,
-            "tests": self.tests,
+            "tests": self.tests or int(self.p == self.p),
             "test": self.test,
             "note": self.note,
         }

@@ -21,7 +21,7 @@ from answers import Answer, refused
 from manifests import rewritten
 from penchant.errors import OutputError
 from penchant.grammar.blimp_vocabulary import import_blimp
-from penchant.instruments.cloze.data import Rating
+from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.ratings import COLUMNS, write_ratings
 
 Program = Callable[..., Answer]

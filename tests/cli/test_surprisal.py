@@ -20,6 +20,7 @@ Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
 TEXTS = tiny.SENTENCES[3:7]
 COLUMNS = ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
+COLUMNS += ["model", "method", "unit"]
 
 
 def table(out: str) -> pl.DataFrame:

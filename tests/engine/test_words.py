@@ -394,7 +394,9 @@ def test_what_cannot_be_read_is_one_line(zoo: Zoo) -> None:
 def test_the_table(zoo: Zoo) -> None:
     text = "The old dog.\n\n  The teacher saw\nRain"
     frame = pc.surprisal(str(zoo("gpt2")), [text, "Rain"])
-    assert frame.columns == ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
+    *columns, model, method, unit = frame.columns
+    assert columns == ["text", "sentence", "index", "word", "surprisal", "pieces", "entropy", "offset"]
+    assert (model, method, unit) == ("model", "method", "unit") and set(frame["unit"]) <= {"nats", "bits"}
     assert frame["text"].to_list() == [1] * 7 + [2]
     assert frame["sentence"].to_list() == [1, 1, 1, 2, 2, 2, 3, 1]
     assert frame["index"].to_list() == [1, 2, 3, 1, 2, 3, 1, 1]

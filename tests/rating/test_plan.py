@@ -40,6 +40,11 @@ def test_raters_have_orders_of_their_own() -> None:
     turned = sum(place.turned for who in range(1, 26) for place in plan(task, who))
     assert 0.4 < turned / (25 * 42) < 0.6
     assert not any(place.turned for place in plan(scale_task(40), 1))
+    for who in range(1, 26):
+        sides = [place.turned for place in plan(task, who)]
+        blocks = [sides[i : i + 10] for i in range(0, len(sides), 10)]
+        assert all(abs(2 * sum(block) - len(block)) <= len(block) % 2 for block in blocks), "half of every ten"
+    assert len({tuple(place.turned for place in plan(task, who))[:10] for who in range(1, 26)}) > 10
 
 
 def test_a_repeated_item_comes_ten_others_later() -> None:

@@ -211,6 +211,11 @@ def read(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
+def percent(share: float) -> float:
+    """A share in percent: its decimal digits with the point two places on."""
+    return share if math.isnan(share) else float(f"{share!r}e2" if "e" not in repr(share) else f"{share * 100!r}")
+
+
 def same(text: str, value: object) -> bool:
     """Whether a field says a value, to the last digit; what is not a number is an empty field."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -272,9 +277,9 @@ def test_tables_of_minimal_pairs_have_the_summarys_numbers_unrounded(finished: P
         assert int(row["pairs"]) == overall["n"]
         for name, line in (("all", overall), ("length-adjusted", adjusted)):
             for column, part in ((name, "value"), (f"{name} low", "low"), (f"{name} high", "high")):
-                assert same(row.get(column, ""), 100 * line[part])
+                assert same(row.get(column, ""), percent(line[part]))
         for split in ("A=U", "A>U", "A<U"):
-            assert same(row.get(split, ""), 100 * own["accuracy", split]["value"])
+            assert same(row.get(split, ""), percent(own["accuracy", split]["value"]))
             assert int(row[f"{split} n"]) == own["accuracy", split]["n"]
 
 

@@ -113,7 +113,10 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
         "a DataFrame has no place in a study",
     ),
     (lambda lm: pc.compare(1, 2), "an int is no result"),
-    (lambda lm: pc.compare("a", pc.MinimalPairs(PAIRS, resamples=100).run(lm)), "give two of one kind"),
+    (
+        lambda lm: pc.compare("a", pc.MinimalPairs(PAIRS, resamples=100).run(lm)),
+        "a: no such directory — name a result directory",
+    ),
     (lambda lm: pc.run(3, "out"), "study is str or Path or a mapping, got 3"),
     (lambda lm: pc.run("missing.yaml", "out"), "missing.yaml: no such study file"),
     (lambda lm: pc.run({"study": "s"}, "out"), "models: is missing"),

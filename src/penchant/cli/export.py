@@ -53,6 +53,8 @@ def export(
     paths = export_document(document, to, out or directory / to, scores=scores, columns=columns)
     for line in (*absent(document, columns), *outdated(directory, document, paths)):
         note(line)
+    if to == "csv":
+        say(f"what each table is, and its columns: {paths[-1]}")
     with to_stdout():
         for path in paths:
             write(one_line(str(path)))

@@ -110,8 +110,6 @@ def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place 
 
 def cache_path(option: str | None) -> Path | None:
     """The path of the answer cache, or None for no cache."""
-    from penchant.engine.cache import default_path
+    from penchant.engine.cache import chosen_path
 
-    if option == "none":
-        return None
-    return Path(option) if option else default_path()
+    return chosen_path(option)

@@ -32,8 +32,8 @@ def export(
     """Write every predicted word without a rating, in its sentence, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
-    from penchant.instruments.cloze.data import UNNAMED
     from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, unnamed, unrated
+    from penchant.instruments.cloze.scale import UNNAMED
     from penchant.study.results import require_unedited, unshown
     from penchant.tables.spreadsheets import MARK, for_spreadsheets
 
@@ -56,7 +56,7 @@ def export(
             "pieces of words, which nobody can judge"
         )
     if unnamed(results):
-        say(f"note: {UNNAMED}, and run the study again (predictions come from the cache)")
+        say(f"note: {UNNAMED} under scale in the test set, and run the study again (predictions come from the cache)")
 
 
 @ratings.command("import")
@@ -68,6 +68,15 @@ def import_(
         str | None, typer.Option(help="Rater of rows that name none. Default: the name of the file.")
     ] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Allow raters to change their earlier ratings.")] = False,
+    sentence: Annotated[str, typer.Option(metavar="NAME", help="The column of the sentence's id.")] = "sentence",
+    word: Annotated[str, typer.Option(metavar="NAME", help="The column of the word.")] = "word",
+    rater_column: Annotated[str, typer.Option(metavar="NAME", help="The column that names raters.")] = "rater",
+    rating: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="The column of the ratings. Repeatable: one column a rater, named after the rater."
+        ),
+    ] = None,
 ) -> None:
     """Check ratings and merge them into the study's table."""
     from penchant.instruments.cloze.ratings import cloze_results, merge, write_ratings
@@ -75,10 +84,16 @@ def import_(
     from penchant.study.results import require_unedited, unshown
 
     require_unedited(directory)
-    merged = merge(cloze_results(directory, without=unshown(directory)), files, into, rater=rater, replace=replace)
+    fields = {"sentence": sentence, "word": word, "rater": rater_column}
+    columns: dict[str, str | list[str]] = {field: column for field, column in fields.items() if field != column}
+    if rating:
+        columns["rating"] = rating[0] if len(rating) == 1 else rating
+    results = cloze_results(directory, without=unshown(directory))
+    merged = merge(results, files, into, rater=rater, replace=replace, columns=columns)
     write_ratings(merged.ratings, into)
     for sheet in merged.sheets:
-        say(f"{sheet.file}: {counted(sheet.rows, 'rows')}, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
+        rows = counted(sheet.rows, "cells" if len(rating or ()) > 1 else "rows")
+        say(f"{sheet.file}: {rows}, {len(sheet.ratings):,} rated, {sheet.empty:,} left empty")
     for note in merged.notes:
         say(f"note: {note}")
     say(
@@ -104,7 +119,7 @@ def agreement(
 ) -> None:
     """Show Krippendorff's alpha with its interval, and the words (or statements, pairs or texts of penchant rate) on
     which raters disagree."""
-    from penchant.instruments.cloze.data import read_ratings
+    from penchant.instruments.cloze.rating_tables import read_ratings
     from penchant.instruments.cloze.ratings import agreement as measure_agreement
     from penchant.rating import agreement as of_items
 

@@ -119,7 +119,8 @@ def _write(
     asked, kept = tee(source())
     scores = scorer.surprisals(_asked(asked), method, stride)
     with to_stdout():
-        WRITERS[format](((name, text) for name, text, _, _ in kept), unread.counted(scores), bits)
+        tables = _tables(((name, text) for name, text, _, _ in kept), unread.counted(scores), scorer, method, bits)
+        WRITERS[format](tables)
     for note in (*scorer.notes(), *unread.told(), *_how(scorer, method, bits)):
         say(f"note: {note}")
 
@@ -227,33 +228,40 @@ def _rows(file: str, column: str, words: str | None, id: str | None) -> Iterator
 
 
 def _tables(
-    named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool
+    named: Iterable[tuple[object, str]],
+    scores: Iterable[list[WordScore]],
+    scorer: Scorer,
+    method: str | None,
+    bits: bool,
 ) -> Iterator[pl.DataFrame]:
+    """The words of each text."""
+    from penchant.engine.methods import method_for
     from penchant.engine.words import words_frame
 
+    lm = scorer.model
     for text, of_text in zip(named, scores, strict=True):
-        yield words_frame([text], [of_text], bits=bits)
+        yield words_frame([text], [of_text], model=lm.name, method=method_for(method, lm).name, bits=bits)
 
 
-def _write_tsv(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
-    for i, table in enumerate(_tables(named, scores, bits)):
+def _write_tsv(tables: Iterator[pl.DataFrame]) -> None:
+    for i, table in enumerate(tables):
         emit(tsv(table, header=not i))  # the header with the first text, so that bad input leaves no output
 
 
-def _write_jsonl(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
-    for table in _tables(named, scores, bits):
+def _write_jsonl(tables: Iterator[pl.DataFrame]) -> None:
+    for table in tables:
         emit(table.write_ndjson())
 
 
-def _write_parquet(named: Iterable[tuple[object, str]], scores: Iterable[list[WordScore]], bits: bool) -> None:
+def _write_parquet(tables: Iterator[pl.DataFrame]) -> None:
     import polars as pl
 
     if sys.stdout.isatty():
         raise MethodError("parquet is not for a terminal", hint="redirect it: > words.parquet")
-    pl.concat(_tables(named, scores, bits)).write_parquet(sys.stdout.buffer)
+    pl.concat(tables).write_parquet(sys.stdout.buffer)
 
 
-WRITERS: dict[str, Callable[[Iterable[tuple[object, str]], Iterable[list[WordScore]], bool], None]] = {
+WRITERS: dict[str, Callable[[Iterator[pl.DataFrame]], None]] = {
     "tsv": _write_tsv,
     "jsonl": _write_jsonl,
     "parquet": _write_parquet,

@@ -39,6 +39,13 @@ def default_path() -> Path:
     return (Path(home) if home else Path.home() / ".cache") / "penchant" / "answers.sqlite"
 
 
+def chosen_path(named: str | Path | None) -> Path | None:
+    """The file that a user names for answers: the default where none is named, None for "none"."""
+    if named == "none":
+        return None
+    return Path(named) if named else default_path()
+
+
 class Cache:
     """The answers of one model, told apart by `fingerprint` and `dtype`, in the file `path`.
 

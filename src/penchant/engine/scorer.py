@@ -26,6 +26,7 @@ from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.load import LanguageModel, load
+from penchant.tables.given import refuse_file
 from penchant.tables.given import texts as listed_texts
 from penchant.vectors.static import StaticVectors
 
@@ -106,6 +107,7 @@ def fill(model: LanguageModel | str | Path, text: str, k: int = 10, *, cache: st
     import polars as pl
 
     model = language_model(model)
+    refuse_file(text, "fill(), text")
     scorer = Scorer(model, cache=cache)
     rows = []
     for gap, best in enumerate(next(scorer.fill([(text, f"'{text}'")], k)), start=1):
@@ -138,7 +140,8 @@ def surprisal(
 ) -> pl.DataFrame:
     """The surprisal of every word, as a table: text (from 1), sentence (the lines of a text, from 1), index (in its
     sentence, from 1), word, surprisal (nats or `bits`; null where the model gives none), pieces (its tokens), entropy
-    of what the model expects in place of the first of them, offset (its first character in the text, from 0).
+    of what the model expects in place of the first of them, offset (its first character in the text, from 0), and the
+    model, the method and the unit.
 
     Words are what stands between white space, with the punctuation that touches them, or `words`: for each text a list
     of its words in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
@@ -160,7 +163,8 @@ def surprisal(
         _warn(f"{told} (name method='pll', or 'pll-word-l2r', where you know)")
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
-        frame = words_frame(enumerate(given, 1), scorer.surprisals(places, method, stride), bits=bits)
+        scores, how = scorer.surprisals(places, method, stride), method_for(method, model).name
+        frame = words_frame(enumerate(given, 1), scores, model=model.name, method=how, bits=bits)
         if model.tokenizer.chat_mark:
             _warn(f"first words are scored after {model.tokenizer.chat_mark}, the beginning token of a chat model")
         if scorer.windowed:

@@ -316,11 +316,16 @@ def _window(encoding: Encoding, start: int, end: int) -> Encoding:
 
 
 def words_frame(
-    texts: Iterable[tuple[object, str]], scores: Iterable[Sequence[WordScore]], *, bits: bool = False
+    texts: Iterable[tuple[object, str]],
+    scores: Iterable[Sequence[WordScore]],
+    *,
+    model: str,
+    method: str,
+    bits: bool = False,
 ) -> pl.DataFrame:
     """One row a word: text (its number or name), sentence and index (from 1; the lines of a text are its sentences),
-    word, surprisal and entropy in nats or `bits` (null where there is none), pieces, and offset, the word's first
-    character in the text."""
+    word, surprisal and entropy in nats or `bits` (null where there is none), pieces, offset, the word's first
+    character in the text, and the recipe: model, method, and the unit, "nats" or "bits"."""
     import polars as pl
 
     unit = np.log(2) if bits else 1.0
@@ -354,6 +359,8 @@ def words_frame(
         "entropy": pl.Float64,
         "offset": pl.Int64,
     }
-    return pl.DataFrame(
+    table = pl.DataFrame(
         {column: [value for block in blocks for value in block[column]] for column in columns}, schema=columns
     )
+    recipe = {"model": model, "method": method, "unit": "bits" if bits else "nats"}
+    return table.with_columns(pl.lit(told, pl.String).alias(column) for column, told in recipe.items())

@@ -365,9 +365,11 @@ def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], ite
     ]
     if different:
         shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)
-        raise StudyError(f"these results cannot be compared: they differ in {shown}")
+        hint = f"measure both with the same {', '.join(different)}"
+        raise StudyError(f"these results cannot be compared: they differ in {shown}", hint=hint)
     if not a.items.select(items).equals(b.items.select(items)):
-        raise StudyError("these results cannot be compared: they hold different items")
+        hint = "measure both on the same items"
+        raise StudyError("these results cannot be compared: they hold different items", hint=hint)
 
 
 def difference_signature(a: AnyResult, b: AnyResult, **changes: str) -> Signature:

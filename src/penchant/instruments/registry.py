@@ -167,7 +167,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """
     probe = a.signature["probe"]
     if probe != b.signature["probe"]:
-        raise StudyError(f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}")
+        told = f"these results cannot be compared: one is {probe}, the other {b.signature['probe']}"
+        raise StudyError(told, hint="give two results of one instrument")
     if a.signature["model"] == b.signature["model"] and a.signature != b.signature:
         a, b = told_apart(a, b)
     if a.signature.get("on-unknown") == b.signature.get("on-unknown") == "skip":

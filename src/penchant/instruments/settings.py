@@ -84,9 +84,10 @@ def _instead(value: object) -> str:
 _PLAIN = Written()
 
 
-def cited_columns(columns: Mapping[Any, str]) -> dict[str, object]:
+def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
     """The part of a signature about columns that are not called as their fields; nothing where all are."""
-    named = [f"{field}={column}" for field, column in columns.items() if column != field]
+    several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
+    named = [f"{field}={column}" for field, names in several for column in names if column != field]
     return {"columns": join_names(named)} if named else {}
 
 

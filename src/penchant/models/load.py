@@ -12,13 +12,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penchant.arguments import asked, unknown_attribute
 from penchant.counting import counted
-from penchant.errors import ModelError, one_of
+from penchant.errors import ModelError, one_line, one_of, shortened
 from penchant.files import head
 from penchant.models.configuration import (
     ModelKind,
@@ -80,6 +80,7 @@ class LanguageModel:
 def load(
     spec: str | Path,
     *,
+    name: str | None = None,
     dtype: str = "float32",
     device: str | None = None,
     trust_remote_code: bool = False,
@@ -88,16 +89,16 @@ def load(
 ) -> LanguageModel | StaticVectors:
     """Load a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
-    `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else cpu).
-    `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
-    safetensors; `digests` remembers the hashes of its files. Raises ModelError, saying what to do, if there is no
-    usable model.
+    `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
+    follows it. `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else
+    cpu). `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
+    safetensors; `digests` remembers the hashes of its files. Raises ModelError.
     """
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
-        return load_vectors(spec)
-    source, memory = resolve(str(spec)), digests or Digests(None)
+        return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
+    source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     with quiet(), told(source), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
@@ -114,7 +115,6 @@ def load(
 
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
         begin = first_token(hf_tokenizer) if kind == "causal" else None
-        longest = _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
         kind=kind,
@@ -122,11 +122,29 @@ def load(
         network=network,
         fingerprint=fingerprint,
         dtype=dtype,
-        max_tokens=longest,
+        max_tokens=_max_tokens(model, hf_tokenizer),
         begin=begin,
         no_scores=reason,
         unused=unused,
     )
+
+
+def _named(source: Source, name: str | None) -> Source:
+    """The source under a name that a user gives it. Raises ModelError for one that others find by its own."""
+    if name is None:
+        return source
+    if source.local is None or source.given.startswith("bundled:"):
+        known = "has a name by which others can load it; only a directory or a file is given another"
+        raise ModelError(known, where=source.given, hint="leave name= out")
+    return replace(source, label=_label(name))
+
+
+def _label(name: str) -> str:
+    """A name for a model. Raises ModelError for one that tables cannot show, or that reads as two models."""
+    if not name or name != one_line(name).strip() or " − " in name or "@" in name:
+        told = f"{shortened(name)} is no name for a model"
+        raise ModelError(told, where="load(), name", hint="give one line without @, ' − ' or space around it")
+    return name
 
 
 def names_vectors(spec: str | Path) -> bool:

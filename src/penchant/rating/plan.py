@@ -9,6 +9,8 @@ import numpy as np
 
 from penchant.rating.tasks import Task
 
+_BLOCK = 10
+"""Of so many places one after the other half change sides."""
 _APART = 10
 """The fewest items between two showings of one, where there are so many."""
 
@@ -34,9 +36,20 @@ def plan(task: Task, rater: int) -> list[Place]:
             order.insert(int(draw.integers(len(order) + 1)), (i, False))
     order = list(_with_repeats(order, set(regular), round(task.repeat * len(regular)), draw))
     order = [*((i, False) for i, kind in enumerate(kinds) if kind == "practice"), *order]
-    turned = draw.random(len(order)) < 0.5
+    turned = _in_halves(len(order), draw)
     choice = task.kind == "choice"
-    return [Place(i, again, choice and bool(turn)) for (i, again), turn in zip(order, turned, strict=True)]
+    return [Place(i, again, choice and turn) for (i, again), turn in zip(order, turned, strict=True)]
+
+
+def _in_halves(number: int, draw: np.random.Generator) -> list[bool]:
+    """Which places change sides: half of every `_BLOCK` places one after the other, in an order drawn for each, so that
+    no rater sees one side much more often; of an odd rest one more or one less."""
+    turned: list[bool] = []
+    while len(turned) < number:
+        size = min(_BLOCK, number - len(turned))
+        half = size // 2 + (size % 2 and int(draw.integers(2)))
+        turned += draw.permutation([True] * half + [False] * (size - half)).tolist()
+    return turned
 
 
 def _with_repeats(

@@ -18,6 +18,7 @@ from penchant.errors import MethodError, one_of
 from penchant.files import distinct, refuse_other, sha256_file, write_bytes, write_json
 from penchant.records import Result
 from penchant.report.choice import Choice, names
+from penchant.report.index import INDEX, index_of
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import MARK, PENCHANT, POINT, Reference, cited, keys
 from penchant.report.sections import Document, Placed
@@ -124,24 +125,28 @@ def _earlier(folder: Path) -> dict[str, str]:
 
 
 def _csv(document: Document, choice: Choice) -> Iterator[File]:
-    taken: set[str] = set()
+    taken = {"index"}
+    told: list[tuple[str, str, pl.DataFrame]] = []
     for placed in document.sections:
-        for name, frame in _frames(placed, choice):
-            yield f"{_free(f'{placed.place}-{name}', taken)}.csv", _text(frame)
+        for name, title, frame in _frames(placed, choice):
+            file = f"{_free(f'{placed.place}-{name}', taken)}.csv"
+            told.append((file, title, frame))
+            yield file, _text(frame)
+    yield INDEX, _text(index_of(told))
 
 
-def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The tables of a section, and what they were made of, by name."""
+def _frames(placed: Placed, choice: Choice) -> Iterator[tuple[str, str, pl.DataFrame]]:
+    """The tables of a section, and what they were made of: name, what it is, and the table."""
     for table in choice.tables(placed):
-        yield table.name, _frame(table)
+        yield table.name, f"{table.title}. {table.note}".removesuffix(" "), _frame(table)
     if placed.section.items is None:
         return
-    yield "summary", _by_model([(r, r.summary) for r in placed.results])
+    yield "summary", "every estimate, in one row each", _by_model([(r, r.summary) for r in placed.results])
     if placed.comparison is not None:
-        yield "comparison", placed.comparison
+        yield "comparison", "the differences between models, in one row each", placed.comparison
     if placed.curve is not None:
-        yield "curve-estimates", placed.curve
-    yield "items", _by_model([(r, r.items) for r in placed.results])
+        yield "curve-estimates", "the estimates over the steps of a training, in one row each", placed.curve
+    yield "items", "every item with what each model said of it", _by_model([(r, r.items) for r in placed.results])
 
 
 def _text(frame: pl.DataFrame) -> str:

@@ -109,7 +109,7 @@ def page(document: Document, folder: str) -> tuple[str, dict[str, str], list[str
     blocks = {"specs": block(specs), "signatures": block(signatures.texts)}
     context = {
         "version": __version__,
-        "title": " and ".join(dict.fromkeys(run.title for run in document.runs)),
+        "title": " and ".join(dict.fromkeys(run.title for run in document.runs)) or "Saved results",
         "questions": list(filter(None, dict.fromkeys(run.question for run in document.runs))),
         "unfinished": " ".join(filter(None, (run.unfinished for run in document.runs))),
         "made_of": document.made_of,

@@ -10,6 +10,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -181,7 +182,13 @@ def marked(cell: Cell, marks: Mapping[str, str]) -> str:
 def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, count: bool = False) -> Number:
     """The number of a row of a summary, multiplied by `scale`."""
     n = int(row["n"]) if count else None
-    return Number(scale * row["value"], scale * row["low"], scale * row["high"], n, form, str(row.get("note", "")))
+    value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
+    return Number(value, low, high, n, form, str(row.get("note", "")))
+
+
+def scaled(value: float, scale: float) -> float:
+    """A number times another, as one would on paper: 100 times 0.275 is 27.5, not 27.500000000000004."""
+    return float(Decimal(repr(float(value))) * Decimal(repr(scale))) if math.isfinite(value) else scale * value
 
 
 def models(results: Sequence[Result]) -> list[str]:

@@ -16,6 +16,7 @@ import yaml
 
 from penchant.arguments import asked, kind
 from penchant.cluster.joining import Place
+from penchant.engine.cache import chosen_path
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry
 from penchant.instruments.result import Result
@@ -85,10 +86,11 @@ def run(
 
     `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
     `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with other
-    models, and `rerun` also measures again what has changed since; `cache` is a file of earlier answers. With `on` Ray
-    does it: "ray" (here), "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and
-    `gpus`. How far it is shows on standard error, on a terminal as bars, elsewhere as a line now and then, unless
-    `progress` is False; notes on what must be known show in any case.
+    models, and `rerun` also measures again what has changed since; `cache` is the file that keeps answers, "none" for
+    none (default: that of the command, `$PENCHANT_CACHE` or one in the user's cache directory). With `on` Ray does it:
+    "ray" (here), "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and `gpus`. How
+    far it is shows on standard error, on a terminal as bars, elsewhere as a line now and then, unless `progress` is
+    False; notes on what must be known show in any case.
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
     """
@@ -105,7 +107,7 @@ def run(
         options = Options(
             resume=resume or rerun,
             rerun=rerun,
-            cache=None if cache is None else Path(cache),
+            cache=chosen_path(cache),
             base=[*places, Path()],
             place=_place(on, workers, cpus, gpus),
             say=doing,
@@ -170,7 +172,8 @@ def report(
     directory: str | Path, other: str | Path | None = None, *, out: str | Path | None = None, trust_edited: bool = False
 ) -> Path:
     """Write the report of a result directory, or of the differences between two, as one page; return its path, which is
-    `report.html` in the directory, or `comparison.html`, unless `out` names another.
+    `report.html` in the directory, or `comparison.html`, unless `out` names another. A directory is that of a study, or
+    one that `Result.save` wrote.
 
     Raises StudyError or OutputError.
     """
@@ -229,15 +232,13 @@ def _say_outdated(directory: str | Path, document: Document, written: Sequence[P
 def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
     """What a finds minus what b finds on the same items, with intervals and tests; one row an estimate.
 
-    Both are results of one instrument, or both are result directories, whose probes are then named in the column
-    `probe`. How is each instrument's own matter. The columns `detectable` (the smallest difference that would have been
-    found four times of five, at the first step of Holm's correction where there is one; infinite where not even the
-    largest that there can be would), `bound`, `low_bound` and `high_bound` (an interval of the level that decides
-    two one-sided tests; NaN unless the study names a bound) say what "no difference" means. Raises StudyError when the
-    two cannot be compared, naming the part of the signature that differs.
+    Both are results of one instrument, or directories, of studies or of what `Result.save` wrote; where both are, the
+    column `probe` names the probes. How is each instrument's own matter. The columns `detectable` (the smallest
+    difference that would have been found four times of five, at the first step of Holm's correction where there is one;
+    infinite where not even the largest that there can be would), `bound`, `low_bound` and `high_bound` (an interval of
+    the level that decides two one-sided tests; NaN unless the study names a bound) say what "no difference" means.
+    Raises StudyError when the two cannot be compared, naming the part of the signature that differs.
     """
-    if isinstance(a, AnyResult) and isinstance(b, AnyResult):
-        return registry.compare(a, b)
     for given in (a, b):
         if not isinstance(given, AnyResult | str | Path):
             raise StudyError(
@@ -247,4 +248,13 @@ def compare(a: Result | str | Path, b: Result | str | Path) -> pl.DataFrame:
             )
     if isinstance(a, str | Path) and isinstance(b, str | Path):
         return side_by_side(a, b).differences()
-    raise StudyError("one is a result and the other a directory", where="compare()", hint="give two of one kind")
+    return registry.compare(*(each if isinstance(each, AnyResult) else _alone(each) for each in (a, b)))
+
+
+def _alone(directory: str | Path) -> AnyResult:
+    """The only result in a directory, of a study or saved. Raises StudyError."""
+    results = read_outcome(directory).results
+    if len(results) > 1:
+        hint = "give two directories, or one of the results in a directory DIR/PROBE/MODEL"
+        raise StudyError(f"holds {len(results)} results", where=str(directory), hint=hint)
+    return next(iter(results.values()))

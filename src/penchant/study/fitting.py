@@ -100,7 +100,7 @@ class Fitting:
         self._once(spec, [seen.key])
         model, certain = seen.model, seen.certain
         if not certain and seen.here and self._turns_on_weights(seen):
-            loaded = load(place, dtype=study.dtype, device=study.device, digests=self.digests, **given)
+            loaded = load(place, name=None, dtype=study.dtype, device=study.device, digests=self.digests, **given)
             assert isinstance(loaded, LanguageModel)
             model, certain = replace(loaded, name=spec), True
         kind = model.kind if model is not None else seen.kind

@@ -28,6 +28,8 @@ COMPARISON = "comparison.parquet"
 CURVE = "curve.parquet"
 LONGEST = 200
 """The characters of a list of results that is shown."""
+SIGNATURE = "signature.txt"
+SAVED = "{} holds one result as it was saved, without a manifest: nothing says on what it ran or if it was edited"
 FREE = {"model", "bos", "dtype", "case"}
 """What may differ between two models' results that are set side by side: the models themselves."""
 
@@ -137,10 +139,16 @@ def _pilot(results: Sequence[AnyResult]) -> str:
 
 
 def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcome:
-    """What `run_study` wrote into a directory, finished or not. Raises StudyError when it holds no study, or files that
-    were edited since; with `trust_edited` they are read and named."""
+    """What `run_study` wrote into a directory, finished or not, or the one result that `Result.save` wrote there.
+    Raises StudyError when it holds no study, or files that were edited since; with `trust_edited` they are read and
+    named."""
     folder = Path(directory)
     path = folder / FILE
+    if not is_file(path) and is_file(folder / SIGNATURE):
+        result = _sound(Result.load(folder), folder)
+        outcome = Outcome([], notes=[SAVED.format(folder)])
+        outcome.results[result.signature["probe"], result.signature["model"]] = result
+        return outcome
     if not is_file(path):
         hint = "penchant run STUDY.yaml -o DIR makes one" if is_directory(folder) else "name a result directory"
         what = "holds no study" if is_directory(folder) else "is a file" if exists(folder) else "no such directory"

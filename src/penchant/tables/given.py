@@ -25,10 +25,10 @@ import yaml
 
 from penchant.arguments import kind
 from penchant.counting import counted
-from penchant.errors import KEPT, DataError, GivenRow, place
+from penchant.errors import KEPT, DataError, GivenRow, place, shortened
 from penchant.files import write_text
 from penchant.hub.data import is_hub
-from penchant.reading import exists
+from penchant.reading import exists, is_file
 from penchant.tables.places import SET_FILE, bundled, fetched_one
 from penchant.tables.row import whole
 
@@ -36,6 +36,7 @@ NAME = "the data"
 """What data are called that were given in Python; in signatures, followed by their hash."""
 _TEXTS = ("text", "sentence", "texts", "sentences")
 """What columns of texts are often called."""
+_LONGEST_NAME = 4096
 ROWS = "give a polars or pandas frame, a list of rows, or a mapping of columns"
 
 
@@ -47,6 +48,8 @@ def texts(given: object, where: str = "texts") -> list[str]:
     given = plain(given)
     if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
         given = _only_column(given, where)
+    if isinstance(given, str | Path):
+        refuse_file(given, where)
     if isinstance(given, str):
         return [given]
     if not isinstance(given, Iterable) or isinstance(given, bytes):
@@ -54,8 +57,24 @@ def texts(given: object, where: str = "texts") -> list[str]:
     found = list(given)
     for number, text in enumerate(found, 1):
         if not isinstance(text, str):
-            raise DataError(_no(text, "text"), where=f"text {number}", hint="give texts only")
+            hint = "read the file, and give its texts" if isinstance(text, Path) else "give texts only"
+            raise DataError(_no(text, "text"), where=f"text {number}", hint=hint)
+    if found and all(map(_is_named_file, found)):
+        refuse_file(found[0], where)
     return found
+
+
+def refuse_file(text: str | Path, where: str) -> None:
+    """Raise DataError for a text that names a file, whose name would be read in place of what it holds."""
+    if isinstance(text, Path) or _is_named_file(text):
+        told = f"{shortened(str(text))} is the name of a file, not a text"
+        hint = "read it first and give what it holds, such as the column polars.read_csv(FILE)['text']"
+        raise DataError(told, where=where, hint=hint)
+
+
+def _is_named_file(text: str) -> bool:
+    """Whether a text is the name of a file that is there, with its suffix, which no sentence has."""
+    return len(text) < _LONGEST_NAME and bool(Path(text).suffix) and is_file(text)
 
 
 def _only_column(table: Any, where: str) -> Any:
@@ -67,6 +86,8 @@ def _only_column(table: Any, where: str) -> Any:
         longest = max(held, key=lambda name: len("".join(filter(_is_text, table[name]))), default=(names or [None])[0])
         likely = next((name for name in held if str(name).lower() in _TEXTS), longest)
         hint = f"give one of them, as in data[{likely!r}]" if names else "give a text or a list of texts"
+        if _is_pandas_frame(table):
+            _refuse_index(table, where)
         raise DataError(told, where=where, hint=hint)
     return table[names[0]]
 
@@ -201,6 +222,7 @@ def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict
         return given.to_dicts()
     if _is_pandas_frame(given):
         _refuse_repeated([str(column) for column in given.columns], name)
+        _refuse_index(given, name)
         return [{str(column): value for column, value in row.items()} for row in given.to_dict("records")]
     if isinstance(given, Mapping):
         return list(_of_columns(given, name))
@@ -212,6 +234,15 @@ def _refuse_repeated(columns: Sequence[str], name: str) -> None:
         if columns.count(column) > 1:
             told = f"two columns have the same name: {column}"
             raise DataError(told, where=name, hint="rename one of them, or leave it out")
+
+
+def _refuse_index(frame: Any, name: str) -> None:
+    """Raise DataError for a frame of pandas whose index has a name, as `set_index` leaves it: it is no column, so what
+    it holds would be lost."""
+    index = [str(each) for each in frame.index.names if each is not None and each not in frame.columns]
+    if index:
+        told = f"{', '.join(map(repr, index))} is the index of the frame, and no column"
+        raise DataError(told, where=name, hint="give frame.reset_index()")
 
 
 def file_of(given: Any, columns: Sequence[str] = (), *, suffix: str = ".jsonl", name: str = NAME) -> Path:

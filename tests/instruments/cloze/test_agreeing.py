@@ -14,7 +14,7 @@ import pytest
 
 from answers import Answer
 from penchant.instruments.cloze.agreeing import ALPHA, RAW
-from penchant.instruments.cloze.data import POINTS
+from penchant.instruments.cloze.scale import POINTS
 from penchant.report.tables import Number, Row, Table
 
 Program = Callable[..., Answer]

@@ -1234,7 +1234,7 @@ class TestComparison:
         a = side(self.A, self.GROUPS, "a")
         b = side(self.B, self.GROUPS, "b", **{field: theirs})
         for compare in (pc.compare, any_probe.compare):
-            with pytest.raises(StudyError, match=rf"differ in {shown}$"):
+            with pytest.raises(StudyError, match=rf"differ in {shown} — measure both with the same"):
                 compare(a, b)
 
     def test_models_formats_and_beginnings_may_differ(self) -> None:

@@ -28,17 +28,16 @@ from penchant.errors import DataError
 from penchant.files import cited
 from penchant.instruments.cloze.data import (
     GAP,
-    POINTS,
     RESERVED,
     ClozeSet,
-    Rating,
     read_candidates,
     read_cloze,
     read_lexicon,
-    read_ratings,
 )
 from penchant.instruments.cloze.probe import Cloze
+from penchant.instruments.cloze.rating_tables import Rating, read_ratings
 from penchant.instruments.cloze.ratings import write_ratings
+from penchant.instruments.cloze.scale import POINTS
 from penchant.instruments.cloze.valences import UNRATED, Lookup, Valences, by_sentence, from_corpora
 from penchant.tables.places import bundled as bundled_names
 
@@ -372,7 +371,7 @@ def test_bad_ratings(write: Write) -> None:
     off = write("r.csv", RATINGS + "a,thou,anna,3\n")
     refused(lambda: read_ratings([off]), f"{off}, line 2, field 'rating'", "'3'")
     empty = write("r.csv", RATINGS + "a,thou,anna,\n")
-    refused(lambda: read_ratings([empty]), f"{empty}, line 2, field 'rating'", "is missing")
+    refused(lambda: read_ratings([empty]), str(empty), "holds no rating in 1 row")
     nobody = write("r.csv", "sentence,word,rating\na,thou,1\n")
     refused(
         lambda: read_ratings([nobody]), f"{nobody}, line 2, field 'rater'", "the columns are sentence, word, rating"

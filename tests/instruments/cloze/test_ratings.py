@@ -19,10 +19,11 @@ import yaml
 import penchant as pc
 from answers import Answer, refused
 from penchant.errors import DataError
-from penchant.instruments.cloze.data import POINTS, Rating, read_ratings
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.cloze.probe import Cloze
+from penchant.instruments.cloze.rating_tables import Rating, read_ratings
 from penchant.instruments.cloze.ratings import agreement, cloze_results, merge, unrated, write_ratings
+from penchant.instruments.cloze.scale import POINTS
 from penchant.instruments.result import Result
 from penchant.records import Signature
 from penchant.tables.spreadsheets import unguarded

@@ -11,7 +11,7 @@ from test_ratings import COLUMNS, HEAD, Predicted, Program, fill, result, rows
 
 from answers import refused
 from penchant.errors import DataError
-from penchant.instruments.cloze.data import read_ratings
+from penchant.instruments.cloze.rating_tables import read_ratings
 from penchant.instruments.cloze.ratings import merge
 
 WORDS = ["was", "hath", "is", "doth", "be", "art"]

@@ -380,6 +380,10 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
     expected |= of_groups_of_people(expected, both, people)
     own = {(r["variant"], r["group"], r["dimension"], r["item"], r["measure"]): r for r in found.summary.to_dicts()}
     assert len(own) == len(found.summary)
+    for group, answers in people.items():
+        row = own.pop(("all", group, "all", "", "respondents"))
+        assert (row["value"], row["n"]) == (len(answers), sum(map(len, people.values())))
+        assert row["note"] == f"{row['n']} of {row['n']} respondents are kept"
     assert {key for key in own if not key[-1].startswith(ELSEWHERE)} == set(expected)
     for key, number in expected.items():
         assert own[key]["value"] == pytest.approx(number, abs=1e-6, nan_ok=True), key
@@ -785,7 +789,9 @@ def test_what_cannot_be_compared_is_refused_with_the_reason(field: str, theirs: 
     a = result(made())
     b = replace(a, signature=a.signature.with_(model="b", **{field: theirs}))
     for one, other in ((a, b), (b, a)):
-        with pytest.raises(StudyError, match=rf"cannot be compared: they differ in {field} \(.* and .*\)$"):
+        with pytest.raises(
+            StudyError, match=rf"cannot be compared: they differ in {field} \(.* and .*\) — measure both with the same"
+        ):
             pc.compare(one, other)
 
 

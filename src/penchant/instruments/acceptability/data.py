@@ -13,7 +13,8 @@ from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import stem
 from penchant.tables.documents import SETTINGS, Text
-from penchant.tables.rows import checked_models
+from penchant.tables.footers import footer
+from penchant.tables.rows import checked_models, read_rows
 
 SENTENCE = ("sentence", "rating")
 """The columns of judgements that are given in Python without names."""
@@ -93,6 +94,8 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
     cell, a sentence that one rater judges twice, rows with and without a rater, or no judgement at all."""
     named = {name: column for name, column in dict(columns).items() if name != column}
     rows, errors = checked_models(path, SentenceRow, guarded=True, columns=named, naming="columns: {FIELD: …}")
+    below = footer(read_rows(path), path) if rows else None
+    errors += [below] if below is not None else []
     found: dict[tuple[str, str], _Sentence] = {}
     anonymous = {row.rater is None for _, row in rows}
     if len(anonymous) > 1:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from penchant.counting import counted
-from penchant.instruments.cloze.data import POINTS
+from penchant.instruments.cloze.scale import POINTS
 from penchant.records import Estimate, Result
 from penchant.report.tables import Row, Table, estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement

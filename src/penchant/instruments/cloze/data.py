@@ -11,31 +11,31 @@ the first variety) through 0 (both) to 1 (`high`) in five points; any language, 
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from penchant.arguments import asked
 from penchant.counting import counted
-from penchant.errors import DataError, line_noun, place, together
+from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
+from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
+from penchant.instruments.cloze.scale import Point, Scale
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Names, Text, as_text, read_document
 from penchant.tables.given import NAME, document_of, path_of
-from penchant.tables.rows import checked_models, read_models, read_rows
+from penchant.tables.rows import read_models
 
 SENTENCE = ("id", "text", "expected", "group")
 """The columns of sentences that are given in Python without names."""
 GAP = "[MASK]"
 _OTHER_GAP = re.compile(r"_{2,}|<mask>|\[mask\]|\[ *\]|\{ *\}|\{mask\}|\[blank\]|…|\.{3,}", re.IGNORECASE)
 """How people mark a gap elsewhere."""
-POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 SET_FILE = "set.yaml"
 _SETS = Path(__file__).parent / "sets"
 _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
@@ -43,22 +43,8 @@ _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "piec
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
 _NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
-_OF_SHEETS = {"filled", "scale"}
-"""Columns of a sheet for raters that a table of ratings does not have."""
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
-
-
-def _point(value: object) -> float:
-    """One of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1."""
-    text = str(value).strip().replace("−", "-").replace(",", ".").replace("½", "0.5")
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if isinstance(value, bool) or number not in POINTS:
-        raise ValueError(f"a point of the scale is −1, −0.5, 0, 0.5 or 1, got {value!r}")
-    return number + 0.0  # −0 is 0
 
 
 def _gapped(value: object) -> str:
@@ -73,9 +59,6 @@ def _gapped(value: object) -> str:
     return text
 
 
-Point = Annotated[float, BeforeValidator(_point), WithJsonSchema({"enum": list(POINTS)})]
-
-
 class SentenceRow(BaseModel):
     """A row of a table of sentences; further columns become labels of the item."""
 
@@ -88,38 +71,6 @@ class SentenceRow(BaseModel):
     """ρ, the point of the scale the sentence calls for: −1, −0.5, 0, 0.5 or 1."""
     group: Text
     """The group of sentences whose mean it counts towards; "all" is reserved."""
-
-
-class RatingRow(BaseModel):
-    """A row of a table of ratings; further columns are ignored."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-    sentence: Text
-    """The id of the sentence."""
-    word: Text
-    """The word that is rated in the gap."""
-    rater: Text
-    """A name for the person who rates."""
-    rating: Point
-    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1."""
-
-
-class ReturnedRow(BaseModel):
-    """A row of a table that a rater returned; further columns are ignored."""
-
-    model_config = ConfigDict(use_attribute_docstrings=True)
-    sentence: Text
-    """The id of the sentence."""
-    word: Text
-    """The word that is rated in the gap."""
-    text: Text | None = None
-    """The sentence as it was exported, if the table has it; must be unchanged."""
-    filled: Text | None = None
-    """The sentence with the word in its gap as it was exported, if the table has it; must be that of the word."""
-    rater: Text | None = None
-    """A name for the person who rates. Default: taken from the command line or the name of the file."""
-    rating: Point | None = None
-    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is no rating."""
 
 
 class LexiconRow(BaseModel):
@@ -140,19 +91,6 @@ class CandidateRow(BaseModel):
     """The id of the sentence."""
     word: Text
     """A word that may fill its gap."""
-
-
-class Scale(BaseModel):
-    """The names of the two ends of the scale."""
-
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True)
-    low: str = "−1"
-    """The variety at −1. Default: "−1"."""
-    high: str = "+1"
-    """The variety at 1. Default: "+1"."""
-
-    def __str__(self) -> str:
-        return f"{self.low} < {self.high}"
 
 
 class SetFile(BaseModel):
@@ -177,11 +115,6 @@ class SetFile(BaseModel):
     """The data statement. Default: none."""
 
 
-UNNAMED = (
-    "the two ends of the scale have no names, so nobody can know which is which: name them in set.yaml, as in scale: "
-    "{low: early, high: modern}"
-)
-"""What is said of a test set that names no ends."""
 SCHEMAS: Mapping[str, type[BaseModel]] = {
     SET_FILE: SetFile,
     "sentences": SentenceRow,
@@ -202,17 +135,6 @@ class Sentence:
     def text(self) -> str:
         """The sentence with [MASK] in its gap."""
         return self.item.texts["text"]
-
-
-@dataclass(frozen=True, slots=True)
-class Rating:
-    """The valence of a word in a sentence according to one rater; `place` names file and line."""
-
-    sentence: str
-    word: str
-    rater: str
-    value: float
-    place: str
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -243,7 +165,7 @@ class ClozeSet:
 
 _TABLES = {
     "sentences": SENTENCE,
-    "ratings": ("sentence", "word", "rater", "rating"),
+    "ratings": FIELDS,
     "lexicon": ("word", "valence"),
     "candidates": ("sentence", "word"),
 }
@@ -322,54 +244,6 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
         sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
-
-
-def require_sentence(id_: str, known: Container[str], path: str | Path, line: int) -> None:
-    """Raise DataError, naming file and line, unless there is a sentence with that id."""
-    if id_ not in known:
-        raise DataError(
-            f"there is no sentence '{id_}'",
-            file=path,
-            line=line,
-            field="sentence",
-            hint="name sentences by the id in the test set",
-        )
-
-
-def read_ratings(paths: Iterable[str | Path], sentences: Iterable[str] | None = None) -> list[Rating]:
-    """Read the ratings in some files. Raises DataError for a sentence that is not among `sentences`, and for two
-    ratings of one word in one sentence by the same rater."""
-    known = None if sentences is None else set(sentences)
-    seen: dict[tuple[str, str, str], str] = {}
-    ratings = []
-    for path in paths:
-        for line, row in _rating_rows(path):
-            if known is not None:
-                require_sentence(row.sentence, known, path, line)
-            where = place(path, line)
-            key = (row.sentence, row.word, row.rater)
-            if key in seen:
-                raise DataError(
-                    f"{row.rater} rates '{row.word}' in sentence {row.sentence} a second time",
-                    file=path,
-                    line=line,
-                    hint=f"the first is in {seen[key]}",
-                )
-            seen[key] = where
-            ratings.append(Rating(row.sentence, row.word, row.rater, row.rating, where))
-    return ratings
-
-
-def _rating_rows(path: str | Path) -> list[tuple[int, RatingRow]]:
-    """The rows of a table of ratings. Raises DataError, which says so where the file is a sheet for raters."""
-    rows, errors = checked_models(path, RatingRow, guarded=True)
-    if errors and read_rows(path)[0].values.keys() >= _OF_SHEETS:
-        told = "is a sheet as penchant ratings export writes it, not yet a table of ratings"
-        hint = f"penchant ratings import DIR {Path(path).name} --into ratings.csv makes one of it"
-        raise DataError(told, file=path, hint=hint)
-    if errors:
-        raise together(errors)
-    return rows
 
 
 def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:

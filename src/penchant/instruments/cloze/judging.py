@@ -6,8 +6,9 @@ import unicodedata
 from pathlib import Path
 
 from penchant.errors import StudyError
-from penchant.instruments.cloze.data import GAP, POINTS
+from penchant.instruments.cloze.data import GAP
 from penchant.instruments.cloze.ratings import cloze_results, unrated
+from penchant.instruments.cloze.scale import POINTS
 from penchant.rating.tasks import Point, Question, Task, Wishes
 
 _NAMES = ("{low}", "rather {low}", "both or neither", "rather {high}", "{high}")

@@ -20,7 +20,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import polars as pl
-from pydantic import BaseModel, Field, PrivateAttr
+from pydantic import Field, PrivateAttr, field_validator
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import method_for
@@ -29,35 +29,33 @@ from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.cloze.agreeing import little
+from penchant.instruments.cloze.corpora import Corpora
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
-    UNNAMED,
     ClozeSet,
     Sentence,
     file_of_set,
     read_candidates,
     read_cloze,
     read_lexicon,
-    read_ratings,
-)
-from penchant.instruments.cloze.data import (
-    Scale as Ends,
 )
 from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_cautions, cloze_estimates, measured
+from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, read_ratings, without_rating
+from penchant.instruments.cloze.scale import Scale as Ends
+from penchant.instruments.cloze.scale import unnamed
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
-from penchant.limits import COUNT, FILLERS, RESAMPLES
+from penchant.limits import FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
-from penchant.stats.log_odds import SIGNIFICANT, STRONG, WEAK
-from penchant.tables.documents import SETTINGS
 from penchant.tables.places import listed
 from penchant.tables.spelling import counted_apart
 
+_Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
 FILL = "fill"
 SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
@@ -67,26 +65,6 @@ def _by_word(given: Any, columns: Mapping[Any, str], name: str) -> Any:
     """The rows of a lexicon given as valences by word; anything else as it is."""
     by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
     return list(given.items()) if by_word else given
-
-
-class Corpora(BaseModel):
-    """Two texts to estimate valences from: words typical of `low` have valences below 0."""
-
-    model_config = SETTINGS
-    low: str
-    """A text in the variety at −1."""
-    high: str
-    """A text in the variety at 1."""
-    minimum: Annotated[int, Field(ge=1, le=COUNT)] = 10
-    """Words that occur fewer times than this in both texts together stay unrated. Default: 10."""
-    prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 10_000
-    """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
-    significant: Annotated[float, Field(ge=0)] = SIGNIFICANT
-    """|z| below which the valence of a word is 0. Default: 1.96."""
-    weak: Annotated[float, Field(ge=0)] = WEAK
-    """|log-odds| below which the valence of a word is 0. Default: log 2, odds that differ by a factor of two."""
-    strong: Annotated[float, Field(ge=0)] = STRONG
-    """|log-odds| from which the valence of a word is ±1 instead of ±½. Default: log 10, a factor of ten."""
 
 
 class Cloze(Probe):
@@ -103,8 +81,9 @@ class Cloze(Probe):
 
     data: Annotated[str, CITED, Table(SENTENCE, file=file_of_set)]
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
-    columns: Annotated[dict[Literal["id", "text", "expected", "group"], str], CITED] = Field(default={})
-    """The columns of the table of sentences that are not called id, text, expected or group, as field: column."""
+    columns: Annotated[dict[_Field, str | list[str]], CITED] = Field(default={})
+    """The columns that are not called as their fields, as field: column: of the table of sentences id, text, expected
+    and group, of tables of ratings sentence, word, rater and rating. Several columns of rating are a rater's each."""
     method: str | None = None
     """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
     sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
@@ -114,7 +93,7 @@ class Cloze(Probe):
     candidates: Annotated[str | None, CITED, Table(("sentence", "word"))] = None
     """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
     sentence."""
-    ratings: Annotated[str | list[str] | None, CITED, Table(("sentence", "word", "rater", "rating"))] = None
+    ratings: Annotated[str | list[str] | None, CITED, Table(FIELDS)] = None
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
     lexicon: Annotated[str | list[str] | None, CITED, Table(("word", "valence"), _by_word)] = None
     """Lexicons, which take precedence over those of the test set. Default: none."""
@@ -135,11 +114,20 @@ class Cloze(Probe):
 
     _read: dict[Path, ClozeSet] = PrivateAttr(default_factory=dict)
 
+    @field_validator("columns")
+    @classmethod
+    def _one_each(cls, columns: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
+        for field, column in columns.items():
+            if isinstance(column, list) and field != "rating":
+                raise ValueError(f"{field} is one column, got {column}")
+        return columns
+
     def test_set(self, base: Sequence[Path] = (Path(),)) -> ClozeSet:
         """The test set, checked and cached. Raises DataError naming file, line and field."""
         place = self.find(self.data, base)
         if place not in self._read:
-            self._read[place] = _checked(read_cloze(place, self.columns))
+            of_sentences = {field: str(self.columns[field]) for field in SENTENCE if field in self.columns}
+            self._read[place] = _checked(read_cloze(place, of_sentences))
         return self._read[place]
 
     def asked(self, base: Sequence[Path]) -> ClozeSet:
@@ -181,9 +169,10 @@ class Cloze(Probe):
         test_set = self.test_set(base)
         ids = [sentence.item.id for sentence in test_set.sentences]
         find = partial(self.find, base=base)
+        own, of_set = (read_ratings(paths, ids, columns) for paths, columns in self._rating_tables(base))
         sources = [
-            ("ratings", by_sentence(read_ratings(map(find, listed(self.ratings)), ids))),
-            ("set ratings", by_sentence(read_ratings(test_set.ratings, ids))),
+            ("ratings", by_sentence(own)),
+            ("set ratings", by_sentence(of_set)),
             ("lexicon", {"": Lookup.of(read_lexicon(map(find, listed(self.lexicon))))}),
             ("set lexicon", {"": Lookup.of(read_lexicon(test_set.lexicon))}),
         ]
@@ -192,6 +181,12 @@ class Cloze(Probe):
             estimated = from_corpora(find(self.corpora.low), find(self.corpora.high), **numbers)
             sources.append(("corpora", {"": Lookup.of(estimated)}))
         return Valences(sources)
+
+    def _rating_tables(self, base: Sequence[Path]) -> list[tuple[list[Path], Columns]]:
+        """The tables of ratings that the study names and those of the set, which may have other columns."""
+        named = {field: self.columns[field] for field in FIELDS if field in self.columns}
+        own, of_set = [self.find(name, base) for name in listed(self.ratings)], list(self.test_set(base).ratings)
+        return [(own, named), (of_set, named if all(fitting(path, named) for path in of_set) else {})]
 
     def settle(self, model: Model) -> Self:
         """The probe with its method decided. Raises MethodError where it does not fit the model."""
@@ -233,7 +228,9 @@ class Cloze(Probe):
             words = [lists[sentence.item.id] for sentence in kept]
             session.expect(sum(map(len, words)))
             predictions = self._weighed(session.scorer, test_set, words)
-        cautions += (UNNAMED,) if test_set.scale == Ends() else ()
+        cautions += (unnamed(test_set.description, test_set.path),) if test_set.scale == Ends() else ()
+        for paths, columns in self._rating_tables(session.base):
+            cautions += tuple(without_rating(paths, columns))
         cautions += tuple(counted_apart((sentence.item.labels["group"] for sentence in kept), "groups"))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 
@@ -268,9 +265,9 @@ class Cloze(Probe):
         if path:
             candidates = read_candidates(path, ids)
         else:
-            files = [*(self.find(name, base) for name in listed(self.ratings)), *test_set.ratings]
             candidates = {}
-            for rating in read_ratings(files, ids):
+            tables = self._rating_tables(base)
+            for rating in (each for paths, columns in tables for each in read_ratings(paths, ids, columns)):
                 words = candidates.setdefault(rating.sentence, [])
                 if rating.word not in words and is_word(rating.word):
                     words.append(rating.word)

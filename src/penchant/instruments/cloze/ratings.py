@@ -21,14 +21,15 @@ import polars as pl
 
 from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
-from penchant.instruments.cloze.data import POINTS, Rating, Scale, read_ratings
 from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.rating_tables import AS_NAMED, Columns, Rating, rating_columns, read_ratings
 from penchant.instruments.cloze.returned import Sheet, notes, read_sheets, require_any
+from penchant.instruments.cloze.scale import POINTS, Scale
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
-from penchant.tables.rows import columns
+from penchant.tables.rows import columns as columns_of
 from penchant.tables.spreadsheets import for_spreadsheets
 
 ESTIMATES = ("lexicon", "set lexicon", "corpora")
@@ -139,26 +140,30 @@ def merge(
     *,
     rater: str | None = None,
     replace: bool = False,
+    columns: Columns = AS_NAMED,
 ) -> Merged:
     """Check returned ratings and merge them with those in `into`, which need not exist yet; nothing is written.
 
-    The name of the rater is that in the row, else `rater`, else the name of the file. Raises DataError naming file and
+    The name of the rater is that in the row, else `rater`, else the name of the file. `columns` names those of the
+    files that are called otherwise, several of `rating` where each rater has one. Raises DataError naming file and
     line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of
     the filled sentence, a word rated twice by one rater, or a rating that contradicts an earlier one by the same rater
     (unless `replace`), every other such row in its notes; and for sheets without a column `rating`, or without any
     rating. OutputError for an `into` that is not such a table, or is one of the files.
     """
-    files = list(files)
+    sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
     if rater is not None and not rater.strip():
         raise DataError("the name of the rater is blank", where="--rater", hint="say who rated")
+    if rater is not None and len(rating_columns(columns)) > 1:
+        raise DataError("several columns of ratings name their raters", where="--rater", hint="leave it out")
     target = Path(into)
-    refuse_inputs(target, files)
+    refuse_inputs(target, sheets_of)
     refuse_other(target, TABLE, is_ratings_table)
     before = read_ratings([target], texts) if target.exists() and target.stat().st_size else []
     merged = {(r.sentence, r.word, r.rater): r for r in before}
     counts = dict.fromkeys(("new", "known", "replaced"), 0)
-    sheets, errors = read_sheets(map(Path, files), texts, rater)
+    sheets, errors = read_sheets(sheets_of, texts, rater, columns)
     for sheet in sheets:
         for line, rating in sheet.ratings:
             key = (rating.sentence, rating.word, rating.rater)
@@ -170,8 +175,7 @@ def merge(
             counts["new" if not earlier else "known" if earlier.value == rating.value else "replaced"] += 1
             merged[key] = rating
     if errors:
-        places = {sheet.file: i for i, sheet in enumerate(sheets)}
-        raise together(sorted(errors, key=lambda error: (places[Path(str(error.file))], error.line or 0)))
+        raise together(sorted(errors, key=lambda e: (sheets_of.index(Path(str(e.file))), e.line or 0)))
     require_any(sheets)
     order = {id_: i for i, id_ in enumerate(texts)}
     ratings = sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater))
@@ -192,7 +196,7 @@ def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
 def is_ratings_table(path: Path) -> bool:
     """Whether a file is a CSV table with the columns of `write_ratings` and no others, which would be lost."""
     try:
-        return sorted(columns(path) or ()) == sorted(COLUMNS)
+        return sorted(columns_of(path) or ()) == sorted(COLUMNS)
     except DataError:
         return False
 

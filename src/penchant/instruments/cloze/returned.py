@@ -10,13 +10,21 @@ from pathlib import Path
 
 from penchant.counting import counted
 from penchant.errors import DataError
-from penchant.instruments.cloze.data import Rating, ReturnedRow, require_sentence
 from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.rating_tables import (
+    Columns,
+    Rating,
+    ReturnedRow,
+    rating_columns,
+    rating_rows,
+    require_sentence,
+)
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
 from penchant.tables.places import suggestion
-from penchant.tables.rows import checked_models, read_rows
+from penchant.tables.rows import lacking, read_rows
 
+_NAMING = "name the column that holds it, as in --FIELD NAME"
 _NAMED = 3
 """How many words a note names."""
 _MANY = 20
@@ -38,15 +46,19 @@ class Sheet:
 
 
 def read_sheets(
-    files: Iterable[Path], texts: Mapping[str, str], rater: str | None
+    files: Iterable[Path], texts: Mapping[str, str], rater: str | None, columns: Columns
 ) -> tuple[list[Sheet], list[DataError]]:
     """The sheets in some files, and what is wrong with their rows. `texts` are the sentences by id; a row that names no
     rater is by `rater`, else by the name of the file. Raises DataError for a file that is no such table."""
     places: dict[tuple[str, str, str], str] = {}
     sheets, errors = [], []
     for file in files:
-        _require_ratings(file)
-        rows, wrong = checked_models(file, ReturnedRow, guarded=True)
+        try:
+            _require_ratings(file, columns)
+            rows, wrong = rating_rows(file, ReturnedRow, columns, _NAMING)
+        except DataError as error:
+            errors.append(error)
+            continue
         ratings = []
         for line, row in rows:
             mistake = _mistake(row, texts, file, line)
@@ -66,11 +78,14 @@ def read_sheets(
     return sheets, errors
 
 
-def _require_ratings(file: Path) -> None:
+def _require_ratings(file: Path, columns: Columns) -> None:
     """Raise DataError for a table without the column of ratings, which may have empty cells."""
     header = list(dict.fromkeys(name for row in read_rows(file) for name in row.values))
-    if "rating" not in header:
-        hint = f"{suggestion('rating', header)}; call the column of the ratings 'rating'"
+    named = rating_columns(columns)
+    if named != ["rating"]:
+        lacking(named, header, file)
+    elif "rating" not in header:
+        hint = f"{suggestion('rating', header)}; call the column of the ratings 'rating', or name it: --rating NAME"
         raise DataError("there is no column 'rating'", file=file, hint=hint)
 
 

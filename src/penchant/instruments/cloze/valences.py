@@ -15,7 +15,7 @@ import numpy as np
 
 from penchant.corpus.words import count_words
 from penchant.errors import DataError
-from penchant.instruments.cloze.data import Rating
+from penchant.instruments.cloze.rating_tables import Rating
 from penchant.stats.log_odds import log_odds, valence_bins
 
 UNRATED = "none"

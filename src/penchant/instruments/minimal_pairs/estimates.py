@@ -18,6 +18,7 @@ from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, fixed, fixed_share
 from penchant.records import Estimate
+from penchant.report.tables import scaled
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
@@ -250,7 +251,7 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
 
 
 def _in_percent(share: Estimate, note: str) -> Estimate:
-    value, low, high = 100 * share.value, 100 * share.low, 100 * share.high
+    value, low, high = (scaled(number, 100) for number in (share.value, share.low, share.high))
     return replace(share, value=value, low=low, high=high, note=joined(note, share.note))
 
 

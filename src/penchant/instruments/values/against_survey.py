@@ -33,6 +33,7 @@ from penchant.stats.weighted import (
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of the respondents' means that are reported."""
 SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey quantile"
+RESPONDENTS = "respondents"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
 LEFT_OUT = "with a missing answer left out"
@@ -51,6 +52,7 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
         first = cell.group not in groups
         if first:
             groups[cell.group] = people_of(cells, survey, survey.of(cell.group), survey.weights_of(cell.group), 4)
+            yield placed(_respondents(survey, cell), RESPONDENTS, EVERYTHING, cell.group, EVERYTHING)
         group = groups[cell.group]
         for name, inside in cells.blocks():
             chosen = inside & asked
@@ -63,6 +65,14 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
                 yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
             yield from beside_people(cells, cell, name, group, inside, asked)
         yield _ranks(cell, group, asked)
+
+
+def _respondents(survey: Survey, cell: Cell) -> Estimate:
+    """How many respondents a group has; n are those of the whole survey, and the note says who is left out."""
+    kept = f"{of_all(survey.kept, survey.read, 'respondents', 'are')} kept"
+    note = f"{kept}: {survey.left_out}" if survey.left_out else kept
+    number = float(len(survey.of(cell.group)))
+    return Estimate("", number, survey.read, level=cell.settings.level, how="counted, no interval", note=note)
 
 
 def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Array | None, *seed: int) -> People:

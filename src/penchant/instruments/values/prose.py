@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from penchant.counting import counted, for_one
-from penchant.instruments.values.against_survey import EFFECTIVE, LEFT_OUT, SURVEY_MEAN
+from penchant.instruments.values.against_survey import EFFECTIVE, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
 from penchant.instruments.values.nearer import DISTANCE, GROUP_MEAN
 from penchant.instruments.values.paired import WORDINGS
 from penchant.records import Result
@@ -36,7 +36,7 @@ def methods(results: Sequence[Result]) -> list[str]:
         _asked(results[0]),
     ]
     if signature["survey"] != "none":
-        paragraphs += [_of_survey(signature["survey"]), *_left_out(results[0])]
+        paragraphs += [_of_survey(signature["survey"]), *_respondents(results[0]), *_left_out(results[0])]
     measures = set(results[0].summary["measure"])
     if WORDINGS in measures:
         paragraphs.append(
@@ -105,6 +105,15 @@ def _of_survey(name: str) -> str:
         "neutral clauses and respondents. A value's mean rating minus the respondents' mean over the same "
         "statements has an interval of the same three parts."
     )
+
+
+def _respondents(result: Result) -> list[str]:
+    """A paragraph on how many respondents the survey has, who is left out, and how many each group has."""
+    rows = result.summary.filter(pl.col("measure") == RESPONDENTS).select("group", "value", "note").rows()
+    if not rows:
+        return []
+    groups = ", ".join(f"{literal(group)} {int(number):,}" for group, number, _ in rows)
+    return [f"Of the survey's respondents, {literal(rows[0][2])}. Held against each group: {groups}."]
 
 
 def _left_out(result: Result) -> list[str]:

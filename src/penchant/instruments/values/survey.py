@@ -25,6 +25,7 @@ from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
 from penchant.instruments.values.respondents import repeated, unlike, unused, weighed, weightless
 from penchant.tables.documents import read_document
+from penchant.tables.footers import footer
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
 from penchant.tables.rows import Row, read_labelled
@@ -262,8 +263,11 @@ def _kept(
     rows: Sequence[Row], reading: Reading, column: str | None, table: Path
 ) -> tuple[list[tuple[Row, str]], tuple[float, ...] | None, list[Row], list[DataError]]:
     """The rows that pass the filter and have a group, with it; their weights, where a column has some; the rows of the
-    weight 0, which are left out; and an error for every weight that cannot be read."""
-    kept = [(row, group) for row in rows if reading.passes(row) and (group := reading.group(row)) is not None]
+    weight 0, which are left out; and an error for every weight that cannot be read. Raises DataError for a footer."""
+    passing = [row for row in rows if reading.passes(row)]
+    if (below := footer(passing, table)) is not None:
+        raise below
+    kept = [(row, group) for row in passing if (group := reading.group(row)) is not None]
     if column is None:
         return kept, None, [], []
     weights, errors = weighed([row for row, _ in kept], column, table)

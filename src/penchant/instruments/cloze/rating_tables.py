@@ -1,0 +1,184 @@
+"""Tables of ratings: one row a rating, or one column a rater."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from penchant.counting import counted, of_all
+from penchant.errors import DataError, place, together
+from penchant.instruments.cloze.scale import Point
+from penchant.tables.documents import Text
+from penchant.tables.rows import checked_models, read_rows
+
+FIELDS = ("sentence", "word", "rater", "rating")
+"""The columns of ratings that are given in Python without names."""
+Columns: TypeAlias = Mapping[Any, str | Sequence[str]]
+"""The columns that are not called as their fields; several of `rating` are those of as many raters."""
+AS_NAMED: Columns = {}
+NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
+"""How a user names a column."""
+_OF_SHEETS = {"filled", "scale"}
+"""Columns of a sheet for raters that a table of ratings does not have."""
+
+
+class RatingRow(BaseModel):
+    """A row of a table of ratings; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    sentence: Text
+    """The id of the sentence."""
+    word: Text
+    """The word that is rated in the gap."""
+    rater: Text
+    """A name for the person who rates."""
+    rating: Point | None = None
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is no rating; it is counted."""
+
+
+class ReturnedRow(BaseModel):
+    """A row of a table that a rater returned; further columns are ignored."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
+    sentence: Text
+    """The id of the sentence."""
+    word: Text
+    """The word that is rated in the gap."""
+    text: Text | None = None
+    """The sentence as it was exported, if the table has it; must be unchanged."""
+    filled: Text | None = None
+    """The sentence with the word in its gap as it was exported, if the table has it; must be that of the word."""
+    rater: Text | None = None
+    """A name for the person who rates. Default: taken from the command line or the name of the file."""
+    rating: Point | None = None
+    """σ, the valence of the word in this sentence: −1, −0.5, 0, 0.5 or 1. An empty cell is no rating."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """The valence of a word in a sentence according to one rater; `place` names file and line."""
+
+    sentence: str
+    word: str
+    rater: str
+    value: float
+    place: str
+
+
+def require_sentence(id_: str, known: Container[str], path: str | Path, line: int) -> None:
+    """Raise DataError, naming file and line, unless there is a sentence with that id."""
+    if id_ not in known:
+        raise DataError(
+            f"there is no sentence '{id_}'",
+            file=path,
+            line=line,
+            field="sentence",
+            hint="name sentences by the id in the test set",
+        )
+
+
+def read_ratings(
+    paths: Iterable[str | Path], sentences: Iterable[str] | None = None, columns: Columns = AS_NAMED
+) -> list[Rating]:
+    """Read the ratings in some files, without the rows that have none. `columns` names those that are called otherwise.
+    Raises DataError for a sentence that is not among `sentences`, for two ratings of one word in one sentence by the
+    same rater, and for a table without any rating, with every other mistake in its notes."""
+    known = None if sentences is None else set(sentences)
+    seen: dict[tuple[str, str, str], str] = {}
+    ratings: list[Rating] = []
+    all_errors: list[DataError] = []
+    for path in paths:
+        try:
+            rows, errors = _of_table(path, columns)
+        except DataError as error:
+            all_errors.append(error)
+            continue
+        for line, row in rows:
+            key = (row.sentence, row.word, row.rater or "")
+            try:
+                if known is not None:
+                    require_sentence(row.sentence, known, path, line)
+                if row.rating is None:
+                    continue
+                if key in seen:
+                    told = f"{key[2]} rates '{row.word}' in sentence {row.sentence} a second time"
+                    raise DataError(told, file=path, line=line, hint=f"the first is in {seen[key]}")
+            except DataError as error:
+                errors.append(error)
+                continue
+            seen[key] = place(path, line)
+            ratings.append(Rating(*key, row.rating, seen[key]))
+        if rows and not errors and all(row.rating is None for _, row in rows):
+            errors.append(DataError(f"holds no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
+        all_errors += sorted(errors, key=lambda error: error.line or 0)
+    if all_errors:
+        raise together(all_errors)
+    return ratings
+
+
+def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> list[str]:
+    """What must be said of the rows of some tables that have no rating."""
+    rows = [row for path in paths for _, row in _of_table(path, columns)[0]]
+    empty = sum(row.rating is None for row in rows)
+    if not empty:
+        return []
+    return [f"{of_all(empty, len(rows), 'ratings', 'are')} empty and left out: their raters said nothing of the word"]
+
+
+def fitting(path: str | Path, columns: Columns) -> Columns:
+    """Those of the columns that a table of ratings has; it may come with a test set, and not be the one meant."""
+    present = _header(path) if columns else set()
+    return {field: named for field, named in columns.items() if present.intersection(_listed(named))}
+
+
+def _header(path: str | Path) -> set[str]:
+    """The names of the columns of a table with rows."""
+    return {name for row in read_rows(path) for name in row.values}
+
+
+def _of_table(path: str | Path, columns: Columns) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
+    """The rows of a table of ratings, and what is wrong with them. Raises DataError for a sheet for raters."""
+    rows, errors = rating_rows(path, RatingRow, columns, NAMING)
+    if errors and read_rows(path)[0].values.keys() >= _OF_SHEETS:
+        told = "is a sheet as penchant ratings export writes it, not yet a table of ratings"
+        hint = f"penchant ratings import DIR {Path(path).name} --into ratings.csv makes one of it"
+        raise DataError(told, file=path, hint=hint)
+    if rows and not errors and not _header(path).intersection(rating_columns(columns)):
+        told = f"there is no column '{rating_columns(columns)[0]}'"
+        errors.append(DataError(told, file=path, hint=NAMING.replace("FIELD", "rating")))
+    return rows, errors
+
+
+def rating_columns(columns: Columns) -> list[str]:
+    """The columns that hold ratings: one, or one a rater."""
+    return _listed(columns.get("rating", "rating"))
+
+
+def _listed(named: str | Sequence[str]) -> list[str]:
+    return [named] if isinstance(named, str) else list(named)
+
+
+def rating_rows(
+    path: str | Path, model: type[BaseModel], columns: Columns, naming: str
+) -> tuple[list[tuple[int, ReturnedRow]], list[DataError]]:
+    """The ratings in a table as rows of `ReturnedRow`, each with its line, and what is wrong with them. With several
+    columns of ratings each row is one a column, whose rater is called as it."""
+    named = {field: _listed(column)[0] for field, column in columns.items() if field != "rating"}
+    raters = columns.get("rating", "rating")
+    if isinstance(raters, str):
+        named |= {"rating": raters} if raters != "rating" else {}
+        long, errors = checked_models(path, model, guarded=True, columns=named, naming=naming)
+        return [(line, ReturnedRow.model_validate(row.model_dump())) for line, row in long], errors
+    rows: list[tuple[int, ReturnedRow]] = []
+    wrong: dict[tuple[object, ...], DataError] = {}
+    for rater in raters:
+        wide, errors = checked_models(
+            path, ReturnedRow, guarded=True, columns={**named, "rating": rater}, naming=naming
+        )
+        rows += [(line, row.model_copy(update={"rater": rater})) for line, row in wide]
+        wrong |= {(error.line, error.field, error.message): error for error in errors}
+    return sorted(rows, key=lambda row: row[0]), list(wrong.values())

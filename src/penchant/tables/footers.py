@@ -1,0 +1,44 @@
+"""Rows below a table that are no data: a total, a mean, a note."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from penchant.errors import DataError, shortened
+from penchant.tables.row import Row
+
+_LAST = 5
+"""How many rows at the end of a table are looked at."""
+_SUMMARY = re.compile(
+    r"(?:grand |sub)?totals?|sum|means?|average|avg|median|n|n ?= ?[\d., ]+|(?:total )?n ?[:=] ?[\d., ]+"
+    r"|std\.?(?: dev(?:iation|\.)?)?|sd|summe|gesamt|insgesamt|mittelwert|durchschnitt|moyenne|somme|media|promedio"
+    r"|celkem|průměr|součet",
+    re.IGNORECASE,
+)
+"""What the first cell of a row says that sums up those above it."""
+_NOTE = re.compile(
+    r"(?:notes?|source|sources|legend|generated|exported|created|quelle|anmerkung|poznámka)\b", re.IGNORECASE
+)
+"""How a note begins."""
+
+
+def footer(rows: Sequence[Row], file: str | Path) -> DataError | None:
+    """The error for the first of the last rows that sums up or explains the rows above it; None where there is none. A
+    row is a summary by its first cell, which no row above has, and a note if it has one cell alone, of several words,
+    and begins as notes do or stands in a column without white space."""
+    start = max(1, len(rows) - _LAST)
+    for number in range(start, len(rows)):
+        row = rows[number]
+        cells = [(name, cell) for name, cell in row.values.items() if cell is not None and str(cell).strip()]
+        if not cells or not isinstance(cells[0][1], str):
+            continue
+        column, text = cells[0][0], cells[0][1].strip()
+        above = [str(other.values.get(column) or "").strip() for other in rows[:start]]
+        sums = bool(_SUMMARY.fullmatch(text.rstrip(" :."))) and text.casefold() not in map(str.casefold, above)
+        alone = len(cells) == 1 and len(row.values) > 1 and len(text.split()) > 1
+        if sums or (alone and (_NOTE.match(text) or not any(len(cell.split()) > 1 for cell in above))):
+            told = f"looks like a line below the table, not a row of it: {shortened(text)}"
+            return DataError(told, file=file, line=row.line, hint="take it out, and what stands below it")
+    return None
