@@ -9,7 +9,7 @@ import polars as pl
 
 from penchant.counting import for_one
 from penchant.instruments.minimal_pairs import human_section
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE, pair_of
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import FAINT, INK, Figure
@@ -27,12 +27,15 @@ NAMES = {how: how for how in COLOURS}
 
 
 def accuracy_by_length(
-    summary: pl.DataFrame, *, fewest: int = 50, title: str = "Accuracy by difference of token lengths"
+    summary: pl.DataFrame,
+    *,
+    fewest: int = 50,
+    title: str = "Accuracy by difference of token lengths",
+    pair: tuple[str, str] = ("acceptable", "unacceptable"),
 ) -> alt.LayerChart:
     """Accuracy against |A|−|U| for each normalisation, with intervals, from the summary of one data set and model.
-
-    Differences that fewer than `fewest` pairs have are left out; the caption says how many pairs that is.
-    """
+    `pair` says what the sentences A and U are. Differences that fewer than `fewest` pairs have are left out; the
+    caption says how many pairs that is."""
     rows = _by_difference(summary)
     shown = rows.filter(pl.col("n") >= fewest).with_columns(
         pl.col("split").cast(pl.Int32).alias("difference"),
@@ -42,8 +45,7 @@ def accuracy_by_length(
         pl.col("normalise").replace_strict(NAMES).alias("score"),
     )
     rare = rows.filter((pl.col("n") < fewest) & (pl.col("normalise") == rows["normalise"].first()))
-    left_out = int(rare["n"].sum())
-    caption = _rare(left_out, fewest)
+    caption = _rare(int(rare["n"].sum()), fewest)
     names = [NAMES[how] for how in NAMES if NAMES[how] in set(shown["score"])]
     shades = alt.Scale(domain=names, range=[COLOURS[how] for how in NAMES if NAMES[how] in names])
     colour = alt.Color("score:N", sort=names, scale=shades)
@@ -54,22 +56,20 @@ def accuracy_by_length(
     base = alt.Chart(
         alt.InlineData(beside.select("x", "difference", "accuracy", "from", "to", "score", "n").to_dicts())
     )
-    axis = alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')")
     x = alt.X(
         "x:Q",
-        title="|A| − |U|, tokens of the acceptable minus the unacceptable sentence",
-        axis=axis,
+        title=f"|A| − |U|, tokens of the {pair[0]} minus the {pair[1]} sentence",
+        axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
         scale=alt.Scale(domain=[float(steps[1]) - 0.3, float(steps[0]) + 0.3], nice=False),  # type: ignore[arg-type]
     )
     y = alt.Y("accuracy:Q", title="accuracy, %", scale=alt.Scale(domain=[0, 100]))
     lines = base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour.legend(None))
     whiskers = base.mark_rule(aria=False).encode(x=x, y="from:Q", y2="to:Q", color=colour.legend(None))
-    shape = alt.Shape("score:N", sort=names, legend=None)
     points = base.mark_point(filled=True, size=70, opacity=1).encode(
         x=x,
         y=y,
         color=alt.Color("score:N", title="score", sort=names, scale=shades),
-        shape=shape,
+        shape=alt.Shape("score:N", sort=names, legend=None),
         tooltip=["score:N", "difference:Q", alt.Tooltip("accuracy:Q", format=".1f"), alt.Tooltip("n:Q", title="pairs")],
     )
     half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
@@ -105,50 +105,53 @@ def figures(results: Sequence[Result]) -> list[Figure]:
             for model, result in zip(models(results), results, strict=True)
         ]
         suffix = f"-{name}" if len(names) > 1 else ""
-        shown.append(_accuracy_figure(name, suffix, summaries))
+        pair = pair_of(name, results[0])
+        shown.append(_accuracy_figure(name, suffix, summaries, pair))
         if any(_steps(summary) > 1 for _, summary in summaries):
-            shown.append(_length_figure(name, suffix, summaries))
-        shown.append(_token_figure(name, suffix, summaries))
+            shown.append(_length_figure(name, suffix, summaries, pair))
+        shown.append(_token_figure(name, suffix, summaries, pair))
     return [*shown, *human_section.figures(results)]
 
 
-def _accuracy_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+def _accuracy_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[str, str]) -> Figure:
     several = summaries[0][1].filter(pl.col("scope") == "paradigm")["group"].n_unique() > 1
     return Figure(
         f"accuracy{suffix}",
         f"{name}: accuracy by paradigm and token lengths",
-        f"For each model a row for every paradigm of {name}, with the accuracy and its interval of the pairs "
-        "in which both sentences have as many tokens, the acceptable one has more, and it has fewer.",
+        f"For each model a row for every paradigm of {name}, with the accuracy, the share of pairs whose {pair[0]} "
+        "sentence is more probable, and its interval of the pairs in which both sentences have as many tokens (A=U), "
+        "that one has more (A>U), and it has fewer (A<U).",
         _accuracies(summaries),
         "by-paradigm" if several else "accuracy",
         picks="paradigm lengths",
     )
 
 
-def _length_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+def _length_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[str, str]) -> Figure:
     """Accuracy against |A|−|U|, for the models that have more than one point to show."""
     curves = [(model, summary) for model, summary in summaries if _steps(summary) > 1]
     panels = [
-        accuracy_by_length(summary, fewest=FEWEST, title=model).properties(width=340) for model, summary in curves
+        accuracy_by_length(summary, fewest=FEWEST, title=model, pair=pair).properties(width=340)
+        for model, summary in curves
     ]
     missing = ", ".join(model for model, _ in summaries if model not in dict(curves))
     lacking = f" Not drawn, for want of differences that {FEWEST} pairs have: {missing}." if missing else ""
     return Figure(
         f"length{suffix}",
         f"{name}: accuracy against the difference of token lengths",
-        f"For each model, accuracy on {name} at every |A|−|U| for each score; flat where token length "
-        f"does not matter.{lacking}",
+        f"For each model, accuracy on {name} (the {pair[0]} sentence is more probable) at every |A|−|U|, its tokens "
+        f"minus those of the {pair[1]} one, for each score; flat where token length does not matter.{lacking}",
         alt.concat(*panels, columns=_BESIDE),
         "by-difference",
     )
 
 
-def _token_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+def _token_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[str, str]) -> Figure:
     return Figure(
         f"tokens{suffix}",
         f"{name}: token counts by tokenizer",
-        f"For each model's tokenizer, the number of pairs of {name} by how many tokens more the acceptable "
-        "sentence has than the unacceptable one.",
+        f"For each model's tokenizer, the number of pairs of {name} by how many tokens more the {pair[0]} "
+        f"sentence has than the {pair[1]} one.",
         _lengths(summaries),
         "by-difference",
     )
@@ -186,7 +189,7 @@ def _lengths(summaries: Summaries) -> alt.Chart:
         .encode(
             x=alt.X(
                 "from:Q",
-                title="|A| − |U|, tokens of the acceptable minus the unacceptable sentence",
+                title="|A| − |U|, tokens",
                 axis=alt.Axis(tickMinStep=1, labelExpr="datum.value == 0 ? '0' : format(datum.value, '+d')"),
             ),
             x2="to:Q",

@@ -17,7 +17,7 @@ from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, fixed, fixed_share
-from penchant.records import Estimate
+from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
@@ -93,6 +93,14 @@ def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
     been tested, as are the bias types of CrowS-Pairs, whose paradigms are only two directions."""
     by_type = len(part) > 0 and part["dataset"][0] == "crows-pairs"
     return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
+
+
+def pair_of(dataset: str, result: Result) -> tuple[str, str]:
+    """What the sentences A and U are in a data set: in CrowS-Pairs none is acceptable."""
+    if dataset != "crows-pairs":
+        return "acceptable", "unacceptable"
+    more, less = "more stereotypical", "less stereotypical"
+    return (less, more) if result.signature["acceptable"] == "sent_less" else (more, less)
 
 
 def mean_credit(

@@ -21,6 +21,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     SPLITS,
     STEREOTYPE,
     deltas,
+    pair_of,
     preferences,
 )
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed
@@ -265,9 +266,7 @@ def roles(result: Result) -> tuple[str, str]:
     sets = set(result.items["dataset"].unique())
     if "crows-pairs" not in sets:
         return "acceptable", "unacceptable"
-    more, less = "more stereotypical", "less stereotypical"
-    if result.signature["acceptable"] == "sent_less":
-        more, less = less, more
+    more, less = pair_of("crows-pairs", result)
     return (more, less) if len(sets) == 1 else (f"acceptable or {more}", f"unacceptable or {less}")
 
 
