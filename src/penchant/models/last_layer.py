@@ -37,27 +37,32 @@ _ATTENTION = "penchant-read-positions"
 _running: ContextVar[_Pass] = ContextVar("_running")
 
 
+class UnlikeError(LookupError):
+    """A model is not built as it would have to be."""
+
+
 class LastLayer:
     """The last layer of `trunk`, a module that returns hidden states. `config` names the implementation of attention;
-    `sample` is one input of the trunk, on which it is run to find the layer. Raises LookupError where there is none.
+    `sample` is one input of the trunk, on which it is run to find the layer. Raises UnlikeError where there is none.
     """
 
     def __init__(self, trunk: Any, config: Any, sample: dict[str, Any]) -> None:
         self.trunk = trunk
         self.config = config
         self.layer, self.calls = _last_called(trunk, sample)
-        self.attention = ALL_ATTENTION_FUNCTIONS.get(config._attn_implementation)
+        self.attention: Any = ALL_ATTENTION_FUNCTIONS.get(config._attn_implementation)
         self.queries: list[Any] = []
-        self.whole_attention = None
+        self.whole_attention: Any = None
         if self.attention is not None:
             self.queries = [m for name, m in self.layer.named_modules() if name.rpartition(".")[2] in QUERIES]
         else:
             self.whole_attention = getattr(getattr(self.layer, "attention", None), "self", None)
             if self.whole_attention is None:
-                raise LookupError("attention can neither be replaced nor be told from the rest of the layer")
+                raise UnlikeError("attention can neither be replaced nor be told from the rest of the layer")
 
     def states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
-        """The last states (r, d) at the positions (rows, cols) of the inputs of the trunk."""
+        """The last states (r, d) at the positions (rows, cols) of the inputs of the trunk. Raises UnlikeError where
+        the trunk does other things with these inputs than with the sample."""
         with ExitStack() as stack:
             running = _Pass(self, _Reads(rows, cols, self.trunk.device))
             stack.callback(_running.reset, _running.set(running))
@@ -66,8 +71,10 @@ class LastLayer:
                 stack.enter_context(_replaced(query, running.query(query)))
             if self.whole_attention is not None:
                 stack.enter_context(_replaced(self.whole_attention, running.whole_attention))
-            states: Tensor = self.trunk(**inputs).last_hidden_state[0]
-        return states
+            states: Tensor = self.trunk(**inputs).last_hidden_state
+        if states.shape[:2] != (1, len(rows)):
+            raise UnlikeError("the trunk does not hand on what its last layer gives")
+        return states[0]
 
 
 class _Reads:
@@ -108,7 +115,7 @@ class _Pass:
         self.reads = reads
         self.left = last.calls
         self.plain = last.layer.forward
-        self.plain_attention = last.whole_attention.forward if last.whole_attention is not None else None
+        self.plain_attention: Any = last.whole_attention.forward if last.whole_attention is not None else None
         self.kept: Any = None
         self.turn = 0
 
@@ -126,7 +133,7 @@ class _Pass:
             with suppress(_ReachedError):
                 self.plain(states, *args, **kwargs)
             if self.kept is None:
-                raise LookupError("the layer does not ask for attention")
+                raise UnlikeError("the layer does not ask for attention")
             self.turn = 2
             read, *others = self.reads.of((states, *args), states.shape)
             return self.plain(read, *others, **{k: self.reads.of(v, states.shape) for k, v in kwargs.items()})
@@ -186,7 +193,7 @@ AttentionInterface.register(_ATTENTION, _attention)
 
 def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
     """The entry of a list of modules that a pass calls last, not counting those that hold lists themselves, and how
-    often it is called. Raises LookupError."""
+    often it is called. Raises UnlikeError."""
     lists = [module for module in trunk.modules() if isinstance(module, torch.nn.ModuleList)]
     called: list[Any] = []
     hooks = [
@@ -200,7 +207,7 @@ def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
         for hook in hooks:
             hook.remove()
     if not called:
-        raise LookupError("no list of layers")
+        raise UnlikeError("no list of layers")
     return called[-1], called.count(called[-1])
 
 
