@@ -8,6 +8,7 @@ from pathlib import Path
 from penchant.cluster.joining import imported
 from penchant.cluster.worker import Wanted
 from penchant.errors import ClusterError
+from penchant.models import shortcuts
 from penchant.models.identity import model_files
 from penchant.models.load import LanguageModel
 from penchant.models.source import resolve
@@ -35,6 +36,7 @@ def wanted(
         device=device,
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
+        shortcuts=shortcuts.allowed(),
     )
 
 

@@ -23,6 +23,7 @@ from penchant.engine.backends import LocalBackend
 from penchant.engine.plan import Batch, halves
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
+from penchant.models import shortcuts
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.reading import exists
@@ -40,8 +41,8 @@ def versions() -> dict[str, str]:
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """The model that a worker is to have: its name, whether it stands for `local` files, how it is loaded, the
-    `fingerprint` that it must prove, and the files of a model that only the driver has, as references to the cluster's
-    store by their paths."""
+    `fingerprint` that it must prove, the files of a model that only the driver has, as references to the cluster's
+    store by their paths, and whether it may take `shortcuts`."""
 
     spec: str
     local: bool
@@ -51,6 +52,7 @@ class Wanted:
     trust_remote_code: bool = False
     allow_pickle: bool = False
     shipped: Mapping[str, Any] | None = None
+    shortcuts: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,7 @@ class Worker:
             import torch  # takes seconds and memory, and what searches texts needs none
 
             torch.set_num_threads(threads)
+            os.environ[shortcuts.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
             self._backend = Halving(self.model.network, self.model.tokenizer)
             device = str(self.model.network.device)

@@ -12,6 +12,7 @@ from penchant.engine.engine import Counts, Engine
 from penchant.engine.methods import method_for
 from penchant.engine.pieces import too_long
 from penchant.errors import DataError, MethodError, together
+from penchant.models import shortcuts
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
@@ -20,7 +21,8 @@ _MOST_BAD = 1_000
 
 
 class Asker:
-    """One model behind one engine. `batch_tokens` affects speed and memory only."""
+    """One model behind one engine. `batch_tokens` affects speed and memory only. `cache` is left alone where shortcuts
+    are not allowed: its answers were found by them."""
 
     def __init__(
         self,
@@ -32,7 +34,9 @@ class Asker:
         backend: Backend | None = None,
     ) -> None:
         self.model = model
-        self._cache = Cache(cache, model.fingerprint, model.dtype) if cache is not None else None
+        self._cache = None
+        if cache is not None and shortcuts.allowed():
+            self._cache = Cache(cache, model.fingerprint, model.dtype)
         self.engine = Engine(
             backend or LocalBackend(model.network, model.tokenizer),
             cache=self._cache,

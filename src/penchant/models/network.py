@@ -3,8 +3,8 @@
 The vocabulary projection is the most expensive step of a language model and is needed at few positions. So the trunk
 runs on whole rows, the states at the read positions are gathered, and the rest of the model (head, scaling, soft-caps,
 whatever its authors put there) runs on those alone: the complete model is called with its trunk's forward replaced by
-one that returns the gathered states. On construction `Network` checks that this gives the model's own logits, and
-otherwise uses the whole model.
+one that returns the gathered states. The trunk's last layer, too, runs on these positions alone where few of them are
+read. On construction `Network` checks that each shortcut gives the model's own logits, and otherwise does not take it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,28 @@ from numpy.typing import NDArray
 from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
+from penchant.models import shortcuts
+from penchant.models.last_layer import LastLayer, UnlikeError
 from penchant.models.packing import Packed
+
+FEW = 0.5
+"""Up to this share of a batch's positions, the last layer is computed for those that are read. Keys and values, which
+are computed for all, are a sixth of a usual layer's products, or a quarter where queries come with them."""
 
 LOGIT_BLOCK = 1 << 24
 """The most logits held at once (64 MiB of float32); it bounds memory for any vocabulary."""
+
+
+_MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
+"""What a model raises that is not built as a shortcut takes it to be."""
 
 
 class Network:
     """The weights of one model, in evaluation mode, never training.
 
     `scores`: it has a trained vocabulary head. After construction, `gathers` says whether the head is applied to
-    gathered states, and `packs` is the longest sequence that may be part of a tree of prefixes (0: none).
+    gathered states, `shortens` whether the last layer is computed at read positions only, and `packs` is the longest
+    sequence that may be part of a tree of prefixes (0: none). `PENCHANT_PLAIN=1` turns them all off.
     """
 
     def __init__(self, model: Any, *, scores: bool, causal: bool) -> None:
@@ -42,10 +53,15 @@ class Network:
         self.config = model.config
         self.packs = 0
         self.gathers = False
-        self._pack(scores)
+        self._last: LastLayer | None = None
+        if shortcuts.allowed():
+            self._pack(scores)
         if scores:
             self.vocabulary = int(self._whole(*self._sample(1)).shape[-1])
+        if scores and shortcuts.allowed():
             self.gathers = self.trunk is not model and self._check_gathers()
+            if self.gathers and not causal:
+                self._last = self._checked_last()
             if causal and self._check_packs():
                 # Our mask replaces a layer's own sliding window, so trees are exact only within that window.
                 self.packs = int(getattr(self.config, "sliding_window", None) or sys.maxsize)
@@ -83,8 +99,7 @@ class Network:
         """Yield float32 logits (r, V) at the positions (rows, cols), in blocks, each with the slice it covers."""
         inputs = self._inputs(tokens, lengths, parents)
         if self.gathers:
-            states = self.trunk(**inputs).last_hidden_state
-            states = states[torch.from_numpy(rows).to(self.device), torch.from_numpy(cols).to(self.device)]
+            states = self._states(inputs, rows, cols)
             project = self._project
         else:
             states = self.model(**inputs).logits[rows, cols]
@@ -126,6 +141,11 @@ class Network:
         return out.logits[rows, cols].float(), _array(received[rows, cols])
 
     @property
+    def shortens(self) -> bool:
+        """Whether the last layer is computed at read positions only, where they are few."""
+        return self._last is not None
+
+    @property
     def width(self) -> int:
         """The dimensions of a hidden vector."""
         return int(self.config.hidden_size)
@@ -162,6 +182,16 @@ class Network:
         columns = np.arange(tokens.shape[1])
         return torch.from_numpy((columns < lengths[:, None]).astype(np.int64)).to(self.device)
 
+    def _states(self, inputs: dict[str, Any], rows: NDArray[np.int64], cols: NDArray[np.int64]) -> Tensor:
+        """The trunk's last states (r, d) at the positions (rows, cols)."""
+        if self._last is not None and len(rows) <= FEW * inputs["input_ids"].numel():
+            try:
+                return self._last.states(inputs, rows, cols)
+            except UnlikeError:
+                self._last = None  # it was not so for the inputs of the check
+        states: Tensor = self.trunk(**inputs).last_hidden_state
+        return states[torch.from_numpy(rows).to(self.device), torch.from_numpy(cols).to(self.device)]
+
     def _project(self, states: Tensor) -> Tensor:
         """Logits of the model's own head on states (r, d): the whole model runs, its trunk replaced by these states."""
         output = BaseModelOutputWithPastAndCrossAttentions(last_hidden_state=states[None])
@@ -197,9 +227,28 @@ class Network:
         whole = self._whole(tokens, lengths)[rows, cols].float()
         try:
             gathered = torch.cat([block for _, block in self.logits(tokens, lengths, None, rows, cols)])
-        except (TypeError, ValueError, RuntimeError, AttributeError, IndexError, KeyError):
+        except _MISFITS:
             return False
         return gathered.shape == whole.shape and _equal(gathered, whole, self.dtype)
+
+    @torch.inference_mode()
+    def _checked_last(self) -> LastLayer | None:
+        """The last layer, if what it gives at read positions alone, one of a row or several, with padding and without,
+        is what it gives there when all are computed; else None."""
+        tokens, full = self._sample(3)
+        rows = np.array([0, 0, 0, 1, 2, 2])
+        cols = np.array([6, 0, 3, 2, 4, 1])
+        try:
+            last = LastLayer(self.trunk, self.config, self._inputs(tokens, full, None))
+            for lengths, chosen in ((full, slice(None)), (np.array([7, 4, 6]), slice(None)), (full, slice(2, 5))):
+                inputs = self._inputs(tokens, lengths, None)
+                whole = self.trunk(**inputs).last_hidden_state[rows[chosen], cols[chosen]].float()
+                read = last.states(inputs, rows[chosen], cols[chosen]).float()
+                if read.shape != whole.shape or not _equal(read, whole, self.dtype):
+                    return None
+        except _MISFITS:
+            return None
+        return last
 
     def _check_packs(self) -> bool:
         """Whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
@@ -219,7 +268,7 @@ class Network:
         packed_row = (np.array([tree]), np.array([len(tree)]), np.array([parents]))
         try:
             packed = torch.cat([x for _, x in self.logits(*packed_row, np.zeros_like(cols), cols)])
-        except (TypeError, ValueError, RuntimeError, AttributeError, IndexError, KeyError):
+        except _MISFITS:
             return False
         return _equal(packed.view(alone.shape), alone, self.dtype)
 

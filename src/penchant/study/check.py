@@ -17,6 +17,7 @@ from penchant.counting import of_all
 from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown import known_texts, require_known
+from penchant.models import shortcuts
 from penchant.models.load import LanguageModel
 from penchant.tables.given import plain
 from penchant.tables.given import texts as listed_texts
@@ -104,7 +105,14 @@ def _require(findings: Iterable[Finding], model: LanguageModel) -> None:
 def _head(model: LanguageModel) -> Finding:
     if model.kind == "encoder":
         return Finding("trained head", "fail", f"no word probabilities: {model.no_scores}")
-    how = "head applied at read positions" if model.network.gathers else "whole model at every position (slower)"
+    if not shortcuts.allowed():
+        how = f"whole model at every position ({shortcuts.PLAIN} is set)"
+    elif model.network.shortens:
+        how = "head and last layer applied at read positions"
+    elif model.network.gathers:
+        how = "head applied at read positions"
+    else:
+        how = "whole model at every position (slower)"
     return Finding("trained head", "pass", f"{model.kind} model; {how}")
 
 

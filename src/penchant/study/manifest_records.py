@@ -36,6 +36,8 @@ class ModelRecord(_Record):
     device: str
     gathers: bool | None = None
     """Whether the head is applied at read positions only."""
+    shortens: bool | None = None
+    """Whether the last layer is computed at read positions only."""
     packs: bool | None = None
     """Whether sentences with common beginnings share a pass."""
 
@@ -52,6 +54,7 @@ class ModelRecord(_Record):
             dtype=model.dtype,
             device=str(model.network.device),
             gathers=model.network.gathers,
+            shortens=model.network.shortens,
             packs=bool(model.network.packs),
         )
 
