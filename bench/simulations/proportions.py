@@ -74,9 +74,17 @@ def _share_truth() -> float:
 
 
 def _clustered(paradigms: int, equal: bool, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
-    sizes = _sizes(rng, paradigms, equal)
-    of = np.repeat(np.arange(paradigms), sizes)
-    credit = _credit(rng, expit(rng.normal(1, 0.8, paradigms))[of])
+    return _share_over(_sizes(rng, paradigms, equal), rng)
+
+
+def _outweighed(sizes: tuple[int, ...], rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """One paradigm has most of the pairs."""
+    return _share_over(np.array(sizes), rng)
+
+
+def _share_over(sizes: NDArray[np.int64], rng: np.random.Generator) -> Iterator[Trial]:
+    of = np.repeat(np.arange(len(sizes)), sizes)
+    credit = _credit(rng, expit(rng.normal(1, 0.8, len(sizes)))[of])
     share = _share_truth()
     yield Trial(
         SHARES, mean_credit(credit, of.astype(str).tolist(), "paradigms", LEVEL, against=share), share, null=True
@@ -219,6 +227,9 @@ def _accuracies() -> Iterable[Simulation]:
             yield Simulation(OVER, "accuracies of mean .70, sd .15", size, partial(_clustered, n, equal), 2_000)
         for n, size in sized(PARADIGMS, f"paradigms, {of}"):
             yield Simulation(OVER, "gaps of mean 0, sd .15", size, partial(_gap_over, n, equal), 2_000)
+    for sizes in ((60, 20, 4), (100, 5, 5, 5), (100, 20, 5, 5)):
+        size = f"{len(sizes)} paradigms, {', '.join(map(str, sizes))} pairs"
+        yield Simulation(OVER, "accuracies of mean .70, sd .15", size, partial(_outweighed, sizes), 2_000)
     for shares, sizes, data in (
         ((0.5,) * 4, (18,) * 4, "the same paradigms, all .50"),
         ((0.3, 0.4, 0.6, 0.7), (18,) * 4, "the same paradigms, .30 to .70"),

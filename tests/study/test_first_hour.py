@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +156,22 @@ def test_a_saved_result_is_reported_exported_and_compared(lm: Any, tmp_path: Pat
     assert "bundled:early-modern" in pc.report(tmp_path / "a", tmp_path / "b", out=tmp_path / "c.html").read_text(
         "utf-8"
     )
+
+
+def test_a_causal_and_a_masked_model_that_were_saved_are_compared(
+    lm: Any, zoo: Callable[[str], Path], tmp_path: Path
+) -> None:
+    """As within a study: no method fits both. Two masked models by different methods could have had the same."""
+    first = any_pc.MinimalPairs(PAIRS, resamples=100).run(lm)
+    second = any_pc.MinimalPairs(PAIRS, resamples=100).run(str(zoo("gpt2")))
+    other = any_pc.MinimalPairs(PAIRS, resamples=100, method="pll-word-l2r").run("bundled:early-modern")
+    for name, result in (("a", first), ("b", second), ("c", other)):
+        result.save(tmp_path / name)
+    found = pc.compare(tmp_path / "a", tmp_path / "b")
+    assert found.drop("probe").equals(pc.compare(first, second), null_equal=True)
+    assert "the first is scored by pll, the second by lp: only accuracies compare" in found["note"][0]
+    with pytest.raises(pc.PenchantError, match="they differ in method"):
+        pc.compare(tmp_path / "a", tmp_path / "c")
 
 
 def test_results_that_differ_say_what_to_do(lm: Any) -> None:

@@ -32,6 +32,8 @@ from penchant.stats.studentised import skew_caution, studentised
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
 """Up to so many clusters, a smaller effective share of them costs the interval some of its level (docs/validity.md)."""
+OUTWEIGHED = 1.2
+"""An effective number of clusters below this means that one outweighs all others."""
 
 # Shares -----------------------------------------------------------------------------------------------------
 
@@ -144,10 +146,11 @@ def _unequal(shares: Array, noun: str) -> str:
     groups, effective = len(shares), float(parts.sum() ** 2 / (parts**2).sum())
     if groups > FEW_UNEQUAL or effective >= UNEQUAL * groups:
         return ""
+    held, rejected = ("93", "7") if effective >= OUTWEIGHED else ("90 to 94", "6 to 10")
     return (
         f"the {groups} {noun} are so unequal in size that their mean is as uncertain as that of {effective:.1f} equal "
-        "ones would be (the effective number, which need not be whole): of such 95 % intervals some 93 in 100 hold the "
-        "truth, and 7 of 100 tests reject what is true"
+        f"ones would be (the effective number, which need not be whole): of such 95 % intervals some {held} in 100 "
+        f"hold the truth, and {rejected} of 100 tests reject what is true"
     )
 
 

@@ -13,6 +13,7 @@ import polars as pl
 
 from penchant.arguments import Named, unknown_attribute
 from penchant.counting import counted
+from penchant.engine.methods import METHODS
 from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
@@ -292,5 +293,7 @@ def _differences(place: str, ours: list[Result], theirs: list[Result]) -> tuple[
 
 def _between_models(a: Result, b: Result) -> pl.DataFrame:
     if a.signature["probe"] == b.signature["probe"]:  # else `compare` says so
-        require_comparable(a, b, free=FREE, items=[])
+        kinds = {METHODS[method].kind for each in (a, b) if (method := each.signature.get("method", "")) in METHODS}
+        # No method fits a causal and a masked model; two of one kind could have had the same one.
+        require_comparable(a, b, free=FREE | ({"method"} if len(kinds) > 1 else set()), items=[])
     return compare(a, b)

@@ -11,9 +11,11 @@ import pytest
 from scipy import stats
 
 import penchant as pc
+from penchant.instruments.minimal_pairs.estimates import mean_credit
 from penchant.instruments.minimal_pairs.instrument import FAIR_PAIRS, MINIMAL_PAIRS
-from penchant.instruments.minimal_pairs.paired import paired_over
+from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.records import Result, Signature
+from penchant.stats.fixed_strata import fixed_strata_share
 
 SECTION = MINIMAL_PAIRS.section
 
@@ -142,3 +144,20 @@ def test_a_model_beside_itself_has_no_interval_rather_than_all_of_the_scale() ->
     credits = np.array([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
     found = paired_over(credits, credits, ["a", "a", "b", "b", "c", "c"], "paradigms", pc.MinimalPairs(data="x"))
     assert found.value == 0 and math.isnan(found.low) and math.isnan(found.high) and "same mean" in found.note
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_other_paradigms_are_never_more_certain_than_these(seed: int) -> None:
+    """Few paradigms that happen to be alike do not show how much others would differ."""
+    rng = np.random.default_rng(seed)
+    labels = np.repeat(list("abcd")[: int(rng.integers(2, 5))], 20)
+    first, second = (rng.random((2, len(labels))) < 0.8).astype(float)
+    over = mean_credit(first, labels.tolist(), "paradigms", 0.95, against=0.5)
+    within = fixed_strata_share(first, labels.tolist(), against=0.5)
+    assert over.low <= within.low and within.high <= over.high and not over.p < within.p
+    if over.how.startswith("cluster-robust"):
+        widened = over.low == within.low or over.high == within.high or over.p == within.p
+        assert widened == ("happen to be alike" in over.note)
+    settings = pc.MinimalPairs(data=["d"], resamples=200)
+    total, fixed = paired_over(first, second, labels.tolist(), "paradigms", settings), paired(first, second, settings)
+    assert not (total.low > fixed.low or total.high < fixed.high or total.p < fixed.p)  # NaN where paradigms are equal

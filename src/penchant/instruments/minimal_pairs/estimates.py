@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, fixed, fixed_share
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed, fixed_share, holding
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
+from penchant.stats.fixed_strata import fixed_strata_share
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
@@ -107,10 +108,14 @@ def mean_credit(
     credit: Credits, labels: list[str], noun: str, level: float, *, against: float | None = None
 ) -> Estimate:
     """Mean credit over pairs in clusters: Wilson's interval and the binomial test (mid-p) within one cluster, a
-    cluster-robust t interval and test over several. Against one half ties are left out of the binomial test, which is
-    then the sign test."""
+    cluster-robust t interval and test over several, of few no narrower than over these as they are. Against one half
+    ties are left out of the binomial test, which is then the sign test."""
     if len(set(labels)) > 1:
-        return clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
+        over = clustered_mean(credit, labels, level=level, noun=noun, proportion=True, against=against)
+        if not few(labels):
+            return over
+        within = fixed_strata_share(credit, labels, against=HALF if against is None else against, level=level)
+        return holding(over, within if against is not None else replace(within, p=np.nan), labels, noun)
     estimate = accuracy(credit, level=level)
     if against is None or not len(credit):
         return estimate

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from penchant.records import Estimate
 from penchant.report.finding import Estimated, Shown, levels
 from penchant.stats.fixed_strata import fixed_strata_share
+from penchant.stats.inputs import joined
 
 FEW = 10
 """So many paradigms are enough to speak of others like them alone."""
@@ -53,6 +54,17 @@ def fixed_share(
     if few(labels):
         estimate = fixed_strata_share(credit, labels, against=against, level=level, noun=noun)
         yield replace(estimate, measure=fixed(measure, noun))
+
+
+def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun: str) -> Estimate:
+    """An estimate about other groups like a few, made no more certain than that about these few themselves, `within`:
+    what others would give adds to what is not known, and groups that are alike by chance do not show how much."""
+    if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
+        return estimate
+    note = f"these {noun} happen to be alike: no narrower, and p no smaller, than for them {AS_THEY_ARE}"
+    low, high = min(estimate.low, within.low), max(estimate.high, within.high)
+    p = max(estimate.p, within.p) if within.p == within.p else estimate.p
+    return replace(estimate, low=low, high=high, p=p, note=joined(estimate.note, note))
 
 
 # In words ------------------------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.estimates import HALF, Credits
+from penchant.instruments.minimal_pairs.fixed import holding
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip
 from penchant.stats.intervals import clustered_mean, on_scale, paired_difference
@@ -24,8 +25,9 @@ def paired(a: Credits, b: Credits, settings: Probe) -> Estimate:
 
 
 def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Probe) -> Estimate:
-    """The same over several clusters of pairs, which are a sample: cluster-robust t interval and test."""
+    """The same over several clusters of pairs, which are a sample: cluster-robust t interval and test, of few clusters
+    no narrower than over these as they are."""
     if len(set(strata)) < 2:
         return paired(a, b, settings)
     total = clustered_mean(a - b, strata, level=settings.level, noun=noun, against=0)
-    return on_scale(total, -1, 1)
+    return on_scale(holding(total, paired(a, b, settings), strata, noun), -1, 1)
