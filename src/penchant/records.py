@@ -185,7 +185,9 @@ def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.Data
             with opened(out / table) as stream:  # by its name, polars would read what a pattern names, and no odd bytes
                 tables.append(pl.read_parquet(stream))
     except (DataError, OSError, ValueError, pl.exceptions.PolarsError) as error:
-        raise StudyError(f"no result here ({error})", where=str(out)) from error
+        inside = sorted(each.parent.relative_to(out) for each in out.glob("*/*/signature.txt"))
+        hint = f"the results of this study are in {', '.join(map(str, inside))}" if inside else ""
+        raise StudyError(f"no result here ({error})", where=str(out), hint=hint) from error
     return Signature.parse(first), tables[0], tables[1], tuple(cautions)
 
 

@@ -10,7 +10,7 @@ import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -46,8 +46,12 @@ class Number:
 
 
 def shown(value: float, form: str) -> str:
-    """A number in a format such as "+.2f"; one that rounds to 0 has no minus sign."""
-    text = f"{value:{form}}"
+    """A number in a format such as "+.2f", rounded as on paper, 51.25 to 51.3; one that rounds to 0 has no minus sign."""
+    if form.endswith("f") and math.isfinite(value):
+        with localcontext(rounding=ROUND_HALF_UP):
+            text = f"{Decimal(repr(float(value))):{form}}"
+    else:
+        text = f"{value:{form}}"
     return f"{0.0:{form}}" if text.startswith("-") and not text.strip("-0.") else text
 
 
