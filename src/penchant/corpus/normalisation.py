@@ -84,12 +84,13 @@ def code_points(text: str) -> _Codes:
 
 
 def _often(survey: _Survey) -> list[str]:
-    """Return the letters that never occur in NFC, if so frequent that replacing each everywhere is fastest."""
-    if len(survey.never) * 1000 < len(survey.codes):
+    """Return the letters that never occur in NFC, if these are so frequent that replacing each everywhere is
+    fastest."""
+    if len(survey.never) * 1_000 < len(survey.codes):
         return []
     letters, counts = np.unique(survey.codes[survey.never], return_counts=True)
     first = np.argsort(-counts)[:8]
-    return [chr(code) for code in letters[first[counts[first] * 1000 > len(survey.codes)]]]
+    return [chr(code) for code in letters[first[counts[first] * 10_000 > len(survey.codes)]]]
 
 
 def _changes(survey: _Survey) -> list[int]:

@@ -193,26 +193,27 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
 
 def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[bytes]:
     """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped."""
-    rest = bytearray()
-    enough = BLOCK
-    line = 1
+    rest: list[bytes] = []
+    size, enough, line = 0, BLOCK, 1
     for part in parts:
-        rest += part
-        if len(rest) < enough:
+        rest.append(part)
+        size += len(part)
+        if size < enough:
             continue
-        end = _last_blank(rest) if wrapped else rest.rfind(b"\n") + 1
+        data = b"".join(rest)
+        end = _last_blank(data) if wrapped else data.rfind(b"\n") + 1
         if end:
-            line += rest.count(b"\n", 0, end)
-            yield bytes(rest[:end])
-            del rest[:end]
-        enough = len(rest) + BLOCK
-        if len(rest) > _LONGEST:
+            line += data.count(b"\n", 0, end)
+            yield data[:end]
+        rest, size = [data[end:]], len(data) - end
+        enough = size + BLOCK
+        if size > _LONGEST:
             raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
-    if rest:
-        yield bytes(rest)
+    if size:
+        yield b"".join(rest)
 
 
-def _last_blank(data: bytearray) -> int:
+def _last_blank(data: bytes) -> int:
     """The end of the last blank line that another line follows; 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n", 0, at)) > 0:
