@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, groupby, product
+from itertools import compress, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -340,22 +340,24 @@ def _drawn(rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], ne
     the counts by cell, `kept` and `near`."""
     mask: list[bool] = []
     taken, dropped = Counter[int](), Counter[int]()
-    columns = (rows[name].to_list() for name in ("cell", "id", "text"))
-    for _, of_word in groupby(zip(*columns, strict=True), key=lambda row: row[0] // len(settings.bins)):
-        found = [*of_word]
-        texts = {sentence: text for _, sentence, text in found}  # a word may occur in one more than once
+    words = rows["cell"].to_numpy() // len(settings.bins)
+    bounds = [0, *(np.flatnonzero(np.diff(words)) + 1).tolist(), len(rows)]
+    columns = [rows[name].to_list() for name in ("cell", "id", "text")]
+    for start, end in pairwise(bounds):
+        cells, ids, sentences = (column[start:end] for column in columns)
+        texts = dict(zip(ids, sentences, strict=True))  # a word may occur in one more than once
         if settings.duplicates == "near":
             seen = NearDuplicates()
             possible = dict(compress(texts.items(), seen.possible([*texts.values()]).tolist()))
         else:
             possible = {}
-        sizes = Counter(cell for cell, _, _ in found)
+        sizes = Counter(cells)
         if not possible and max(sizes.values()) <= settings.per_word:
-            mask += [True] * len(found)
+            mask += [True] * len(cells)
             taken += sizes
             continue
         is_new = dict.fromkeys(texts, True)
-        for cell, sentence, _ in found:
+        for cell, sentence in zip(cells, ids, strict=True):
             room = taken[cell] < settings.per_word
             if room and sentence in possible:
                 is_new[sentence] = seen.add(possible.pop(sentence))

@@ -85,17 +85,18 @@ class NearDuplicates:
         text has none if more than 1 − t of its shingles are seen once only. Shingles are counted by a hash of few bits,
         for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible.
         """
-        codes = code_points("\n".join(fold_all(texts))).astype(np.uint32)
-        ends = np.append(np.flatnonzero(codes == ord("\n")), len(codes))
-        sizes = np.diff(ends, prepend=-1)  # with the newline
-        hashes = np.zeros(max(len(codes) - SHINGLE + 1, 0), np.uint32)
+        codes = code_points("".join(f"{text}\n" for text in fold_all(texts))).astype(np.uint32)
+        ends = np.flatnonzero(codes == ord("\n"))
+        sizes = np.diff(ends, prepend=-1)
+        padded = np.append(codes, np.zeros(SHINGLE - 1, np.uint32))
+        hashes = np.zeros(len(codes), np.uint32)
         for place in range(SHINGLE):
-            hashes = hashes * _FACTOR + codes[place : place + len(hashes)]
-        owners = np.repeat(np.arange(len(texts)), sizes)[: len(hashes)]
-        inside = np.flatnonzero(np.arange(len(hashes)) + SHINGLE <= ends[owners])
-        single = inside[_single(hashes[inside])]
+            hashes = hashes * _FACTOR + padded[place : place + len(codes)]
+        single = _single(hashes)
+        for place in range(SHINGLE):  # what runs into the next text is no shingle
+            single[np.maximum(ends - place, 0)] = False
         shingled = sizes - SHINGLE
-        shared = shingled - np.bincount(owners[single], minlength=len(texts))
+        shared = shingled - np.add.reduceat(single, ends - sizes + 1, dtype=np.int64)
         return np.asarray((shingled < 1) | (shared >= (self.threshold - _ROUNDING) * shingled))
 
     def _has_similar(self, pieces: set[str], candidates: list[int]) -> bool:

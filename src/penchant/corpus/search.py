@@ -176,10 +176,9 @@ class Finder:
         ranks = self._priorities(sentences, hits, names)
         cells = hits.words * len(settings.bins) + segment[hits.sentences]
         able = np.flatnonzero(ranks <= task.highest[cells])
-        frame = self._frame(hits.at(able), sentences, words, names)
-        rows = frame.with_columns(cell=pl.Series(cells[able]), priority=pl.Series(ranks[able], dtype=pl.UInt64))
+        rows = self._rows(cells[able], ranks[able], hits.at(able), sentences, words, names)
         size = len(block.data) if isinstance(block.data, bytes) else len(lines.text)
-        return BlockResult(block._replace(data=b""), size, tally, rows.select(*ROWS).cast(pl.Schema(ROWS)), lines.bad)
+        return BlockResult(block._replace(data=b""), size, tally, rows, lines.bad)
 
     @cached_property
     def _hits(self) -> HitFinder:
@@ -222,22 +221,31 @@ class Finder:
             [told[number] for number in sentence.tolist()],
         )
 
-    def _frame(self, hits: Hits, sentences: Sentences, words: Integers, names: _Names) -> pl.DataFrame:
-        """The columns of `occurrences.SCHEMA`."""
+    def _rows(
+        self,
+        cells: Integers,
+        ranks: NDArray[np.uint64],
+        hits: Hits,
+        sentences: Sentences,
+        words: Integers,
+        names: _Names,
+    ) -> pl.DataFrame:
+        """The columns of `ROWS`."""
         used, sentence = np.unique(hits.sentences, return_inverse=True)
         texts = [sentences.texts[number] for number in used.tolist()]
-        return pl.DataFrame(
-            {
-                "id": pl.Series(names.of(used), dtype=pl.String)[sentence],
-                "word": pl.Series(self._words, dtype=pl.String)[hits.words],
-                "text": pl.Series(texts, dtype=pl.String)[sentence],
-                "start": hits.starts,
-                "end": hits.ends,
-                "matched": pl.Series(self._hits.forms, dtype=pl.String)[hits.forms],
-                "words": words[hits.sentences],
-                "source": pl.repeat(names.file, len(sentence), eager=True),
-            }
-        )
+        columns = {
+            "cell": cells.astype(np.int32),
+            "priority": ranks,
+            "id": pl.Series(names.of(used), dtype=pl.String)[sentence],
+            "word": pl.Series(self._words, dtype=pl.String)[hits.words],
+            "text": pl.Series(texts, dtype=pl.String)[sentence],
+            "start": hits.starts,
+            "end": hits.ends,
+            "matched": pl.Series(self._hits.forms, dtype=pl.String)[hits.forms],
+            "words": words[hits.sentences],
+            "source": pl.repeat(names.file, len(sentence), eager=True),
+        }
+        return pl.DataFrame(columns, schema=ROWS)
 
 
 class _Names(NamedTuple):
