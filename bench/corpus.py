@@ -86,18 +86,18 @@ def main() -> None:
 # --- the corpus ---------------------------------------------------------------------------------------------------
 
 
-def corpus(folder: Path, size: int, words: int) -> float:
+def corpus(folder: Path, size: int, words: int, rate: float) -> float:
     """Write stimuli and text to the folder, unless they are there; the seconds it took."""
     start = time.perf_counter()
     stamp = folder / "made.json"
-    wanted = {"size": size, "words": words, "seed": SEED}
+    wanted = {"size": size, "words": words, "rate": rate, "seed": SEED}
     if stamp.exists() and json.loads(stamp.read_text("utf-8")) == wanted:
         return 0.0
     (folder / "text").mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
     rng = np.random.default_rng(SEED)
     stimuli = some_stimuli(folder / "set.yaml", words, rng)
-    text = lines_of(vocabulary(rng), [stimuli.forms(word) for word in stimuli.words()], rng)
+    text = lines_of(vocabulary(rng), [stimuli.forms(word) for word in stimuli.words()], rate, rng)
     for number in range(FILES):
         room = size // FILES
         with (folder / "text" / f"part-{number}.txt").open("wb") as stream:
@@ -141,7 +141,9 @@ def vocabulary(rng: np.random.Generator) -> list[str]:
     return [words[i] for i in order]
 
 
-def lines_of(words: list[str], forms: Sequence[Sequence[str]], rng: np.random.Generator) -> Iterator[bytes]:
+def lines_of(
+    words: list[str], forms: Sequence[Sequence[str]], rate: float, rng: np.random.Generator
+) -> Iterator[bytes]:
     """Lines without end, many at once. The stimuli too are of different frequency, their forms of the same."""
     every = [*words, *(form for own in forms for form in own)]
     ends = [" ", ", ", "। ", "।\n"]
@@ -153,7 +155,7 @@ def lines_of(words: list[str], forms: Sequence[Sequence[str]], rng: np.random.Ge
     before: list[bytes] = []
     while True:
         tokens = np.searchsorted(ordinary, rng.random(CHUNK) * ordinary[-1])
-        at = np.flatnonzero(rng.random(CHUNK) < 0.01)
+        at = np.flatnonzero(rng.random(CHUNK) < rate)
         own = np.searchsorted(stimulus, rng.random(len(at)) * stimulus[-1])
         tokens[at] = first[own] + rng.integers(count[own])
         separators, lines = division(rng)

@@ -52,11 +52,11 @@ class Reader:
             first = 1
             parts = _unpacked(raw, self.file.place)
             wrapped = self.layout == "wrapped" and self.file.kind == "text"
-            for number, data in enumerate(_whole(parts, self.file.place, wrapped=wrapped)):
-                lines = data.count(b"\n")
+            for number, (data, newlines) in enumerate(_whole(parts, self.file.place, wrapped=wrapped)):
                 if number >= after:
-                    yield Block(self.number, first, data.removeprefix(_BOM) if first == 1 else data, raw.taken)
-                first += lines
+                    whole = data.removeprefix(_BOM) if first == 1 else data
+                    yield Block(self.number, first, whole, raw.taken, newlines)
+                first += newlines
             self.sha256 = raw.hash.hexdigest()
 
     def _rows(self, after: int) -> Iterator[Block]:
@@ -191,8 +191,9 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
         raise DataError("the file is cut short", file=place)
 
 
-def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[bytes]:
-    """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped."""
+def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tuple[bytes, int]]:
+    """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped, and the newlines of
+    each."""
     rest: list[bytes] = []
     size, enough, line = 0, BLOCK, 1
     for part in parts:
@@ -203,14 +204,16 @@ def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[byt
         data = b"".join(rest)
         end = _last_blank(data) if wrapped else data.rfind(b"\n") + 1
         if end:
-            line += data.count(b"\n", 0, end)
-            yield data[:end]
+            newlines = data.count(b"\n", 0, end)
+            line += newlines
+            yield data[:end], newlines
         rest, size = [data[end:]], len(data) - end
         enough = size + BLOCK
         if size > _LONGEST:
             raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
     if size:
-        yield b"".join(rest)
+        data = b"".join(rest)
+        yield data, data.count(b"\n")
 
 
 def _last_blank(data: bytes) -> int:
