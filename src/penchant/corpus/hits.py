@@ -55,7 +55,7 @@ class HitFinder:
         self._exact, self._initial = _Owners(exact), _Owners(initial)
 
     def find(self, text: str) -> tuple[Sentences, Hits]:
-        """Find the sentences of a text, in lines, that hold words. They are divided as by `sentences.splitter`, and hold
+        """Find the sentences of a text of many lines that hold words. They are those of `sentences.splitter`, and hold
         what `Matcher.find` finds in each."""
         places = self._scanner.find(text)
         if not len(places.forms):
@@ -124,9 +124,7 @@ def _lines(text: str, starts: Iterable[int]) -> Iterable[str]:
         yield text[start:] if end < 0 else text[start:end]
 
 
-def _pieces(
-    lines: Sequence[str], divided: Sequence[Sequence[str]]
-) -> tuple[list[str], Integers, Integers, Integers]:
+def _pieces(lines: Sequence[str], divided: Sequence[Sequence[str]]) -> tuple[list[str], Integers, Integers, Integers]:
     """The pieces of all lines, how many each line has, and where they begin and end in the lines put together."""
     counts = np.array([*map(len, divided)], np.int64)
     pieces = [*chain.from_iterable(divided)]

@@ -25,9 +25,7 @@ def priority(seed: int, *parts: str) -> int:
     return int.from_bytes(_begun(seed, *parts).digest(), "little")
 
 
-def priorities(
-    seed: int, words: Sequence[str], nths: Sequence[int], contents: Sequence[bytes]
-) -> NDArray[np.uint64]:
+def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: Sequence[bytes]) -> NDArray[np.uint64]:
     """`priority(seed, word, str(nth), content)` of many items, given the contents in UTF-8."""
     begun: dict[tuple[str, int], Any] = {}
     digests = []

@@ -140,8 +140,8 @@ class Task(NamedTuple):
 
 
 class BlockResult(NamedTuple):
-    """The occurrences in a block, in the columns of `ROWS`. `block` comes without its data, of `size` bytes; `bad` is the number of the first
-    record that could not be read, or 0."""
+    """The occurrences in a block, in the columns of `ROWS`. `block` comes without its data, of `size` bytes; `bad` is
+    the number of the first record that could not be read, or 0."""
 
     block: Block
     size: int
@@ -260,7 +260,9 @@ class _Names(NamedTuple):
     def of(self, places: Integers) -> list[str]:
         """The ids of some sentences."""
         numbers, names = self.lines.numbers, []
-        for line, nth in zip(self.sentences.lines[places].tolist(), self.sentences.numbers[places].tolist(), strict=True):
+        for line, nth in zip(
+            self.sentences.lines[places].tolist(), self.sentences.numbers[places].tolist(), strict=True
+        ):
             record = numbers[line]
             name = f"{self.file}:{record}"
             if line and numbers[line - 1] == record:
