@@ -364,6 +364,7 @@ def _drawn(rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], ne
             mask.append(room and is_new[sentence])
             taken[cell] += mask[-1]
             dropped[cell] += room and not mask[-1]
-    for counts, counted in ((kept, taken), (near, dropped)):
-        counts[[*counted]] += [*counted.values()]
+    for counts, added in ((kept, taken), (near, dropped)):
+        for cell, n in added.items():
+            counts[cell] += n
     return mask
