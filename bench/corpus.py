@@ -1,11 +1,12 @@
 """`penchant corpus extract` on a made-up corpus: speed, memory, a plain search beside it, and a stop half way.
 
-    python bench/corpus.py [--size 1000] [--words 250] [--workers 2] [--seconds 60] [--keep DIR] [--json FILE]
+    python bench/corpus.py [--size 1000] [--words 250] [--rate 0.01] [--per-word 10000] [--workers 2] [--seconds 60]
+        [--keep DIR] [--json FILE]
 
 The corpus, `--size` MB of UTF-8, is text in Bengali letters by a seed: sentences of 3 to 80 invented words that are as
 frequent as words are (Zipf), 1 to 5 sentences a line; half of the lines are in NFC, in half য় ড় ঢ় are one character
-each, so that they are not; 1 % of the words are forms of `--words` stimuli of the set associations-bn, and 2 % of the
-lines stand twice. With `--keep` it is written to DIR and used again.
+each, so that they are not; the share `--rate` of the words are forms of `--words` stimuli of the set associations-bn,
+and 2 % of the lines stand twice. With `--keep` it is written to DIR and used again.
 
 Four runs of the program: with one worker, with `--workers`, with as many but killed half way, and that one taken up
 with --resume. All tables must be equal, byte by byte. Time is that of the whole program; memory the largest sum of the
@@ -42,9 +43,14 @@ import yaml
 from numpy.typing import NDArray
 from sentencex import segment
 
-from penchant.corpus.matching import WORD
+from penchant.corpus.matching import WORD, Matcher
+from penchant.corpus.normalisation import normalise
+from penchant.corpus.reading import Reader
+from penchant.corpus.scanning import Scanner
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.stimuli import StimulusSet, read_stimuli
+from penchant.corpus.text_files import find_texts
+from penchant.corpus.units import units
 from penchant.instruments.associations.probe import Association
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
@@ -67,6 +73,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--size", type=int, default=1_000, help="MB of UTF-8")
     parser.add_argument("--words", type=int, default=250, help="stimuli looked for")
+    parser.add_argument("--rate", type=float, default=0.01, help="share of the words that are stimuli")
+    parser.add_argument("--per-word", type=int, default=10_000, help="occurrences to keep of each, as of the program")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     parser.add_argument("--seconds", type=float, default=60, help="for the plain search")
     parser.add_argument("--keep", type=Path, help="directory of the corpus, made if it is not there")
@@ -74,7 +82,7 @@ def main() -> None:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary) / "corpus"
-        made = corpus(folder, given.size * 1_000_000, given.words)
+        made = corpus(folder, given.size * 1_000_000, given.words, given.rate)
         found = measure(folder, Path(temporary), given)
     found = {"size": given.size, "words": given.words, "made": made, **found}
     show(found)
@@ -86,18 +94,18 @@ def main() -> None:
 # --- the corpus ---------------------------------------------------------------------------------------------------
 
 
-def corpus(folder: Path, size: int, words: int) -> float:
+def corpus(folder: Path, size: int, words: int, rate: float) -> float:
     """Write stimuli and text to the folder, unless they are there; the seconds it took."""
     start = time.perf_counter()
     stamp = folder / "made.json"
-    wanted = {"size": size, "words": words, "seed": SEED}
+    wanted = {"size": size, "words": words, "rate": rate, "seed": SEED}
     if stamp.exists() and json.loads(stamp.read_text("utf-8")) == wanted:
         return 0.0
     (folder / "text").mkdir(parents=True, exist_ok=True)
     stamp.unlink(missing_ok=True)
     rng = np.random.default_rng(SEED)
     stimuli = some_stimuli(folder / "set.yaml", words, rng)
-    text = lines_of(vocabulary(rng), [stimuli.forms(word) for word in stimuli.words()], rng)
+    text = lines_of(vocabulary(rng), [stimuli.forms(word) for word in stimuli.words()], rate, rng)
     for number in range(FILES):
         room = size // FILES
         with (folder / "text" / f"part-{number}.txt").open("wb") as stream:
@@ -141,7 +149,9 @@ def vocabulary(rng: np.random.Generator) -> list[str]:
     return [words[i] for i in order]
 
 
-def lines_of(words: list[str], forms: Sequence[Sequence[str]], rng: np.random.Generator) -> Iterator[bytes]:
+def lines_of(
+    words: list[str], forms: Sequence[Sequence[str]], rate: float, rng: np.random.Generator
+) -> Iterator[bytes]:
     """Lines without end, many at once. The stimuli too are of different frequency, their forms of the same."""
     every = [*words, *(form for own in forms for form in own)]
     ends = [" ", ", ", "। ", "।\n"]
@@ -153,7 +163,7 @@ def lines_of(words: list[str], forms: Sequence[Sequence[str]], rng: np.random.Ge
     before: list[bytes] = []
     while True:
         tokens = np.searchsorted(ordinary, rng.random(CHUNK) * ordinary[-1])
-        at = np.flatnonzero(rng.random(CHUNK) < 0.01)
+        at = np.flatnonzero(rng.random(CHUNK) < rate)
         own = np.searchsorted(stimulus, rng.random(len(at)) * stimulus[-1])
         tokens[at] = first[own] + rng.integers(count[own])
         separators, lines = division(rng)
@@ -190,24 +200,25 @@ def composed(text: str) -> str:
 
 def measure(folder: Path, work: Path, given: argparse.Namespace) -> dict[str, Any]:
     texts, stimuli = folder / "text", folder / "set.yaml"
+    kept = ("--per-word", str(given.per_word))
     size = sum(file.stat().st_size for file in texts.iterdir())
     runs = {}
     tables = {}
     for workers in dict.fromkeys((1, given.workers)):
         tables[workers] = work / f"{workers}.parquet"
-        runs[workers] = run([texts], stimuli, tables[workers], workers)
+        runs[workers] = run([texts], stimuli, tables[workers], workers, *kept)
         runs[workers] |= {"bytes": size, "load": os.getloadavg()}
     half = max(1, runs[given.workers]["parts"] // 2)
-    killed = run([texts], stimuli, work / "resumed.parquet", given.workers, parts=half)
+    killed = run([texts], stimuli, work / "resumed.parquet", given.workers, *kept, parts=half)
     if killed["code"] == 0:
         raise SystemExit("the run ended before it was killed: make --size larger")
-    resumed = run([texts], stimuli, work / "resumed.parquet", given.workers, "--resume")
+    resumed = run([texts], stimuli, work / "resumed.parquet", given.workers, *kept, "--resume")
     same = {tables[1].read_bytes()} >= {table.read_bytes() for table in (*tables.values(), work / "resumed.parquet")}
     searches = []
     for name, find in plain(stimuli).items():
         search, part, counts = timed(find, texts, given.seconds / 3)
         (work / "slice.txt").write_bytes(part)
-        run([work / "slice.txt"], stimuli, work / "slice.parquet", 1)
+        run([work / "slice.txt"], stimuli, work / "slice.parquet", 1, *kept)
         told = read_record(work / "slice.parquet")["tally"]["forms"]
         ours = Counter({(word, form): n for word, form, _, n in told})
         searches.append(
@@ -221,6 +232,7 @@ def measure(folder: Path, work: Path, given: argparse.Namespace) -> dict[str, An
             }
         )
     return {
+        "limit": {"bytes": size, **limit(texts, stimuli)},
         "runs": [{"workers": workers, **own} for workers, own in runs.items()],
         "killed": killed,
         "resumed": resumed,
@@ -262,6 +274,19 @@ def run(
         "parts": written,
         "code": process.returncode,
     }
+
+
+def limit(texts: Path, stimuli: Path) -> dict[str, float]:
+    """What it takes in this process to read and hash the text, decode it, bring it to NFC and find all places of the
+    forms, and nothing else: no extraction in this way can take less."""
+    given = read_stimuli([stimuli])
+    scanner = Scanner(Matcher({word: given.forms(word) for word in given.words()}).surfaces())
+    normalise("কা" * 1_000)  # builds its tables
+    start, before = time.perf_counter(), time.process_time()
+    for number, file in enumerate(find_texts([texts])):
+        for block in Reader(file, number, layout="paragraphs", field="text").blocks():
+            scanner.find(units(block, "text", layout="paragraphs", field="text").text)
+    return {"seconds": time.perf_counter() - start, "processor": time.process_time() - before}
 
 
 def processes(pid: int) -> list[psutil.Process]:
@@ -341,6 +366,7 @@ def show(found: dict[str, Any]) -> None:
     for own in found["runs"]:
         workers = own["workers"]
         row(f"penchant, {workers} worker{'s' * (workers > 1)}", own, workers, f"{own['mib']:,.0f}")
+    row("reading and automaton alone", found["limit"], 1, "")
     for own in found["searches"]:
         row(own["name"], own, 1, "")
     print()

@@ -227,9 +227,9 @@ def _accuracies() -> Iterable[Simulation]:
             yield Simulation(OVER, "accuracies of mean .70, sd .15", size, partial(_clustered, n, equal), 2_000)
         for n, size in sized(PARADIGMS, f"paradigms, {of}"):
             yield Simulation(OVER, "gaps of mean 0, sd .15", size, partial(_gap_over, n, equal), 2_000)
-    for sizes in ((60, 20, 4), (100, 5, 5, 5), (100, 20, 5, 5)):
-        size = f"{len(sizes)} paradigms, {', '.join(map(str, sizes))} pairs"
-        yield Simulation(OVER, "accuracies of mean .70, sd .15", size, partial(_outweighed, sizes), 2_000)
+    for pairs in ((60, 20, 4), (100, 5, 5, 5), (100, 20, 5, 5)):
+        size = f"{len(pairs)} paradigms, {', '.join(map(str, pairs))} pairs"
+        yield Simulation(OVER, "accuracies of mean .70, sd .15", size, partial(_outweighed, pairs), 2_000)
     for shares, sizes, data in (
         ((0.5,) * 4, (18,) * 4, "the same paradigms, all .50"),
         ((0.3, 0.4, 0.6, 0.7), (18,) * 4, "the same paradigms, .30 to .70"),

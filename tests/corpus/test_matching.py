@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED
+from penchant.corpus.characters import count_words_of
 from penchant.corpus.matching import Match, Matcher, count_words, window, word_spans
 from penchant.corpus.normalisation import normalise
 from penchant.errors import DataError
@@ -212,7 +213,18 @@ def test_words_are_what_white_space_separates(chunks: list[tuple[str, str]], bef
     spans = word_spans(text)
     assert [text[start:end] for start, end in spans] == words
     assert count_words(text) == len(words)
+    assert count_words_of(["7 a", text, "", text]).tolist() == [2, len(words), 0, len(words)]
     assert all(end <= start for (_, end), (start, _) in pairwise(spans))
+
+
+def test_words_of_every_character() -> None:
+    texts = [
+        f"a{character}b 1 {character}"
+        for character in map(chr, [*range(0x20000), *range(0x20000, 0x110000, 97)])
+        if not 0xD800 <= ord(character) < 0xE000
+    ]
+    assert count_words_of(texts).tolist() == list(map(count_words, texts))
+    assert count_words_of([]).tolist() == []
 
 
 @st.composite

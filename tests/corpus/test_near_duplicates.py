@@ -18,7 +18,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from paths import SHARED, needs_shared
-from penchant.corpus.near_duplicates import RECALL, NearDuplicates, bands_and_rows, fold
+from penchant.corpus.folding import fold, fold_all
+from penchant.corpus.near_duplicates import RECALL, NearDuplicates, bands_and_rows
 from penchant.errors import MethodError
 
 thorough = settings(max_examples=300, deadline=None)
@@ -127,10 +128,23 @@ def test_folding_is_done_as_character_by_character(text: str) -> None:
     assert fold(text) == naive_fold(text)
 
 
+@thorough
+@given(st.lists(st.one_of(st.text(), st.text(st.sampled_from("aA0 ৯٣9-.,ßİক\u09bc\u200d\u0301Ⅷ\n中😀\ud800")))))
+@example(["", " ", "0 0", "0", " a", "ß", "b "])
+@example([])
+def test_many_are_folded_as_each(texts: list[str]) -> None:
+    assert fold_all(texts) == list(map(naive_fold, texts))
+    lines = [text.replace("\n", " ") for text in texts]
+    assert fold_all(lines) == list(map(naive_fold, lines))
+
+
 def test_folding_every_character() -> None:
     text = "x ".join(map(chr, range(0x110000)))
     words = " ".join(regex.findall(r"[\p{L}\p{M}\p{N}\u200c\u200d]+", text)).casefold()
     assert fold(text) == re.sub("0+", "0", regex.sub(r"\p{Nd}", "0", words))
+    codes = [*range(ord("\n")), *range(ord("\n") + 1, 0x20000), *range(0x20000, 0x110000, 97)]
+    characters = list(map(chr, codes))
+    assert fold_all(characters) == [fold(character) for character in characters]
 
 
 # --- what is kept ---------------------------------------------------------------------------------------------------
@@ -192,6 +206,51 @@ def test_any_texts(texts: list[str], threshold: float, draw: random.Random) -> N
     assert all(each < min(threshold + 0.2, 1) for each in missed)
     kept = [naive_fold(text) for text, new in zip(texts, added, strict=True) if new]
     assert len(kept) == len(set(kept)) and set(kept) <= set(map(naive_fold, texts))
+
+
+# --- which are compared at all --------------------------------------------------------------------------------------
+
+
+def near_one_another(texts: Sequence[str], threshold: float) -> list[bool]:
+    """Which have another at or above the threshold; all pairs are compared."""
+    return [
+        any(jaccard(text, texts[j]) >= threshold for j in range(len(texts)) if j != i) for i, text in enumerate(texts)
+    ]
+
+
+@thorough
+@given(SENTENCES, st.sampled_from([0.1, 0.3, 0.8, 0.95, 1.0]), st.randoms(use_true_random=False))
+@example(["abcdefghijklm", "bcdefghijklmn", ""], 0.8, random.Random(1))
+@example([], 0.8, random.Random(1))
+def test_all_that_have_a_like_one_are_possible(texts: list[str], threshold: float, draw: random.Random) -> None:
+    texts = [*texts, *(text[: len(text) * 9 // 10] + draw.choice(["", "x"]) for text in texts)]
+    possible = NearDuplicates(threshold).possible(texts).tolist()
+    assert all(seen for seen, near in zip(possible, near_one_another(texts, threshold), strict=True) if near)
+
+
+@needs_shared
+@pytest.mark.parametrize("threshold", [0.5, 0.8, 0.9])
+def test_what_is_kept_of_the_possible_is_what_is_kept_of_all(threshold: float) -> None:
+    draw = random.Random(f"{threshold}")
+    texts = sentences("bangla", 150)
+    words = " ".join(texts).split()
+    texts += [edited(draw.choice(texts[:50]), words, draw) for _ in range(80)]
+    draw.shuffle(texts)
+    possible = NearDuplicates(threshold).possible(texts).tolist()
+    assert all(seen for seen, near in zip(possible, near_one_another(texts, threshold), strict=True) if near)
+    every, some = NearDuplicates(threshold), NearDuplicates(threshold)
+    added = [not seen or some.add(text) for text, seen in zip(texts, possible, strict=True)]
+    assert added == list(map(every.add, texts)) and not all(added)
+
+
+def test_few_are_possible_among_the_unlike() -> None:
+    draw = random.Random(2)
+    texts = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyzàáâãäå", k=90)) for _ in range(3_000)]
+    assert NearDuplicates().possible(texts).sum() < 30
+    assert NearDuplicates().possible([*texts, *texts]).all()
+
+
+# --- one by one -----------------------------------------------------------------------------------------------------
 
 
 def test_equal_but_for_case_signs_spacing_and_numbers() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections import Counter
+from itertools import compress
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from penchant.corpus.sampling import SPACE, Smallest, priority
+from penchant.corpus.sampling import SPACE, Smallest, priorities, priority
 
 modest = settings(max_examples=150, deadline=None)
 TOP = 2**64 - 1
@@ -45,34 +46,51 @@ def test_parts_stay_apart() -> None:
     assert len({priority(1, *parts) for parts in told} | {priority(11, *parts) for parts in told}) == 10
 
 
+def test_many_priorities_are_those_of_each() -> None:
+    items = [("rose", 0, "A rose."), ("নদী", 2, "নদী"), ("rose", 1, "A rose."), ("rose", 0, ""), ("নদী", 2, "a\0b")]
+    words, nths, contents = zip(*items, strict=True)
+    found = priorities(5, words, nths, [content.encode() for content in contents])
+    assert found.dtype == np.uint64
+    assert found.tolist() == [priority(5, word, str(nth), content) for word, nth, content in items]
+    assert priorities(5, [], [], []).tolist() == []
+
+
 # The smallest -----------------------------------------------------------------------------------------------------
+
+
+def add(samples: Smallest, cell: int, *values: int) -> list[bool]:
+    added: list[bool] = samples.add(np.full(len(values), cell), np.array(values, np.uint64)).tolist()
+    return added
+
 
 STREAM = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 30) | st.integers(0, TOP)), max_size=60)
 
 
 @modest
-@given(STREAM, st.integers(1, 12))
-def test_the_smallest_of_a_stream(stream: list[tuple[int, int]], k: int) -> None:
+@given(st.lists(STREAM, max_size=5), st.integers(1, 12))
+def test_the_smallest_of_a_stream(stream: list[list[tuple[int, int]]], k: int) -> None:
     samples = Smallest(3, k)
     seen: list[set[int]] = [set(), set(), set()]
     taken: list[list[int]] = [[], [], []]
-    for cell, own in stream:
-        new = own not in seen[cell]
-        seen[cell].add(own)
-        if samples.add(cell, own):
-            assert new  # nothing is taken in twice
-            taken[cell].append(own)
+    for items in stream:
+        cells = np.array([cell for cell, _ in items], np.int64)
+        added = samples.add(cells, np.array([own for _, own in items], np.uint64)).tolist()
+        for (cell, own), new in zip(items, added, strict=True):
+            if new:
+                assert own not in seen[cell]  # nothing is taken in twice
+                taken[cell].append(own)
+            seen[cell].add(own)
         for each in range(3):
-            assert samples.limits[each] > (sorted(seen[each])[:k] or [0])[-1]
+            assert samples.highest[each] >= (sorted(seen[each])[:k] or [0])[-1]
     for cell in range(3):
         expected = sorted(seen[cell])[:k]
         assert samples.sample(cell).tolist() == expected
         assert samples.sample(cell).dtype == np.uint64
         assert set(expected) <= set(taken[cell])
         if len(seen[cell]) >= k:
-            assert samples.limits[cell] == expected[-1] + 1
+            assert samples.highest[cell] == expected[-1]
         else:
-            assert samples.limits[cell] == 2**64 and samples.distinct(cell) == (len(seen[cell]), True)
+            assert samples.highest[cell] == TOP and samples.distinct(cell) == (len(seen[cell]), True)
 
 
 @pytest.mark.parametrize("k", [1, 3, 100, 400])
@@ -86,7 +104,10 @@ def test_a_long_stream_in_any_order(k: int) -> None:
     for _ in range(3):
         rng.shuffle(items)
         samples = Smallest(1, k)
-        taken = [own for own in items if samples.add(0, own)]
+        taken: list[int] = []
+        for start in range(0, len(items), 100):
+            part = items[start : start + 100]
+            taken += compress(part, add(samples, 0, *part))
         assert len(taken) == len(set(taken)) and set(expected) <= set(taken)
         assert len(taken) < 2_500  # those that can belong to no sample are let go
         assert samples.sample(0).tolist() == expected
@@ -101,24 +122,24 @@ def test_parts_put_together(first: list[tuple[int, int]], second: list[tuple[int
     """A sample that is taken up again is the one that was never left."""
     whole, again = Smallest(3, k), Smallest(3, k)
     for cell, own in first:
-        whole.add(cell, own)
+        add(whole, cell, own)
     for cell in range(3):
         again.extend(cell, np.array([own for each, own in first if each == cell], dtype=np.uint64))
     for cell, own in second:
-        whole.add(cell, own)
-        again.add(cell, own)
+        add(whole, cell, own)
+        add(again, cell, own)
     for cell in range(3):
         assert again.sample(cell).tolist() == whole.sample(cell).tolist()
-        assert again.distinct(cell) == whole.distinct(cell) and again.limits[cell] == whole.limits[cell]
+        assert again.distinct(cell) == whole.distinct(cell) and again.highest[cell] == whole.highest[cell]
 
 
 def test_cells_know_nothing_of_each_other() -> None:
     samples = Smallest(2, 2)
     for own in range(9, 0, -1):
-        assert samples.add(0, own)
-    assert samples.add(1, 9)
+        assert add(samples, 0, own) == [True]
+    assert add(samples, 1, 9) == [True]
     assert (samples.sample(0).tolist(), samples.sample(1).tolist()) == ([1, 2], [9])
-    assert samples.limits == [3, 2**64]
+    assert samples.highest.tolist() == [2, TOP]
 
 
 # What a sample says of all ----------------------------------------------------------------------------------------
@@ -133,7 +154,7 @@ def test_each_is_drawn_as_often_as_any_other() -> None:
         samples = Smallest(1, k)
         owners = {priority(seed, f"sentence {i}"): i for i in range(n)}
         for own in owners:
-            samples.add(0, own)
+            add(samples, 0, own)
         chosen = sorted(owners[own] for own in samples.sample(0).tolist())
         assert len(chosen) == k
         drawn.update(chosen)
@@ -157,9 +178,8 @@ def test_the_number_of_distinct_items(k: int, n: int) -> None:
     found = []
     for seed in range(300):
         samples = Smallest(1, k)
-        for i in range(n):
-            for _ in range(1 + i % 2):  # every other one twice
-                samples.add(0, priority(seed, str(i)))
+        for _ in range(2):
+            add(samples, 0, *(priority(seed, str(i)) for i in range(n)))
         number, exact = samples.distinct(0)
         assert not exact
         found.append(number / n)
@@ -170,9 +190,8 @@ def test_the_number_of_distinct_items(k: int, n: int) -> None:
 
 def test_few_are_counted() -> None:
     samples = Smallest(2, 4)
-    for own in (5, 3, 5, 9):
-        samples.add(0, own)
+    assert add(samples, 0, 5, 3, 5, 9) == [True, True, False, True]
     assert samples.distinct(0) == (3, True)
     assert samples.distinct(1) == (0, True)
-    samples.add(0, SPACE // 2)
+    add(samples, 0, SPACE // 2)
     assert samples.distinct(0) == (6, False)  # 3 / (1/2)

@@ -11,6 +11,7 @@ from paths import ROOT
 
 PAGE = "bench/README.md"
 OURS, PEER = "penchant, sentences/s", "minicons, sentences/s"
+KINDS = ("1 % of the words", "samples full", "one word in 2,000")
 EACH_RUN = "resident MiB: most in each twelfth of the run"
 
 
@@ -19,7 +20,7 @@ def cases() -> dict[str, Row]:
 
 
 def searches() -> dict[str, Row]:
-    return {row[""]: row for row in table_of(PAGE, "MB a processor second")}
+    return {row[""]: row for row in table_of(PAGE, *KINDS)}
 
 
 @pytest.mark.parametrize("case", cases())
@@ -74,28 +75,25 @@ def test_memory_stays_flat() -> None:
     assert f'setdefault(_capacity, "{entries:.0f}")' in read("src/penchant/models/packing.py")
 
 
-def test_plain_searches() -> None:
+@pytest.mark.parametrize("kind", KINDS)
+def test_plain_searches(kind: str) -> None:
     """Ratios are of MB a second of processor time, with one worker."""
-    reference, plain, other = said(
+    speeds = {name: number(row[kind].split(",")[0]) for name, row in searches().items()}
+    ours, other = speeds["penchant, 1 worker"], speeds["`regex`, a pattern a word, counts only"]
+    assert round(ours / other, 1) == speeds["penchant to `regex`"]
+    said(PAGE, "the limit of any extraction in this way")
+    assert speeds["penchant, 2 workers"] < ours < speeds["reading and automaton alone"]
+    others = ("the brute-force reference of the tests", "`re`, a pattern a word, counts only")
+    assert max(speeds[name] for name in others) < other
+
+
+def test_shares_of_the_time_of_an_extraction() -> None:
+    shares = said(
         PAGE,
-        "That is **{}** times the tests' reference (a regular expression for each word over each sentence), {} "
-        "times `re`, {} times the package `regex`",
+        "reading, NFC and the automaton ({} %), to near duplicates ({} %), to the division of lines into "
+        "sentences by sentencex ({} %), to writing the table ({} %), to hashes and folding ({} %)",
     )
-    rows = searches()
-    ours = number(rows["penchant, 1 worker"]["MB a processor second"])
-    for times, name, digits in (
-        (reference, "the brute-force reference of the tests", 0),
-        (plain, "`re`, a pattern a word, counts only", 0),
-        (other, "`regex`, a pattern a word, counts only", 1),
-    ):
-        assert round(ours / number(rows[name]["MB a processor second"]), digits or None) == times
-
-
-@pytest.mark.parametrize("workers", [1, 2])
-def test_megabytes_a_second(workers: int) -> None:
-    row = searches()[f"penchant, {workers} worker{'s' if workers > 1 else ''}"]
-    assert number(row["MB/s"]) == pytest.approx(number(row["MB"]) / number(row["s"]), rel=0.002)
-    assert number(row["MB/s a worker"]) == pytest.approx(number(row["MB/s"]) / workers, abs=0.01)
+    assert 50 < sum(shares) < 100
 
 
 def test_each_program_has_its_row() -> None:

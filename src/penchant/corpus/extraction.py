@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import compress, pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from penchant.corpus.near_duplicates import NearDuplicates
 from penchant.corpus.occurrences import KEY, SCHEMA
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
-from penchant.corpus.search import Extraction, Finder, Row, Tally, Task
+from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
@@ -44,7 +44,6 @@ _ROWS = 1 << 15
 """Rows of samples held in memory at once."""
 _GROUP = 1 << 12
 """Rows per row group of a part file; whole groups are read or skipped."""
-_PART: dict[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
 
 Progress = Callable[[float, float], None]
 
@@ -111,7 +110,7 @@ class _Reading:
     current: _State
     hashes: list[str]
     progress: Progress
-    rows: list[tuple[Any, ...]] = field(default_factory=list)
+    rows: list[pl.DataFrame] = field(default_factory=list)
     unsaved: int = 0
 
     def __post_init__(self) -> None:
@@ -126,7 +125,7 @@ class _Reading:
             file = self.files[number]
             refuse_unreadable(result.block.first, result.bad, tally.skipped, tally.records, file, self.search.field)
             blocks = 1 + (self.current.blocks if number == self.current.file else 0)
-            self._add(result.rows, tally, number, replace(self.current, file=number, blocks=blocks), result.size)
+            self._add(result.rows, tally, replace(self.current, file=number, blocks=blocks), result.size)
             at = result.block.at
             self.progress(float(at - (position[1] if position[0] == number else 0)), self.total)
             position = (number, at)
@@ -137,7 +136,7 @@ class _Reading:
         for number in range(state.file, len(self.files)):
             reader = Reader(self.files[number], number, layout=self.search.layout, field=self.search.field)
             for block in reader.blocks(state.blocks if number == state.file else 0):
-                yield Task(block, self.files[number], [*self.samples.limits])
+                yield Task(block, self.files[number], self.samples.highest.copy())
             self.hashes.append(reader.sha256)
 
     def whole_files(self, by_file: ByFile) -> None:
@@ -145,21 +144,20 @@ class _Reading:
         for found in by_file(self.search, self._files(self.current)):
             number, size = found.number, self.files[found.number].size
             self.hashes.append(found.sha256)
-            self._add(found.rows, found.tally, number, replace(self.current, file=number + 1, blocks=0), size)
+            self._add(found.rows, found.tally, replace(self.current, file=number + 1, blocks=0), size)
             self.progress(float(size), self.total)
         self._save(replace(self.current, file=len(self.files), blocks=0))
 
     def _files(self, state: _State) -> Iterator[FileTask]:
         for number in range(state.file, len(self.files)):
             after = state.blocks if number == state.file else 0
-            yield FileTask(number, self.files[number], after, self.samples.k, [*self.samples.limits])
+            yield FileTask(number, self.files[number], after, self.samples.k, self.samples.highest.copy())
 
-    def _add(self, found: Sequence[Row], tally: Tally, number: int, state: _State, size: int) -> None:
-        """Add what was found in `size` bytes of a file, and save it if that makes enough."""
+    def _add(self, found: pl.DataFrame, tally: Tally, state: _State, size: int) -> None:
+        """Add what was found in `size` bytes, and save it if that makes enough."""
         self.current = state
         self.current.tally.add(tally)
-        name = self.files[number].name
-        self.rows += [(*row, name) for row in found if self.samples.add(row.cell, row.priority)]
+        self.rows.append(self.samples.entering(found))
         self.unsaved += size
         if self.unsaved >= EVERY:
             self._save(self.current)
@@ -229,22 +227,22 @@ class _Store:
             samples.extend(int(str(cell)), of_cell["priority"].to_numpy())
         return _State(saved["file"], saved["blocks"], tuple(saved["hashes"]), Tally.from_json(saved["tally"]))
 
-    def write(self, rows: Sequence[tuple[Any, ...]], state: _State) -> None:
+    def write(self, rows: Sequence[pl.DataFrame], state: _State) -> None:
         """Write the rows found since the last part, then the state; a part without its state is ignored."""
         self.parts.append(self._part(len(self.parts)))
-        frame = pl.DataFrame(rows, schema=_PART, orient="row").sort("cell", "priority")
+        frame = pl.concat([pl.DataFrame(schema=ROWS), *rows]).sort("cell", "priority")
         write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="lz4")
         progress = {"file": state.file, "blocks": state.blocks, "hashes": state.hashes, "tally": state.tally.to_json()}
         write_json({"identity": self.identity, "parts": len(self.parts), **progress}, self._record)
 
-    def words(self, samples: Smallest, cells: range, bins: int) -> Iterator[pl.DataFrame]:
-        """Yield the sampled rows of some cells, word by word, by rising priority."""
+    def rows(self, samples: Smallest, cells: range, bins: int) -> pl.DataFrame:
+        """The sampled rows of some cells, word by word, by rising priority."""
         largest = [samples.sample(cell)[-1:].tolist() for cell in cells]
         limits = pl.DataFrame(
             {"cell": cells, "last": [priorities[0] if priorities else 0 for priorities in largest]},
             schema={"cell": pl.Int32, "last": pl.UInt64},
         )
-        rows = (
+        return (
             pl.scan_parquet(self.parts, glob=False)
             .filter(pl.col("cell").is_between(cells.start, cells.stop - 1))  # skips row groups
             .join(limits.lazy(), on="cell")
@@ -253,8 +251,6 @@ class _Store:
             .collect(engine="streaming")
             .sort(pl.col("cell") // bins, "priority", "cell")
         )
-        for _, of_word in rows.group_by(pl.col("cell") // bins, maintain_order=True):
-            yield of_word
 
     def remove(self) -> None:
         """Remove the folder, which held nothing but what a store writes."""
@@ -294,11 +290,10 @@ def _finish(
     near = np.zeros(len(cells), np.int64)
     written: list[Path] = []
     for group in _groups([len(samples.sample(cell)) for cell in cells], bins):
-        drawn = [_drawn(rows, settings, kept, near) for rows in store.words(samples, group, bins)]
-        if drawn:
-            written.append(store.folder / f"sample-{len(written):06}.parquet")
-            table = pl.concat(drawn).sort("cell", "priority").select(*SCHEMA)
-            write_parquet(table, written[-1], compression="lz4")
+        rows = store.rows(samples, group, bins)
+        written.append(store.folder / f"sample-{len(written):06}.parquet")
+        table = rows.filter(_drawn(rows, settings, kept, near)).sort("cell", "priority").select(*SCHEMA)
+        write_parquet(table, written[-1], compression="lz4")
     occurrences: Counter[tuple[str, str]] = Counter()
     for (word, _, segment), n in tally.forms.items():
         occurrences[word, segment] += n
@@ -340,16 +335,36 @@ def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:
         yield range(start, len(sizes))
 
 
-def _drawn(rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]) -> pl.DataFrame:
-    """Draw the sample of one word from its rows, sorted by priority; add to the counts by cell, `kept` and `near`."""
-    seen = NearDuplicates() if settings.duplicates == "near" else None
-    mask = []
-    is_new: dict[str, bool] = {}  # by sentence, since a word may occur in it more than once
-    for cell, sentence, text in zip(*(rows[name].to_list() for name in ("cell", "id", "text")), strict=True):
-        room = bool(kept[cell] < settings.per_word)
-        if room and sentence not in is_new:
-            is_new[sentence] = seen is None or seen.add(text)
-        kept[cell] += room and is_new[sentence]
-        near[cell] += room and not is_new[sentence]
-        mask.append(room and is_new[sentence])
-    return rows[np.flatnonzero(mask)]
+def _drawn(rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]) -> list[bool]:
+    """Draw the samples of some words from their rows, sorted by word and priority: which rows belong to them. Adds to
+    the counts by cell, `kept` and `near`."""
+    mask: list[bool] = []
+    taken, dropped = Counter[int](), Counter[int]()
+    words = rows["cell"].to_numpy() // len(settings.bins)
+    bounds = [0, *(np.flatnonzero(np.diff(words)) + 1).tolist(), len(rows)]
+    columns = [rows[name].to_list() for name in ("cell", "id", "text")]
+    for start, end in pairwise(bounds):
+        cells, ids, sentences = (column[start:end] for column in columns)
+        texts = dict(zip(ids, sentences, strict=True))  # a word may occur in one more than once
+        if settings.duplicates == "near":
+            seen = NearDuplicates()
+            possible = dict(compress(texts.items(), seen.possible([*texts.values()]).tolist()))
+        else:
+            possible = {}
+        sizes = Counter(cells)
+        if not possible and max(sizes.values()) <= settings.per_word:
+            mask += [True] * len(cells)
+            taken += sizes
+            continue
+        is_new = dict.fromkeys(texts, True)
+        for cell, sentence in zip(cells, ids, strict=True):
+            room = taken[cell] < settings.per_word
+            if room and sentence in possible:
+                is_new[sentence] = seen.add(possible.pop(sentence))
+            mask.append(room and is_new[sentence])
+            taken[cell] += mask[-1]
+            dropped[cell] += room and not mask[-1]
+    for counts, added in ((kept, taken), (near, dropped)):
+        for cell, n in added.items():
+            counts[cell] += n
+    return mask

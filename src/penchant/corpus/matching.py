@@ -64,18 +64,11 @@ class Matcher:
                 matches += self._at(text, run.start(), run[0], self._exact)
         return matches
 
-    def among(self, text: str, places: Iterable[tuple[str, int, int]]) -> list[Match]:
-        """Like `find`, given the places where `surfaces` occur in the text as whole words: surface, start and end, by
-        rising start and end."""
-        ends: dict[tuple[int, str], int] = {}
-        for surface, start, end in places:
-            for word in self._exact.words.get(surface, ()):
-                ends[start, word] = end  # the last one at a start is the longest
-            if surface in self._initial.words and _RUN.search(text, 0, start) is None:
-                for word in self._initial.words[surface]:
-                    ends[start, word] = end
-        matches = [Match(word, start, end) for (start, word), end in ends.items()]
-        return sorted(matches, key=self._place) if len(matches) > 1 else matches
+    def owners(self, surface: str) -> tuple[list[int], list[int]]:
+        """The numbers of the words that have a surface as a form, and of those that have it at the beginning of a
+        sentence only, with a capital."""
+        exact, initial = (forms.words.get(surface, ()) for forms in (self._exact, self._initial))
+        return [self._order[word] for word in exact], [self._order[word] for word in initial]
 
     def _place(self, match: Match) -> tuple[int, int, int]:
         return match.start, match.end, self._order[match.word]
@@ -125,6 +118,11 @@ def words(text: str) -> list[str]:
     """The maximal runs of letters, marks and digits of a text in NFC."""
     runs: list[str] = _RUN.findall(text)
     return runs
+
+
+def is_first(text: str, start: int) -> bool:
+    """Whether no word character comes before a place in a text."""
+    return _RUN.search(text, 0, start) is None
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:

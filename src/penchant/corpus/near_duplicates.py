@@ -7,16 +7,15 @@ Rajaraman & Ullman, Mining of Massive Datasets, section 3.4).
 
 from __future__ import annotations
 
-import functools
 import math
-import re
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
-from penchant.corpus.matching import WORD
+from penchant.corpus.folding import fold, fold_all
+from penchant.corpus.normalisation import code_points
 from penchant.errors import MethodError, missing_package
 
 SHINGLE = 5
@@ -25,42 +24,10 @@ RECALL = 0.995
 """The share of pairs exactly at the threshold that the bands detect; it rises quickly above the threshold."""
 _HASHES = 72  # most hashes per sentence
 _SEED = 20
+_FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
+_MOST_BITS = 22  # of a hash, so that tables by hash stay small
+_ROUNDING = 1e-9
 _BITS = 4096  # bits per mask; a sentence has about a hundred shingles
-_NUMBERS = re.compile("0[0 ]*0")
-_IN_WORDS = regex.compile(f"[{WORD}]")
-_DIGIT = regex.compile(r"\p{Nd}")
-
-
-class _Folded(dict[int, str]):
-    """The folded form of each character, computed once."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        folded = " "
-        if _IN_WORDS.match(character):
-            folded = "0" if _DIGIT.match(character) else character.casefold()
-        self[code] = folded
-        return folded
-
-
-_FOLDED = _Folded()
-_MANY = 0xFFFF
-
-
-@functools.cache
-def _folded_plane() -> NDArray[np.uint16]:
-    """Folded characters of the basic plane, or _MANY where the folded form is not a single character of that plane."""
-    folded = [_FOLDED[code] if not 0xD800 <= code < 0xE000 else "" for code in range(0x10000)]
-    return np.array([ord(text) if len(text) == 1 else _MANY for text in folded], np.uint16)
-
-
-def fold(text: str) -> str:
-    """Return the words of a text, case-folded and separated by single spaces; a number, or several with only signs
-    between them, becomes a single 0. Texts that differ only in case, punctuation, spacing or numbers fold alike."""
-    codes = _folded_plane().take(np.frombuffer(text.encode("utf-16-le", "surrogatepass"), "<u2"))
-    plain = text.translate(_FOLDED) if codes.max(initial=0) == _MANY else codes.tobytes().decode("utf-16-le")
-    folded = " ".join(plain.split())
-    return _NUMBERS.sub("0", folded) if "0" in folded else folded
 
 
 class NearDuplicates:
@@ -111,6 +78,27 @@ class NearDuplicates:
         self._texts.add(folded)
         return True
 
+    def possible(self, texts: Sequence[str]) -> NDArray[np.bool_]:
+        """Which of some texts may have a near duplicate among them, at a fraction of the cost of comparing them.
+
+        If two texts have a similarity of t, at least the share t of the shingles of each stand in the other, too. So a
+        text has none if more than 1 − t of its shingles are seen once only. Shingles are counted by a hash of few bits,
+        for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible.
+        """
+        codes = code_points("".join(f"{text}\n" for text in fold_all(texts))).astype(np.uint32)
+        ends = np.flatnonzero(codes == ord("\n"))
+        sizes = np.diff(ends, prepend=-1)
+        padded = np.append(codes, np.zeros(SHINGLE - 1, np.uint32))
+        hashes = np.zeros(len(codes), np.uint32)
+        for place in range(SHINGLE):
+            hashes = hashes * _FACTOR + padded[place : place + len(codes)]
+        single = _single(hashes)
+        for place in range(SHINGLE):  # what runs into the next text is no shingle
+            single[np.maximum(ends - place, 0)] = False
+        shingled = sizes - SHINGLE
+        shared = shingled - np.add.reduceat(single, ends - sizes + 1, dtype=np.int64)
+        return np.asarray((shingled < 1) | (shared >= (self.threshold - _ROUNDING) * shingled))
+
     def _has_similar(self, pieces: set[str], candidates: list[int]) -> bool:
         """Whether the Jaccard similarity to one of the candidates is at least the threshold.
 
@@ -132,6 +120,18 @@ class NearDuplicates:
             if common / (size + other_size - common) >= self.threshold:
                 return True
         return False
+
+
+def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
+    """Which hashes share their first bits with no other."""
+    bits = min(len(hashes).bit_length() + 2, _MOST_BITS)
+    slots = (hashes * _FACTOR >> np.uint32(32 - bits)).astype(np.intp)
+    places = np.arange(len(slots), dtype=np.int32)
+    last = np.empty(1 << bits, np.int32)
+    last[slots] = places
+    several = np.zeros(1 << bits, np.bool_)
+    several[slots[last[slots] != places]] = True
+    return ~several[slots]
 
 
 def _mask(pieces: set[str]) -> int:

@@ -34,12 +34,12 @@ def normalise(text: str) -> str:
         return text
     if len(text) < _SHORT:
         return unicodedata.normalize("NFC", text)
+    if len(text) > _BLOCK:  # the beginning tells most, and looking twice at all takes longer
+        text = _replaced(text, _look(text[:_BLOCK]))
     survey = _look(text)
-    frequent = _often(survey) if survey else []
-    if frequent:
-        for letter in frequent:
-            text = text.replace(letter, unicodedata.normalize("NFC", letter))
-        survey = _look(text)
+    replaced = _replaced(text, survey)
+    if replaced is not text:
+        text, survey = replaced, _look(replaced)
     if survey is None:
         return unicodedata.normalize("NFC", text)
     return _mend(text, survey, _changes(survey)) if len(survey.never) or len(survey.near) else text
@@ -83,13 +83,16 @@ def code_points(text: str) -> _Codes:
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
 
 
-def _often(survey: _Survey) -> list[str]:
-    """Return the letters that never occur in NFC, if so frequent that replacing each everywhere is fastest."""
-    if len(survey.never) * 1000 < len(survey.codes):
-        return []
+def _replaced(text: str, survey: _Survey | None) -> str:
+    """Replace the letters that never occur in NFC, if the survey has so many that to replace each everywhere is
+    fastest."""
+    if survey is None or len(survey.never) * 1_000 < len(survey.codes):
+        return text
     letters, counts = np.unique(survey.codes[survey.never], return_counts=True)
     first = np.argsort(-counts)[:8]
-    return [chr(code) for code in letters[first[counts[first] * 1000 > len(survey.codes)]]]
+    for code in letters[first[counts[first] * 10_000 > len(survey.codes)]].tolist():
+        text = text.replace(chr(code), unicodedata.normalize("NFC", chr(code)))
+    return text
 
 
 def _changes(survey: _Survey) -> list[int]:

@@ -52,11 +52,11 @@ class Reader:
             first = 1
             parts = _unpacked(raw, self.file.place)
             wrapped = self.layout == "wrapped" and self.file.kind == "text"
-            for number, data in enumerate(_whole(parts, self.file.place, wrapped=wrapped)):
-                lines = data.count(b"\n")
+            for number, (data, newlines) in enumerate(_whole(parts, self.file.place, wrapped=wrapped)):
                 if number >= after:
-                    yield Block(self.number, first, data.removeprefix(_BOM) if first == 1 else data, raw.taken)
-                first += lines
+                    whole = data.removeprefix(_BOM) if first == 1 else data
+                    yield Block(self.number, first, whole, raw.taken, newlines)
+                first += newlines
             self.sha256 = raw.hash.hexdigest()
 
     def _rows(self, after: int) -> Iterator[Block]:
@@ -191,28 +191,32 @@ def _unpacked(raw: _Hashed, place: str) -> Iterator[bytes]:
         raise DataError("the file is cut short", file=place)
 
 
-def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[bytes]:
-    """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped."""
-    rest = bytearray()
-    enough = BLOCK
-    line = 1
+def _whole(parts: Iterable[bytes], place: str, *, wrapped: bool) -> Iterator[tuple[bytes, int]]:
+    """Yield the text in blocks of whole lines, or of whole paragraphs if these are wrapped, and the newlines of
+    each."""
+    rest: list[bytes] = []
+    size, enough, line = 0, BLOCK, 1
     for part in parts:
-        rest += part
-        if len(rest) < enough:
+        rest.append(part)
+        size += len(part)
+        if size < enough:
             continue
-        end = _last_blank(rest) if wrapped else rest.rfind(b"\n") + 1
+        data = b"".join(rest)
+        end = _last_blank(data) if wrapped else data.rfind(b"\n") + 1
         if end:
-            line += rest.count(b"\n", 0, end)
-            yield bytes(rest[:end])
-            del rest[:end]
-        enough = len(rest) + BLOCK
-        if len(rest) > _LONGEST:
+            newlines = data.count(b"\n", 0, end)
+            line += newlines
+            yield data[:end], newlines
+        rest, size = [data[end:]], len(data) - end
+        enough = size + BLOCK
+        if size > _LONGEST:
             raise DataError(f"holds a line or paragraph of more than {_LONGEST >> 20} MiB", file=place, line=line)
-    if rest:
-        yield bytes(rest)
+    if size:
+        data = b"".join(rest)
+        yield data, data.count(b"\n")
 
 
-def _last_blank(data: bytearray) -> int:
+def _last_blank(data: bytes) -> int:
     """The end of the last blank line that another line follows; 0 if there is none."""
     at = len(data)
     while (at := data.rfind(b"\n", 0, at)) > 0:

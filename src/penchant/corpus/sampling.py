@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 SPACE = 1 << 64
@@ -21,8 +22,27 @@ SPACE = 1 << 64
 
 def priority(seed: int, *parts: str) -> int:
     """The priority of an item described by its parts, uniform over seeds."""
+    return int.from_bytes(_begun(seed, *parts).digest(), "little")
+
+
+def priorities(seed: int, words: Sequence[str], nths: Sequence[int], contents: Sequence[bytes]) -> NDArray[np.uint64]:
+    """`priority(seed, word, str(nth), content)` of many items, given the contents in UTF-8."""
+    begun: dict[tuple[str, int], Any] = {}
+    digests = []
+    for word, nth, content in zip(words, nths, contents, strict=True):
+        start = begun.get((word, nth))
+        if start is None:
+            start = begun[word, nth] = _begun(seed, word, str(nth), "")
+        digest = start.copy()
+        digest.update(content)
+        digests.append(digest.digest())
+    return np.frombuffer(b"".join(digests), "<u8").astype(np.uint64)
+
+
+def _begun(seed: int, *parts: str) -> Any:
+    """The hash of the beginning of a content."""
     content = "\0".join((str(seed), *parts)).encode("utf-8", "surrogatepass")
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little")
+    return hashlib.blake2b(content, digest_size=8)
 
 
 T = TypeVar("T")
@@ -50,22 +70,36 @@ class Smallest:
         self.k = k
         self._kept: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)] * cells
         self._new: list[set[int]] = [set() for _ in range(cells)]
-        self.limits = [SPACE] * cells
-        """By cell, the lowest priority that can no longer enter the sample; always above the k-th smallest."""
+        self.highest = np.full(cells, SPACE - 1, np.uint64)
+        """By cell, the highest priority that can enter the sample."""
 
-    def add(self, cell: int, value: int) -> bool:
-        """Add a priority. Returns False if it was there before, or cannot belong to the sample."""
-        if value >= self.limits[cell] or value in self._new[cell]:
-            return False
-        kept = self._kept[cell]
+    def add(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Add priorities, each to a cell. Returns which of them were not there before and can belong to the sample."""
+        added = np.zeros(len(cells), np.bool_)
+        able = np.flatnonzero(priorities <= self.highest[cells])
+        able = able[np.argsort(cells[able], kind="stable")]
+        for part in np.split(able, np.flatnonzero(np.diff(cells[able])) + 1):
+            if len(part):
+                added[part] = self._add(int(cells[part[0]]), priorities[part])
+        return added
+
+    def entering(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Add the `priority` of each row to its `cell`. Returns the rows that `add` does."""
+        return rows.filter(self.add(rows["cell"].to_numpy().astype(np.int64), rows["priority"].to_numpy()))
+
+    def _add(self, cell: int, priorities: NDArray[np.uint64]) -> list[bool]:
+        kept, new = self._kept[cell], self._new[cell]
+        known = [False] * len(priorities)
         if len(kept):
-            at = int(np.searchsorted(kept, np.uint64(value)))
-            if at < len(kept) and int(kept[at]) == value:
-                return False
-        self._new[cell].add(value)
-        if len(self._new[cell]) > max(64, self.k // 4):
+            known = (kept[np.searchsorted(kept, priorities).clip(max=len(kept) - 1)] == priorities).tolist()
+        added = []
+        for value, old in zip(priorities.tolist(), known, strict=True):
+            added.append(not old and value not in new)
+            if added[-1]:
+                new.add(value)
+        if len(new) > max(64, self.k // 4):
             self._merge(cell)
-        return True
+        return added
 
     def extend(self, cell: int, priorities: NDArray[np.uint64]) -> None:
         """Add many priorities of one cell."""
@@ -76,7 +110,7 @@ class Smallest:
         merged = np.union1d(self._kept[cell], np.fromiter(self._new[cell], np.uint64, len(self._new[cell])))
         self._kept[cell], self._new[cell] = merged[: self.k], set()
         if len(merged) >= self.k:
-            self.limits[cell] = int(merged[self.k - 1]) + 1
+            self.highest[cell] = merged[self.k - 1]
 
     def sample(self, cell: int) -> NDArray[np.uint64]:
         """The priorities of the sample, in rising order."""

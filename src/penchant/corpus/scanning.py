@@ -7,14 +7,12 @@ automaton reads one byte per character and positions count characters. Words end
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-import regex
 from numpy.typing import NDArray
 
-from penchant.corpus.matching import WORD
+from penchant.corpus.characters import word_characters
 from penchant.corpus.normalisation import code_points
 from penchant.errors import missing_package
 
@@ -29,13 +27,14 @@ Integers = NDArray[np.int64]
 
 
 class Places(NamedTuple):
-    """Forms found in a text, by rising line, begin and end: the number of each form, that of its line, and its begin
-    and end in the line, in characters."""
+    """Forms found in a text, by rising line, begin and end: the number of each form, that of its line, its begin and
+    end in the line, and where the line starts in the text, in characters."""
 
     forms: Integers
     lines: Integers
     begins: Integers
     ends: Integers
+    starts: Integers
 
 
 class Scanner:
@@ -49,7 +48,7 @@ class Scanner:
             raise missing_package("ahocorasick_rs", "corpus") from error
         self.forms = [form for form in dict.fromkeys(forms) if "\n" not in form]  # no line contains the others
         characters = sorted(set().union(*self.forms))
-        inside = _word_characters()
+        inside = word_characters()
         wide = _FIRST + len(characters) > 256
         codes = inside.astype(np.uint16 if wide else np.uint8)  # _OTHER or _INSIDE
         codes[ord("\n")] = _NEWLINE
@@ -76,7 +75,7 @@ class Scanner:
         newlines = np.flatnonzero(coded == _NEWLINE)
         lines = np.searchsorted(newlines, begins)
         starts = np.concatenate(([0], newlines + 1))[lines]
-        return Places(forms, lines, begins - starts, ends - starts)
+        return Places(forms, lines, begins - starts, ends - starts, starts)
 
     def lines(self, text: str) -> list[int]:
         """Return the numbers, from 0, of the lines in which a form occurs as whole words."""
@@ -95,14 +94,3 @@ class Scanner:
         inside = (at >= 0) & (at < len(coded))
         inside[inside] = self._in_words[coded[at[inside]]]
         return inside
-
-
-@cache
-def _word_characters() -> NDArray[np.bool_]:
-    """For each code point, whether it is a word character."""
-    in_words = np.zeros(0x110000, dtype=np.bool_)
-    characters = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x110000)))
-    for run in regex.finditer(f"[{WORD}]+", characters):
-        for part in regex.findall("[\0-\ud7ff]+|[\ue000-\U0010ffff]+", run[0]):
-            in_words[ord(part[0]) : ord(part[-1]) + 1] = True
-    return in_words

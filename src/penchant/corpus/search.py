@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import bisect
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from itertools import groupby
 from typing import Any, Literal, NamedTuple, get_args
 
-from penchant.corpus.matching import Match, Matcher, count_words
-from penchant.corpus.near_duplicates import fold
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.corpus.characters import count_words_of
+from penchant.corpus.folding import fold_all
+from penchant.corpus.hits import HitFinder, Hits, Sentences
 from penchant.corpus.normalisation import normalise
-from penchant.corpus.occurrences import Segment, segments
-from penchant.corpus.sampling import priority
-from penchant.corpus.scanning import Scanner
-from penchant.corpus.sentences import splitter
+from penchant.corpus.occurrences import SCHEMA, Segment, segments
+from penchant.corpus.sampling import priorities
+from penchant.corpus.scanning import Integers
 from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import Block, Layout, TextFile, check_layout
-from penchant.corpus.units import units
+from penchant.corpus.units import Units, units
 from penchant.errors import MethodError, one_of
 
 Duplicates = Literal["near", "exact", "keep"]
@@ -89,18 +92,8 @@ def extraction(
     return result
 
 
-class Row(NamedTuple):
-    """An occurrence that may belong to a sample; its cell is (number of the word) × segments + segment."""
-
-    cell: int
-    priority: int
-    record: str
-    word: str
-    text: str
-    start: int
-    end: int
-    matched: str
-    words: int
+ROWS: Mapping[str, Any] = {"cell": pl.Int32, "priority": pl.UInt64, **SCHEMA}
+"""Columns of the occurrences that may belong to a sample; a cell is (number of the word) × segments + segment."""
 
 
 @dataclass(slots=True)
@@ -139,21 +132,21 @@ class Tally:
 
 
 class Task(NamedTuple):
-    """A block of a file, and for each cell the lowest priority that can no longer enter its sample."""
+    """A block of a file, and for each cell the highest priority that can enter its sample."""
 
     block: Block
     file: TextFile
-    limits: list[int]
+    highest: NDArray[np.uint64]
 
 
 class BlockResult(NamedTuple):
-    """The occurrences in a block. `block` comes without its data, of `size` bytes; `bad` is the number of the first
-    record that could not be read, or 0."""
+    """The occurrences in a block, in the columns of `ROWS`. `block` comes without its data, of `size` bytes; `bad` is
+    the number of the first record that could not be read, or 0."""
 
     block: Block
     size: int
     tally: Tally
-    rows: list[Row]
+    rows: pl.DataFrame
     bad: int
 
 
@@ -162,89 +155,128 @@ class Finder:
 
     def __init__(self, settings: Extraction) -> None:
         self.settings = settings
-        self._numbers = {word: number for number, word in enumerate(settings.forms)}
-        self._tools: tuple[Matcher, Scanner, Callable[[str], list[str]]] | None = None
+        self._words = list(settings.forms)
 
     def __reduce__(self) -> tuple[type[Finder], tuple[Extraction]]:
         return Finder, (self.settings,)
 
     def __call__(self, task: Task) -> BlockResult:
-        """Return the occurrences of a block whose priority is below the limit of their cell, and the counts of all."""
+        """Return the occurrences of a block whose priority can enter the sample of their cell, and the counts of
+        all."""
         settings, block = self.settings, task.block
-        matcher, scanner, split = self._built()
         lines = units(block, task.file.kind, layout=settings.layout, field=settings.field)
-        tally = Tally(skipped=lines.skipped, records=lines.records)
-        rows: list[Row] = []
-        texts = lines.text.split("\n")
-        places = zip(*(column.tolist() for column in scanner.find(lines.text)), strict=True)
-        for line, hits in groupby(places, key=lambda place: place[1]):
-            record = lines.numbers[line]
-            name = f"{task.file.name}:{record}"
-            if line and lines.numbers[line - 1] == record:
-                name += f".{line - bisect.bisect_left(lines.numbers, record) + 1}"
-            forms = [(scanner.forms[form], begin, end) for form, _, begin, end in hits]
-            for number, sentence, in_sentence in _by_sentence(texts[line], split(texts[line]), forms):
-                matches = matcher.among(sentence, in_sentence)
-                if matches:
-                    place = name if settings.layout == "sentences" else f"{name}:{number}"
-                    rows += self._occurrences(sentence, matches, place, tally, task.limits)
+        sentences, hits = self._hits.find(lines.text)
+        words = count_words_of(sentences.texts)
+        segment = self._segments(sentences.texts, words)
+        hits = hits.at(np.flatnonzero(segment[hits.sentences] >= 0))
+        tally = Tally(skipped=lines.skipped, records=lines.records, sentences=len(words))
+        tally.too_long = int((segment < 0).sum())
+        tally.forms = self._counts(hits, segment)
+        names = _Names(sentences, lines, task.file.name, numbered=settings.layout != "sentences")
+        ranks = self._priorities(sentences, hits, names)
+        cells = hits.words * len(settings.bins) + segment[hits.sentences]
+        able = np.flatnonzero(ranks <= task.highest[cells])
+        rows = self._rows(cells[able], ranks[able], hits.at(able), sentences, words, names)
         size = len(block.data) if isinstance(block.data, bytes) else len(lines.text)
         return BlockResult(block._replace(data=b""), size, tally, rows, lines.bad)
 
-    def _built(self) -> tuple[Matcher, Scanner, Callable[[str], list[str]]]:
-        if self._tools is None:
-            matcher = Matcher(self.settings.forms)
-            scanner = Scanner(matcher.surfaces())
-            self._tools = matcher, scanner, splitter(self.settings.language, self.settings.layout)
-        return self._tools
+    @cached_property
+    def _hits(self) -> HitFinder:
+        return HitFinder(self.settings.forms, self.settings.language, self.settings.layout)
 
-    def _occurrences(
-        self, sentence: str, matches: Sequence[Match], record: str, tally: Tally, limits: Sequence[int]
-    ) -> Iterator[Row]:
-        """Count all occurrences of a sentence, and yield those below the limits."""
-        settings, bins = self.settings, self.settings.bins
-        tally.sentences += 1
-        words = count_words(sentence)
-        segment = next((n for n, part in enumerate(bins) if part.low <= words <= (part.high or words)), None)
-        if segment is None or len(sentence) > LONGEST:
-            tally.too_long += 1
-            return
-        match settings.duplicates:
+    def _segments(self, texts: Sequence[str], words: Integers) -> Integers:
+        """The segment of each sentence; −1 for one that is too long."""
+        segment = np.full(len(texts), -1)
+        for number, part in reversed([*enumerate(self.settings.bins)]):
+            segment[(words >= part.low) & (words <= (part.high or words))] = number
+        segment[np.array([*map(len, texts)], np.int64) > LONGEST] = -1
+        return segment
+
+    def _counts(self, hits: Hits, segment: Integers) -> Counter[tuple[str, str, str]]:
+        """Count the hits by word, form and segment."""
+        forms, bins = self._hits.forms, self.settings.bins
+        keys = (hits.words * len(forms) + hits.forms) * len(bins) + segment[hits.sentences]
+        counted = Counter[tuple[str, str, str]]()
+        for key, n in zip(*(column.tolist() for column in np.unique(keys, return_counts=True)), strict=True):
+            rest, number = divmod(key, len(bins))
+            word, form = divmod(rest, len(forms))
+            counted[self._words[word], forms[form], bins[number].name] = n
+        return counted
+
+    def _priorities(self, sentences: Sentences, hits: Hits, names: _Names) -> NDArray[np.uint64]:
+        """The priorities of the hits: hashes of the word, which of its hits in the sentence it is, and the sentence."""
+        used, sentence = np.unique(hits.sentences, return_inverse=True)
+        match self.settings.duplicates:
             case "near":
-                identity = fold(sentence)
+                contents = fold_all([sentences.texts[number] for number in used.tolist()])
             case "exact":
-                identity = " ".join(sentence.split())
+                contents = [" ".join(sentences.texts[number].split()) for number in used.tolist()]
             case "keep":
-                identity = record
-        seen: dict[str, int] = {}
-        for word, start, end in matches:
-            matched = sentence[start:end]
-            tally.forms[word, matched, bins[segment].name] += 1
-            nth = seen[word] = seen.get(word, -1) + 1
-            rank = priority(settings.seed, word, str(nth), identity)
-            cell = self._numbers[word] * len(bins) + segment
-            if rank < limits[cell]:
-                yield Row(cell, rank, record, word, sentence, start, end, matched, words)
+                contents = names.of(used)
+        told = [content.encode("utf-8", "surrogatepass") for content in contents]
+        return priorities(
+            self.settings.seed,
+            [self._words[number] for number in hits.words.tolist()],
+            _nth(hits).tolist(),
+            [told[number] for number in sentence.tolist()],
+        )
+
+    def _rows(
+        self,
+        cells: Integers,
+        ranks: NDArray[np.uint64],
+        hits: Hits,
+        sentences: Sentences,
+        words: Integers,
+        names: _Names,
+    ) -> pl.DataFrame:
+        """The columns of `ROWS`."""
+        used, sentence = np.unique(hits.sentences, return_inverse=True)
+        texts = [sentences.texts[number] for number in used.tolist()]
+        columns = {
+            "cell": cells.astype(np.int32),
+            "priority": ranks,
+            "id": pl.Series(names.of(used), dtype=pl.String)[sentence],
+            "word": pl.Series(self._words, dtype=pl.String)[hits.words],
+            "text": pl.Series(texts, dtype=pl.String)[sentence],
+            "start": hits.starts,
+            "end": hits.ends,
+            "matched": pl.Series(self._hits.forms, dtype=pl.String)[hits.forms],
+            "words": words[hits.sentences],
+            "source": pl.repeat(names.file, len(sentence), eager=True),
+        }
+        return pl.DataFrame(columns, schema=ROWS)
 
 
-_Place = tuple[str, int, int]
+class _Names(NamedTuple):
+    """The ids of sentences: the names of file and record, the line if the record has several, and the sentence's number
+    in it if that is `numbered`."""
+
+    sentences: Sentences
+    lines: Units
+    file: str
+    numbered: bool
+
+    def of(self, places: Integers) -> list[str]:
+        """The ids of some sentences."""
+        numbers, names = self.lines.numbers, []
+        for line, nth in zip(
+            self.sentences.lines[places].tolist(), self.sentences.numbers[places].tolist(), strict=True
+        ):
+            record = numbers[line]
+            name = f"{self.file}:{record}"
+            if line and numbers[line - 1] == record:
+                name += f".{line - bisect.bisect_left(numbers, record) + 1}"
+            names.append(f"{name}:{nth}" if self.numbered else name)
+        return names
 
 
-def _by_sentence(
-    line: str, sentences: Sequence[str], places: Sequence[_Place]
-) -> Iterator[tuple[int, str, list[_Place]]]:
-    """Yield number, text and forms of each sentence of a line that contains any, with their places in the sentence."""
-    at = n = 0
-    for number, sentence in enumerate(sentences, 1):
-        begin = line.index(sentence, at)  # only white space comes before it
-        at = begin + len(sentence)
-        in_sentence = []
-        while n < len(places) and places[n][1] < at:
-            form, start, end = places[n]
-            if start >= begin and end <= at:
-                in_sentence.append((form, start - begin, end - begin))
-            n += 1
-        if in_sentence:
-            yield number, sentence, in_sentence
-        if n == len(places):
-            return
+def _nth(hits: Hits) -> Integers:
+    """For each hit, how many of its word come before it in its sentence."""
+    order = np.lexsort((hits.words, hits.sentences))  # leaves those of a word in their order
+    place = np.arange(len(order))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = np.logical_or(*(np.diff(column[order]) != 0 for column in (hits.words, hits.sentences)))
+    nth = np.empty_like(place)
+    nth[order] = place - np.maximum.accumulate(np.where(new, place, 0))
+    return nth

@@ -56,14 +56,16 @@ class TextFile:
 class Block(NamedTuple):
     """Some records of a file, from number `first` on (counted from 1; plain text counts lines).
 
-    `data` holds whole lines as stored, or the texts of rows (None for a missing one). `at` is how much of the file has
-    been read, this block included, in stored bytes; for Parquet it is the share of rows times the file size.
+    `data` holds whole lines as stored, with so many `newlines`, or the texts of rows (None for a missing one). `at` is
+    how much of the file has been read, this block included, in stored bytes; for Parquet it is the share of rows times
+    the file size.
     """
 
     file: int
     first: int
     data: bytes | list[str | None]
     at: int
+    newlines: int = 0
 
 
 def plain_ending(name: str) -> str:

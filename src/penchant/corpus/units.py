@@ -29,14 +29,13 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
     """Return the lines of a block, in which sentences are then sought; wrapped paragraphs become one line each."""
     if isinstance(block.data, bytes) and kind == "text":
         text, bad = _decoded(block.data)
-        lines = block.data.count(b"\n")
-        records = lines + (block.data[-1:] not in (b"", b"\n"))
+        records = block.newlines + (block.data[-1:] not in (b"", b"\n"))
         if layout == "wrapped":
             paragraphs = list(_paragraphs(text))
             text = "\n".join(paragraph for _, paragraph in paragraphs)
             numbers: Sequence[int] = [block.first + number for number, _ in paragraphs]
         else:
-            numbers = range(block.first, block.first + lines + 1)
+            numbers = range(block.first, block.first + block.newlines + 1)
     else:
         texts = list(_json(block.data, field) if isinstance(block.data, bytes) else enumerate(block.data))
         records = len(texts)

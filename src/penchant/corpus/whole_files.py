@@ -9,9 +9,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
-from penchant.corpus.search import Extraction, Finder, Row, Tally, Task
+from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
 from penchant.corpus.workers import uncollected
@@ -19,14 +23,14 @@ from penchant.corpus.workers import uncollected
 
 @dataclass(frozen=True, slots=True)
 class FileTask:
-    """A file to be searched, without its first `after` blocks, for samples of `size`; `limits` are, by cell, the lowest
-    priorities that can no longer enter the sample of the corpus."""
+    """A file to be searched, without its first `after` blocks, for samples of `size`; `highest` are, by cell, the
+    highest priorities that can enter the sample of the corpus."""
 
     number: int
     file: TextFile
     after: int
     size: int
-    limits: list[int]
+    highest: NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class FileFound:
     file as it is stored."""
 
     number: int
-    rows: list[Row]
+    rows: pl.DataFrame
     tally: Tally
     sha256: str
 
@@ -47,15 +51,16 @@ ByFile: TypeAlias = Callable[[Extraction, Iterator[FileTask]], Iterator[FileFoun
 @uncollected()
 def found_in(search: Extraction, task: FileTask) -> FileFound:
     """Search a file. Raises DataError for one that cannot be read."""
-    find, tally, rows = Finder(search), Tally(), list[Row]()
-    samples = Smallest(len(task.limits), task.size)
-    samples.limits = list(task.limits)
+    find, tally, rows = Finder(search), Tally(), [pl.DataFrame(schema=ROWS)]
+    samples = Smallest(len(task.highest), task.size)
+    samples.highest = task.highest.copy()
     reader = Reader(task.file, task.number, layout=search.layout, field=search.field)
     for block in reader.blocks(task.after):
-        result = find(Task(block, task.file, [*samples.limits]))
+        result = find(Task(block, task.file, samples.highest.copy()))
         part = result.tally
         refuse_unreadable(block.first, result.bad, part.skipped, part.records, task.file, search.field)
         tally.add(part)
-        rows += [row for row in result.rows if samples.add(row.cell, row.priority)]
-    rows = [row for row in rows if row.priority < samples.limits[row.cell]]
-    return FileFound(task.number, rows, tally, reader.sha256)
+        rows.append(samples.entering(result.rows))
+    found = pl.concat(rows)
+    highest = samples.highest[found["cell"].to_numpy()]
+    return FileFound(task.number, found.filter(found["priority"].to_numpy() <= highest), tally, reader.sha256)

@@ -46,7 +46,8 @@ class Number:
 
 
 def shown(value: float, form: str) -> str:
-    """A number in a format such as "+.2f", rounded as on paper, 51.25 to 51.3; one that rounds to 0 has no minus sign."""
+    """A number in a format such as "+.2f", rounded as on paper (51.25 to 51.3); one that rounds to 0 has no
+    minus sign."""
     if form.endswith("f") and math.isfinite(value):
         with localcontext(rounding=ROUND_HALF_UP):
             text = f"{Decimal(repr(float(value))):{form}}"

@@ -1,0 +1,66 @@
+"""The folded form of texts, in which those that differ only in case, punctuation, spacing or numbers are equal."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import regex
+from numpy.typing import NDArray
+
+from penchant.corpus.matching import WORD
+
+_NUMBERS = re.compile("0[0 ]*0")
+_IN_WORDS = regex.compile(f"[{WORD}]")
+_DIGIT = regex.compile(r"\p{Nd}")
+_MANY = 0xFFFF
+_SPACE, _NEWLINE = ord(" "), ord("\n")
+
+
+class _Folded(dict[int, str]):
+    """The folded form of each character, computed once."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        folded = " "
+        if _IN_WORDS.match(character):
+            folded = "0" if _DIGIT.match(character) else character.casefold()
+        self[code] = folded
+        return folded
+
+
+_FOLDED = _Folded()
+
+
+@functools.cache
+def _folded_plane() -> NDArray[np.uint16]:
+    """Folded characters of the basic plane, or _MANY where the folded form is not a single character of that plane."""
+    folded = [_FOLDED[code] if not 0xD800 <= code < 0xE000 else "" for code in range(0x10000)]
+    return np.array([ord(text) if len(text) == 1 else _MANY for text in folded], np.uint16)
+
+
+def fold(text: str) -> str:
+    """Return the words of a text, case-folded and separated by single spaces; a number, or several with only signs
+    between them, becomes a single 0."""
+    folded = " ".join(text.translate(_FOLDED).split())
+    return _NUMBERS.sub("0", folded) if "0" in folded else folded
+
+
+def fold_all(texts: Sequence[str]) -> list[str]:
+    """`fold` of each text, all in a few passes."""
+    codes = np.frombuffer("\n".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")
+    ends = np.flatnonzero(codes == _NEWLINE)
+    if len(ends) != len(texts) - 1:  # a text of several lines, or none at all
+        return [fold(text) for text in texts]
+    plane = _folded_plane().take(codes)
+    plane[ends] = _NEWLINE
+    space = plane == _SPACE
+    after = np.concatenate(([True], space[:-1]))  # also behind the beginning of a text
+    after[ends[ends < len(codes) - 1] + 1] = True
+    plain = plane[~(space & after)].tobytes().decode("utf-16-le").replace(" \n", "\n").removesuffix(" ")
+    folded = (_NUMBERS.sub("0", plain) if "0" in plain else plain).split("\n")
+    for number in np.unique(np.searchsorted(ends, np.flatnonzero(plane == _MANY))).tolist():
+        folded[number] = fold(texts[number])
+    return folded
