@@ -114,7 +114,7 @@ def load(
         from penchant.models.network import Network  # brings torch, which takes seconds to import
 
         network = Network(model, scores=kind != "encoder", causal=kind == "causal")
-        begin = first_token(hf_tokenizer) if kind == "causal" else None
+        begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
         kind=kind,
@@ -122,7 +122,7 @@ def load(
         network=network,
         fingerprint=fingerprint,
         dtype=dtype,
-        max_tokens=_max_tokens(model, hf_tokenizer),
+        max_tokens=longest,
         begin=begin,
         no_scores=reason,
         unused=unused,
