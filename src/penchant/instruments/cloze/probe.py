@@ -28,7 +28,7 @@ from penchant.engine.scorer import Filler, Scorer, language_model
 from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.cloze.agreeing import little
+from penchant.instruments.cloze.agreeing import doubtful_raters, little
 from penchant.instruments.cloze.corpora import Corpora
 from penchant.instruments.cloze.data import (
     GAP,
@@ -240,7 +240,7 @@ class Cloze(Probe):
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about predictions that nobody rates, and raters who agree little."""
-        return [*little(estimates), *cloze_cautions(measured.items, self)]
+        return [*little(estimates), *doubtful_raters(measured.items), *cloze_cautions(measured.items, self)]
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -21,6 +21,7 @@ from penchant.instruments.cloze.rating_tables import (
 )
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
+from penchant.rating.opposed import each_with_others, opposed
 from penchant.tables.places import suggestion
 from penchant.tables.rows import lacking, read_rows
 
@@ -120,9 +121,9 @@ def require_any(sheets: Sequence[Sheet]) -> None:
         raise DataError(f"no rating to import: {told}", hint="fill it in, save the file, and import it again")
 
 
-def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[Rating]) -> list[str]:
-    """What the user should know of an import: sheets without a rating, words that no model predicted, and names of
-    raters that may be one person's."""
+def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
+    """What the user should know of an import: sheets without a rating, words that no model predicted, names of
+    raters that may be one person's, and raters whose ratings run against the others'."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
@@ -146,7 +147,10 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[
         if len(names) > 1:
             told = " and ".join(f"'{name}'" for name in names)
             blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
-    return [*blank, *_same(ratings)]
+    units: dict[tuple[str, str], dict[str, float]] = {}
+    for rating in ratings:
+        units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
+    return [*blank, *_same(ratings), *opposed(each_with_others(list(units.values())), "words")]
 
 
 def _same(ratings: Iterable[Rating]) -> Iterator[str]:
