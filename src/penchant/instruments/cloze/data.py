@@ -24,12 +24,12 @@ from penchant.counting import counted, for_one
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
 from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
-from penchant.instruments.cloze.scale import Point, Scale
+from penchant.instruments.cloze.scale import Point, Scale, dates_of_half
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Names, Text, as_text, read_document
 from penchant.tables.given import NAME, document_of, path_of
-from penchant.tables.rows import read_models
+from penchant.tables.rows import read_models, read_rows
 
 SENTENCE = ("id", "text", "expected", "group")
 """The columns of sentences that are given in Python without names."""
@@ -246,6 +246,13 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
         sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
+
+
+def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[str]:
+    """Cautions about the expected points of a test set, whose column is called so: dates, and groups with both ends."""
+    cells = (row.values.get(column) for row in read_rows(test_set.path))
+    yield from (f"in the column '{column}' {told}" for told in dates_of_half(cells))
+    yield from opposite_ends(sentences, column)
 
 
 def opposite_ends(sentences: Iterable[Sentence], column: str) -> Iterator[str]:

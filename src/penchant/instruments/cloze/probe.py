@@ -35,8 +35,8 @@ from penchant.instruments.cloze.data import (
     SENTENCE,
     ClozeSet,
     Sentence,
+    doubtful_points,
     file_of_set,
-    opposite_ends,
     read_candidates,
     read_cloze,
     read_lexicon,
@@ -233,7 +233,7 @@ class Cloze(Probe):
         for paths, columns in self._rating_tables(session.base):
             cautions += tuple(without_rating(paths, columns))
         cautions += tuple(counted_apart((sentence.item.labels["group"] for sentence in kept), "groups"))
-        cautions += tuple(opposite_ends(kept, str(self.columns.get("expected", "expected"))))
+        cautions += tuple(doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
