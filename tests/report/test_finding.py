@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -279,9 +279,10 @@ def test_cloze() -> None:
         estimated(name, (0.03, 0.01, 0.06), 60, 0.03, comparison="a − b", group="all"),
     ]
     assert said("cloze", each, compared(rows))[1:] == [
-        "a suits the sentences better than b: difference of mean δ +0.030 [+0.010, +0.060], n = 60 sentences.",
         "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
         "groups (late) it cannot be told apart from 0.",
+        "Over all sentences, a suits the sentences better than b: difference of mean δ +0.030 [+0.010, +0.060], n = 60 "
+        "sentences.",
     ]
     assert said("cloze", [of("a", (0.0, NAN, NAN), 0.0)]) == []  # no rated word: nothing was measured
 
@@ -303,8 +304,11 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
         items: dict[str, list[Any]] = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
         each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
         told[len(late)] = said("cloze", each, compared(rows))[1:]
-    overall, by_group, *adequacy = told[1]
-    assert overall == "a leans more towards new than b: difference of mean β +0.200 [+0.150, +0.250], n = 40 sentences."
+    by_group, overall, *adequacy = told[1]
+    assert overall == (
+        "Over all sentences, a leans more towards new than b: difference of mean β +0.200 [+0.150, +0.250], n = 40 "
+        "sentences."
+    )
     assert by_group.startswith(
         "Difference of mean β, a − b, by groups: early +0.200 [+0.100, +0.300], n = 20 sentences"
     )
@@ -312,7 +316,53 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
         "Difference of mean δ, a − b, by groups: early −0.100 [−0.200, −0.050], n = 20 sentences, late +0.100 [+0.050, "
         "+0.200], n = 20 sentences."
     ]
-    assert told[2][2] == "Difference of mean δ, a − b, early: −0.100 [−0.200, −0.050], n = 20 sentences."
+    assert told[2][2:] == [
+        "Difference of mean δ, a − b, early: −0.100 [−0.200, −0.050], n = 20 sentences.",
+        "No difference of δ is told in late, where sentences call for both ends of the scale.",
+    ]
+
+
+def test_cloze_tells_groups_before_their_mixture() -> None:
+    """The mean over all sentences is that of a mixture which the author chose."""
+    items: dict[str, list[Any]] = {"group": ["early"] * 3 + ["late"] * 2 + ["both", "odd"], "expected": [0.0] * 7}
+    groups: dict[str, tuple[Bounds, float, Bounds]] = {
+        "early": ((-0.3, -0.5, -0.1), 0.5, (-0.3, -0.6, -0.05)),
+        "late": ((0.1, 0.05, 0.2), 0.5, (0.1, -0.05, 0.3)),
+        "both": ((0.0, -0.1, 0.1), 0.5, (0.0, -0.2, 0.2)),
+        "odd": ((0.01, 0.005, 0.02), 0.03, (0.01, 0.005, 0.02)),
+        "all": ((-0.1, -0.2, -0.01), 0.5, (-0.1, -0.3, -0.005)),
+    }
+
+    def of(model: str, names: Iterable[str], alpha: float = NAN) -> Result:
+        rows = [
+            estimated(measure, numbers, {"early": 3, "late": 2, "all": 7}.get(name, 1), group=name)
+            for name in names
+            for measure, numbers in (
+                ("mean β", groups[name][0]),
+                ("mean rated mass", (groups[name][1],) * 3),
+                ("mean β, raters sampled", groups[name][2]),
+            )
+        ]
+        rows.append(estimated("Krippendorff's alpha (ordinal)", (alpha, 0.3, 0.8), 9, group="all"))
+        return result("cloze", model, rows, items, scale="old < new")
+
+    first, second, doubt = said("cloze", [of("a", groups, 0.5), of("b", ["both", "all"], 0.7)])
+    assert first == (
+        "a leans towards old in early (mean β −0.300 [−0.500, −0.100], n = 3 sentences), leans towards new by these "
+        "raters in late (mean β +0.100 [+0.050, +0.200], n = 2 sentences; with raters sampled, +0.100 [−0.050, "
+        "+0.300]: by others it need not); it cannot be told apart from 0 in both; nor in odd, where rated words hold "
+        "under 10% of the probability; over all 7 sentences, a mixture of 3 early, 2 late, 1 both and 1 odd, its mean "
+        "β is −0.100 [−0.200, −0.010]."
+    )
+    assert second == (
+        "b cannot be told to lean towards old or new in both; over all 7 sentences, its mean β is −0.100 [−0.200, "
+        "−0.010]."
+    )
+    assert doubt == (
+        "All this stands on raters who agree too little for even tentative conclusions: Krippendorff's ordinal α is "
+        "0.50 over the words of a, and 0.667 is asked for."
+    )
+    assert len(said("cloze", [of("a", groups, 0.667)])) == 1
 
 
 def test_values() -> None:

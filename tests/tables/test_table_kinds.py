@@ -282,3 +282,41 @@ def test_codes_and_labels_of_spss(tmp_path: Path) -> None:
         {"q": 2.5, "s": "z"},
     ]
     assert of_codes == {"q": {1: "Agree", 9: "No answer"}}
+
+
+def test_a_title_above_the_header(tmp_path: Path) -> None:
+    """The first row has one cell, those below more: it is the first that is wrong."""
+    path = tmp_path / "t.xlsx"
+    workbook(path, [("q", "group"), ("1", "old")], names=("For the article, version 3",))
+    with pytest.raises(DataError, match=r"cell A1: looks like a title.*is there a title above the header\?"):
+        read_rows(path)
+    for text in ("For the article, version 3;;\nq;group;n\n1;old;2\n", "For the article\nq,group\n1,old\n"):
+        (tmp_path / "t.csv").write_text(text)
+        with pytest.raises(DataError, match=r"t.csv, line 1: looks like a title.*is there a title above the header\?"):
+            read_rows(tmp_path / "t.csv")
+    # A stray cell beside a table, or an unquoted comma in a table of one column, is no title.
+    stray = workbook(tmp_path / "s.xlsx", [("1", "old", "note")], names=("q", "group"))
+    with pytest.raises(DataError, match="cell C2: the column has no name"):
+        read_rows(stray)
+    (tmp_path / "t.csv").write_text("text\nWell, no\n")
+    with pytest.raises(DataError, match="2 fields where the header names 1"):
+        read_rows(tmp_path / "t.csv")
+
+
+class Grouped(BaseModel):
+    q: str
+    group: str
+
+
+@pytest.mark.parametrize(
+    ("groups", "asked"),
+    [(["old", "", "", "new", "", ""], True), (["old", "", "new", ""], False), (["", "", "old"], False)],
+)
+def test_merged_cells(tmp_path: Path, groups: list[str], asked: bool) -> None:
+    """They leave their value in the first row alone; a cell missing here and there is none."""
+    path = workbook(tmp_path / "t.xlsx", [(f"q{i}", group) for i, group in enumerate(groups)], names=("q", "group"))
+    with pytest.raises(DataError) as raised:
+        read_models(path, Grouped)
+    first = groups.index("") + 2
+    assert f"cell B{first}, field 'group': is missing" in str(raised.value)
+    assert ("are cells merged?" in str(raised.value)) is asked

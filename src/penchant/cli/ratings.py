@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -126,16 +127,22 @@ def agreement(
     items = of_items.judged(files)
     if items is not None:
         found = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
-        raters, estimates, disputed = found
+        raters, estimates, disputed, notes = found
         told = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
-        _show(raters, estimates, disputed, told)
+        _show(raters, estimates, disputed, told, notes)
         return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
     told = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
-    _show(result.raters, (result.alpha, result.raw), result.disputed, told)
+    _show(result.raters, (result.alpha, result.raw), result.disputed, told, result.notes)
 
 
-def _show(raters: pl.DataFrame, estimates: tuple[Estimate, Estimate], disputed: pl.DataFrame, told: str) -> None:
+def _show(
+    raters: pl.DataFrame,
+    estimates: tuple[Estimate, Estimate],
+    disputed: pl.DataFrame,
+    told: str,
+    notes: Sequence[str],
+) -> None:
     import polars as pl
 
     alpha, raw = estimates
@@ -146,6 +153,8 @@ def _show(raters: pl.DataFrame, estimates: tuple[Estimate, Estimate], disputed: 
     write(f"\n{told}")
     if len(disputed):
         print_frame(disputed, "table")
+    for note in notes:
+        say(f"note: {note}")
     if alpha.value < 0:
         say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")
     if alpha.note:

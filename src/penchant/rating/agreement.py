@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from penchant.errors import DataError
+from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.rating.tasks import FIRST, SECOND
 from penchant.reading import opened
 from penchant.records import Estimate
@@ -49,10 +51,10 @@ def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
 
 def agreement(
     task: dict[str, Any], said: Sequence[Said], *, least: float, seed: int, resamples: int, level: float
-) -> tuple[pl.DataFrame, tuple[Estimate, Estimate], pl.DataFrame]:
-    """How much each rater said; Krippendorff's α over all items, ordinal on a scale and nominal for choices, and raw
-    agreement, with their intervals; and the items whose answers lie `least` or more apart (all that are disputed, for
-    choices)."""
+) -> tuple[pl.DataFrame, tuple[Estimate, Estimate], pl.DataFrame, list[str]]:
+    """How much each rater said, and on a scale its correlation with the others; Krippendorff's α over all items
+    (ordinal on a scale, nominal for choices) and raw agreement, with their intervals; the items whose answers lie
+    `least` or more apart (all that are disputed, for choices); and notes on raters."""
     choice = task["kind"] == "choice"
     answers: list[float | str] = [FIRST, SECOND] if choice else [float(point["value"]) for point in task["points"]]
     items: dict[str, dict[str, float | str]] = {}
@@ -79,7 +81,18 @@ def agreement(
     each = {"rater": list(raters), "answers": list(raters.values())}
     if choice:
         each |= {f"chose {FIRST}": [sum(s[0] == r and s[3] == FIRST for s in said) / n for r, n in raters.items()]}
-    return pl.DataFrame(each), (alpha, raw_agreement(counts, level=level, noun="items")), disputed
+    notes = list(filter(None, [newcomers(raters, len(items), "items")]))
+    if not choice:
+        rated = [{rater: float(value) for rater, value in of.items()} for of in items.values()]
+        correlations = each_with_others(rated)
+        each |= {"ρ with others": [_known(correlations[rater].value) for rater in raters]}
+        notes = [*opposed(correlations, "items"), *notes]
+    found = alpha, raw_agreement(counts, level=level, noun="items")
+    return pl.DataFrame(each), found, disputed, notes
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _named(key: dict[str, Any]) -> str:

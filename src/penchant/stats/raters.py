@@ -10,13 +10,50 @@ from numpy.typing import ArrayLike
 
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Codes, as_values, check_level, cluster_codes, joined
+from penchant.stats.crossed import SPEARMAN
+from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level, cluster_codes, joined
 from penchant.stats.intervals import within_scale
+from penchant.stats.weighted import effective_n
 
 _FEW = {2: "87 to 97", 3: "92 to 97"}
 """Of 100 intervals of level 95 %, how many hold the truth: from raters who differ much, and from raters alike."""
+FEWEST_SHARED = 10
+"""The fewest units over which a rater is compared with the others."""
+_LEAST = 0.1
+"""The least degrees of freedom, of raters of whom one judged nearly everything."""
 WANTED = 5
 """From this many raters, 94 to 97 do (simulated in the slow tests)."""
+
+
+def worth(judged: ArrayLike) -> float:
+    """How many raters who judge alike much some raters are worth, by how much each of them judged: Kish's effective
+    number. Three who judge everything and two who judge next to nothing are worth three; 0 where nobody judged
+    anything."""
+    weights = np.sort(np.asarray(judged, dtype=np.float64))
+    return effective_n(weights) if weights.any() else 0.0
+
+
+def with_others(own: ArrayLike, others: ArrayLike, *, level: float = 0.95) -> Estimate:
+    """Spearman's ρ of one rater's ratings and the means of the others, one of each per unit that both judged.
+
+    Interval: Fisher's z with the variance 1.06/(n − 3) of Fieller, Hartley & Pearson (1957, Biometrika 44:470). NaN of
+    fewer than ten units, or where either side is the same for all.
+    """
+    check_level(level)
+    x, y = (
+        as_values(own, where="own"),
+        np.round(as_values(others, where="others"), 12),
+    )  # means may tie but for rounding
+    check_lengths(x, y, where=SPEARMAN)
+    n = len(x)
+    if n < FEWEST_SHARED or np.ptp(x) == 0 or np.ptp(y) == 0:
+        why = "all ratings are equal" if n >= FEWEST_SHARED else f"under {FEWEST_SHARED} that others judged, too"
+        return Estimate(SPEARMAN, np.nan, n, level=level, note=f"not estimated: {why}")
+    rho = float(np.clip(scipy.stats.spearmanr(x, y).statistic, -1, 1))
+    half = float(scipy.stats.norm.ppf((1 + level) / 2)) * (1.06 / (n - 3)) ** 0.5
+    with np.errstate(divide="ignore"):  # ρ of ±1 is an interval of itself
+        low, high = (float(np.tanh(np.arctanh(rho) + side)) for side in (-half, half))
+    return Estimate(SPEARMAN, rho, n, low, high, level, how=f"Fisher's z of ranks over {n} units")
 
 
 def mean_over_raters(
@@ -27,12 +64,13 @@ def mean_over_raters(
     level: float = 0.95,
     noun: str = "sentences",
     bounds: tuple[float, float] = (-np.inf, np.inf),
+    judged: ArrayLike | None = None,
 ) -> Estimate:
     """Mean over items, with a t interval for other items and other raters.
 
     `values`: one number per item, from all raters. `without[r]`: the same numbers, (raters, items), from all raters but
     r. `strata`: one label per item, within which items vary; ignored if a stratum has one item. `bounds`: the scale,
-    beyond which no mean can be; the interval ends there.
+    beyond which no mean can be; the interval ends there. `judged`: how much each rater judged, by default all alike.
 
     The variance between raters is that of the jackknife over raters, the variance between items that of a stratified
     mean; the degrees of freedom of their sum are Satterthwaite's (1946, Biometrics Bulletin 2:110–114). Resampling both
@@ -55,27 +93,37 @@ def mean_over_raters(
         return Estimate("mean", value, items, level=level, note=f"no interval with raters' uncertainty: {few}")
     if np.bincount(codes).min() < 2:
         codes = np.zeros_like(codes)
-    parts = [*_between_items(array, codes), (_between_raters(others), raters - 1)]
+    alike = raters if judged is None else min(worth(judged), raters)
+    parts = [*_between_items(array, codes), (_between_raters(others), max(alike - 1, _LEAST))]
     variance = sum(part for part, _ in parts)
     if not variance > (1e-12 * np.abs(array).max()) ** 2:
         note = f"no interval: neither {noun} nor raters differ"
         return Estimate("mean", value, items, level=level, note=note)
     df = float(variance**2 / sum(part**2 / of for part, of in parts))
     half = float(scipy.stats.t.ppf((1 + level) / 2, df) * variance**0.5)
-    how = f"Satterthwaite t interval over {items} {noun} and {raters} raters (jackknife), {df:.1f} df"
+    who = told(raters, alike)
+    how = f"Satterthwaite t interval over {items} {noun} and {who} (jackknife), {df:.1f} df"
     low, high, ends = within_scale(value - half, value + half, bounds, float(np.ptp(array)))
-    return Estimate("mean", value, items, low, high, level, how=how, note=joined(_rough(raters), ends))
+    return Estimate("mean", value, items, low, high, level, how=how, note=joined(_rough(raters, alike), ends))
 
 
-def _rough(raters: int) -> str:
+def told(raters: int, alike: float) -> str:
+    """The number of raters, and what they are worth where that is less."""
+    few = f"{alike:.1f}" != f"{raters:.1f}"
+    return f"{raters} raters" + (f", worth {alike:.1f}" if few else "")
+
+
+def _rough(raters: int, alike: float) -> str:
     """The caution for few raters; empty when there are enough."""
-    if raters >= WANTED:
+    full = round(alike)
+    if full >= WANTED:
         return ""
-    held = _FEW.get(raters, _FEW[3])
-    return f"the interval is rough: with {raters} raters {held} of 100 hold the truth; {WANTED} would do"
+    held = _FEW.get(max(full, min(_FEW)), _FEW[max(_FEW)])
+    who, more = (f"{told(raters, alike)},", " who judge everything") if full < raters else (f"{raters} raters", "")
+    return f"the interval is rough: with {who} {held} of 100 hold the truth; {WANTED}{more} would do"
 
 
-def _between_items(values: Array, codes: Codes) -> list[tuple[float, int]]:
+def _between_items(values: Array, codes: Codes) -> list[tuple[float, float]]:
     """The variance of a stratified mean: the share of each stratum, with its degrees of freedom."""
     strata = [np.sort(values[codes == code]) for code in range(codes.max() + 1)]
     # Sorted, so that the order of strata does not change a bit of the sum.

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from penchant.counting import counted
-from penchant.errors import DataError
-from penchant.tables.row import Row
+from penchant.errors import DataError, shortened
+from penchant.tables.row import TITLE, Row
 
 _QUOTED = re.compile(r'"[^"]*"')
 _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
@@ -28,6 +28,10 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
     for line, fields in records:
         if len(fields) > 1 and not any(field.strip() for field in fields):
             continue  # as spreadsheets leave them below a table
+        alone = sum(map(bool, names)) == 1 and sum(map(bool, map(str.strip, fields))) > 1
+        if alone and names[0] and (len(header) > 1 or " " in names[0]):
+            told = f"looks like a title, as the rows below have more columns: {shortened(names[0])}"
+            raise DataError(told, file=file, line=first, hint=TITLE)
         if len(fields) != len(header):
             raise DataError(
                 f"{counted(len(fields), 'fields')} where the header names {len(header)}",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+TITLE = "is there a title above the header? Take it out: the first row names the columns"
+"""What to do about a first row with one cell above rows with more."""
 _WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 
 

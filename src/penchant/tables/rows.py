@@ -36,6 +36,7 @@ _PARQUET = b"PAR1"
 _LONGEST_MAGIC = 16
 _WEB_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+\s*")
+_MERGED = "are cells merged? The first of them alone holds the value: fill it down"
 _AS_NAMED: Mapping[str, str] = {}
 
 
@@ -121,7 +122,19 @@ def checked_models(
                     absent |= {field} - set(header)
                 shown = columns.get(field or "", field)
                 errors.append(DataError(in_words(each), file=file, line=row.line, field=shown, hint=hint))
+    _ask_for_merged(errors, [row.line for row in rows], header)
     return models, errors
+
+
+def _ask_for_merged(errors: list[DataError], lines: list[int], header: list[str]) -> None:
+    """Ask about merged cells where a column lacks several cells in a row below one that it has, as these leave them."""
+    numbers = {line: number for number, line in enumerate(lines)}
+    for column in header if errors else ():
+        empty = [error for error in errors if error.field == column and error.message == in_words({"type": "missing"})]
+        at = {numbers[error.line] for error in empty if error.line is not None}
+        if any(row and row - 1 not in at and row + 1 in at for row in at):
+            for error in empty:
+                error.hint = error.hint or _MERGED
 
 
 def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from penchant.errors import DataError, SheetRow, missing_package
+from penchant.errors import DataError, SheetRow, missing_package, shortened
 from penchant.reading import refused_character
-from penchant.tables.row import Row, whole
+from penchant.tables.row import TITLE, Row, whole
 
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"
@@ -28,16 +28,21 @@ def workbook_rows(data: bytes, file: Path, sheet: str) -> Iterator[Row]:
     """
     values, formulas = (_sheet(book, sheet, file) for book in _books(data, file))
     header: list[str] | None = None
+    first = 0
     letters: dict[str, str] = {}
     for number, (row, written) in enumerate(zip(values, formulas, strict=True), 1):
         cells = [_value(cell, source, file) for cell, source in zip(row, written, strict=True)]
         if all(cell == "" for cell in cells):
             continue
         if header is None:
-            header = _header([str(cell) for cell in cells], number, file)
+            header, first = _header([str(cell) for cell in cells], number, file), number
             letters = {name: _letter(column) for column, name in enumerate(header) if name or not column}
             continue
         surplus = [i for i, cell in enumerate(cells) if cell != "" and (i >= len(header) or (i and not header[i]))]
+        named_cells = [i for i, name in enumerate(header) if name]
+        if surplus and len(named_cells) == 1 and first:
+            title = f"looks like a title, as the rows below have more columns: {shortened(header[named_cells[0]])}"
+            raise _cell_error(title, named_cells[0], first, file, TITLE)
         if surplus:
             raise _cell_error("the column has no name", surplus[0], number, file, "the first row names the columns")
         cells += [""] * (len(header) - len(cells))

@@ -11,6 +11,7 @@ import krippendorff
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import spearmanr
 
 from answers import Answer
 from penchant.instruments.cloze.agreeing import ALPHA, RAW
@@ -22,13 +23,13 @@ Program = Callable[..., Answer]
 STUDY = """study: words
 models: [bundled:modern]
 probes:
-  - cloze: {data: set/set.yaml, k: 5, ratings: ratings.csv, resamples: 500}
+  - cloze: {data: set/set.yaml, k: 8, ratings: ratings.csv, resamples: 500}
 """
 
 
 @pytest.fixture
 def rated(penchant: Program, tmp_path: Path) -> Callable[[dict[str, list[float]]], tuple[Path, pl.DataFrame]]:
-    """A study whose first ten predicted words each of some raters rated so; the directory and its ratings."""
+    """A study whose first predicted words some raters rated so; the directory and its ratings."""
 
     def run(said: dict[str, list[float]]) -> tuple[Path, pl.DataFrame]:
         (tmp_path / "set").mkdir()
@@ -39,7 +40,8 @@ def rated(penchant: Program, tmp_path: Path) -> Callable[[dict[str, list[float]]
         (tmp_path / "study.yaml").write_text(STUDY.replace(" ratings: ratings.csv,", ""))
         assert penchant("run", "study.yaml", "-o", "first")[0] == 0
         assert penchant("ratings", "export", "first", "-o", "sheet.csv")[0] == 0
-        words = pl.read_csv(tmp_path / "sheet.csv", infer_schema=False)[:10].select("sentence", "word")
+        words = pl.read_csv(tmp_path / "sheet.csv", infer_schema=False).select("sentence", "word")
+        words = words[: len(next(iter(said.values())))]
         tables = [words.with_columns(rater=pl.lit(who), rating=pl.Series(values)) for who, values in said.items()]
         ratings = pl.concat(tables).filter(pl.col("rating").is_not_nan())
         ratings.write_csv(tmp_path / "ratings.csv")
@@ -66,9 +68,9 @@ def test_agreement_stands_in_the_result_and_the_report(rated: Any, penchant: Pro
     (row,) = [
         line.split() for line in shown.splitlines() if line.startswith("bundled:modern  ") and "10" in line.split()
     ]
-    assert row[:4] == ["bundled:modern", "2", "10", "9"] and row[4] == f"{wanted:.3f}"
+    assert row[:5] == ["bundled:modern", "2", "2.0", "10", "9"] and row[5] == f"{wanted:.3f}"
     page = (out / "report.html").read_text("utf-8").replace("&#39;", "'")
-    told = "10 words in their sentences were judged by 2 raters, 9 by two or more (Krippendorff's ordinal α"
+    told = "10 words in their sentences were judged by 2 raters: 9 by 2 and 1 by one (Krippendorff's ordinal α"
     assert f"{told} {wanted:.2f}" in page and "the raters agree little" not in page
     assert "2 groups differ only in case, white space or Unicode form and are counted apart: " in page
 
@@ -96,7 +98,58 @@ def test_one_rater_has_no_agreement(rated: Any, penchant: Program) -> None:
     (row,) = [
         line.split() for line in shown.splitlines() if line.startswith("bundled:modern  ") and "10" in line.split()
     ]
-    assert row == ["bundled:modern", "1", "10", "0", "–", "–"]
+    assert row == ["bundled:modern", "1", "1.0", "10", "0", "–", "–"]
+
+
+def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
+    """Three who judge twenty words, and two who judge one: (60 + 2)² / (3·20² + 2)."""
+    said = {
+        name: [[-1.0, 0.0, 0.5][(i + shift) % 3] for i in range(20)] for name, shift in (("a", 0), ("b", 0), ("c", 1))
+    }
+    once = [0.5, *[math.nan] * 19]
+    said |= dict.fromkeys(("new", "newer"), once)
+    out, _ = rated(said)
+    worth = 62**2 / 1202
+    code, shown, err = penchant("report", out, "--full")
+    assert code == 0, err
+    assert of_model(shown)[1:3] == ["5", f"{worth:.1f}"]
+    told = " ".join((shown + err).split())
+    assert (
+        "2 of 5 raters judged under 10% of the 20 words; all 5 together are worth 3.2 raters who judge every word"
+        in told
+    )
+    summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
+    row = summary.filter(measure="mean β, raters sampled", group="all").row(0, named=True)
+    items = pl.read_parquet(next(out.glob("**/items.parquet")))
+    mass = np.zeros(5)
+    for probs, raters in items.select("probs", "raters").iter_rows():
+        for p, who in zip(probs, raters, strict=True):
+            mass[list(who)] += p
+    kish = mass.sum() ** 2 / (mass**2).sum()
+    assert f"with 5 raters, worth {kish:.1f}, " in row["note"] and "5 who judge everything would do" in row["note"]
+    page = (out / "report.html").read_text("utf-8")
+    assert "20 words in their sentences were judged by 5 raters: 1 by 5 and 19 by 3; " in page
+    assert "they are worth 3.2 raters who judge every word" in page
+
+
+def test_a_rater_who_turned_the_scale_is_a_caution(rated: Any, penchant: Program, tmp_path: Path) -> None:
+    """Dora is named by her number in the result, by her name where the ratings are; agreement above 0 hides her not."""
+    one = [[-1.0, -0.5, 0.0, 0.5, 1.0][i % 5] for i in range(15)]
+    said = dict.fromkeys(("anna", "ben", "carl", "eve", "fay", "gus"), one)
+    out, ratings = rated(said | {"dora": [-value for value in one]})
+    summary = pl.read_parquet(next(out.glob("**/summary.parquet")))
+    assert summary.filter(measure=ALPHA)["value"][0] > 0
+    told = " ".join("".join(penchant("report", out)[1:]).split())
+    assert "the ratings of rater 4 run against the others' (Spearman's ρ −1.00 over 15 words)" in told
+    assert "dora" not in told and told.count("run against") == 1
+    code, shown, err = penchant("ratings", "agreement", "ratings.csv")
+    assert code == 0
+    assert "the ratings of dora run against the others' (Spearman's ρ −1.00 over 15 words): is the scale turned" in err
+    by_name = {line.split()[0]: line.split()[-1] for line in shown.splitlines()[2:9]}
+    means = ratings.pivot("rater", index=["sentence", "word"], values="rating")
+    for name, value in by_name.items():
+        others = means.select(pl.mean_horizontal(pl.exclude("sentence", "word", name))).to_series().round(12)
+        assert float(value) == pytest.approx(spearmanr(means[name], others).statistic, abs=1e-3)
 
 
 def test_many_notes_that_differ_in_numbers_share_a_mark() -> None:

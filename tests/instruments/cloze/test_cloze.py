@@ -615,6 +615,28 @@ NOT_JUDGED = (
 )
 
 
+def test_punctuation_is_not_counted_among_words_that_nobody_rated() -> None:
+    """Nobody can rate it, as it is in no sheet."""
+
+    def told(*words: Rated) -> str:
+        return result(items([("early", -1, [("thou", 0.5, -1.0), *words])])).cautions[0].partition(";")[0]
+
+    comma, dash, word = (",", 0.1, None), ("--", 0.1, None), ("x", 0.1, None)
+    assert told(comma, dash) == "every predicted word is rated"
+    every = result(items([("early", -1, [("thou", 0.5, -1.0), comma, dash])])).cautions[0]
+    assert every.startswith(
+        "every predicted word is rated; of 3 predictions 2 are punctuation, which nobody can judge; they add nothing"
+    )
+    assert told(comma, dash, word) == (
+        "1 of 4 predictions is rated by nobody, 2 are punctuation, which nobody can judge"
+    )
+    table = items([("early", -1, [("thou", 0.5, -1.0), comma, word, ("##x", 0.1, None)])])
+    pieces = table.with_columns(sources=pl.Series([["ratings", "none", "none", "piece"]]))
+    assert (
+        "1 of 4 predictions is rated by nobody, 1 is punctuation and 1 is a piece of words, which nobody can judge; "
+    ) in result(pieces).cautions[0]
+
+
 def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     rows: list[tuple[str, float, Sequence[Rated]]] = [
         ("early", -1, [("thou", 0.5, -1.0), ("x", 0.25, None)]),
@@ -624,8 +646,8 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     assert value(found.summary, group="early", measure="mean rated mass")["value"] == 0.5
     assert value(found.summary, group="all", measure="mean rated mass")["value"] == pytest.approx(0.3)
     assert found.cautions == (
-        "2 of 4 predictions are rated by nobody and 0 are no words; they add nothing to β. The rated words hold 30% of "
-        "the probability on average, all predicted ones 60%",
+        "2 of 4 predictions are rated by nobody; they add nothing to β. The rated words hold 30% of the probability on "
+        "average, all predicted ones 60%",
         NOT_JUDGED,
     )
     (table,) = report.tables([found])

@@ -21,7 +21,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from answers import without_line
+from answers import Answer, without_line
 from paths import SHARED, bundled, needs_shared
 from penchant.corpus.words import count_words
 from penchant.errors import DataError
@@ -807,3 +807,19 @@ def test_two_texts_tell_their_words_apart(write: Write) -> None:
 def test_texts_without_words(write: Write) -> None:
     low, high = write("low.txt", LOW), write("high.txt", "1, 2, 3!\n")
     refused(lambda: from_corpora(low, high, **NUMBERS), str(high), "holds no words")
+
+
+def test_a_group_that_calls_for_both_ends_is_a_caution(penchant: Callable[..., Answer], tmp_path: Path) -> None:
+    """One wrong point in the column of a spreadsheet takes the group out of the finding; the caution says where."""
+    points = [("early", "-1"), ("early", "1"), ("early", "-0,5"), ("early", "0"), ("late", "1"), ("late", "0")]
+    lines = [f"s{i};The [MASK] is old {i}.;{point};{group}" for i, (group, point) in enumerate(points)]
+    (tmp_path / "mine.csv").write_text("\n".join(["id;text;Punkt;group", *lines]))
+    probe = "cloze: {data: mine.csv, k: 2, columns: {expected: Punkt}}"
+    (tmp_path / "s.yaml").write_text(f"study: s\nmodels: [bundled:modern]\nprobes: [{probe}]\n")
+    code, out, err = penchant("run", "s.yaml", "-o", "out")
+    assert code == 0, err
+    assert (
+        "the sentences of the group 'early' call for both ends of the scale: in the column 'Punkt' 2 sentences are "
+        "below 0 and 1 above (above: s1)" in " ".join((out + err).split())
+    )
+    assert "'late' call" not in out + err

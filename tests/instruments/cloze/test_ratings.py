@@ -531,8 +531,9 @@ def test_how_far_a_rater_is_from_the_others() -> None:
     """By hand: of three words that eve rated, others rated two, at 0 and at 0 and 1."""
     table = {"a": (0.0, None, -1.0), "b": (0.0, 1.0, 1.0), "c": (None, None, 1.0)}
     found = {row["rater"]: row for row in agreement(ratings_of(table)).raters.iter_rows(named=True)}
-    assert found["eve"] == {"rater": "eve", "rated": 3, "with others": 2, "from others": 0.75, "side": -0.25}
-    assert found["ben"] == {"rater": "ben", "rated": 1, "with others": 1, "from others": 0.5, "side": 0.5}
+    eve = {"rater": "eve", "rated": 3, "with others": 2, "from others": 0.75, "side": -0.25, "ρ with others": None}
+    ben = {"rater": "ben", "rated": 1, "with others": 1, "from others": 0.5, "side": 0.5, "ρ with others": None}
+    assert (found["eve"], found["ben"]) == (eve, ben)
     alone = agreement([Rating("s1", "dog", "anna", -1, ""), Rating("s2", "dog", "ben", 1, "")]).raters
     assert alone["from others"].to_list() == [None, None]
 

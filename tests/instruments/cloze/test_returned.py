@@ -7,12 +7,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import TypeAdapter
 from test_ratings import COLUMNS, HEAD, Predicted, Program, fill, result, rows
 
 from answers import refused
 from penchant.errors import DataError
-from penchant.instruments.cloze.rating_tables import read_ratings
+from penchant.instruments.cloze.rating_tables import read_ratings, without_rating
 from penchant.instruments.cloze.ratings import merge
+from penchant.instruments.cloze.scale import Point
 
 WORDS = ["was", "hath", "is", "doth", "be", "art"]
 SENTENCES = {f"s{i}": f"He [MASK] {thing}." for i, thing in enumerate(("old", "young", "here"))}
@@ -146,3 +148,77 @@ def test_a_sheet_before_its_import_says_so(penchant: Program, sheet: list[dict[s
         read_ratings([tmp_path / "anna.csv"])
     fill(tmp_path / "ready.csv", [{**row, "rater": "anna", "rating": "1"} for row in sheet])
     assert len(read_ratings([tmp_path / "ready.csv"])) == len(sheet)  # nothing is missing from it
+
+
+def test_files_that_name_their_columns_differently(
+    penchant: Program, sheet: list[dict[str, str]], tmp_path: Path
+) -> None:
+    """The names on the command line are those of some; the others are as they were exported."""
+    own = {"sentence": "Frase", "word": "Parola", "rating": "Giudizio"}
+    fill(tmp_path / "chiara.csv", [{own[key]: row[key] for key in own} for row in sheet])
+    fill(tmp_path / "amelia.csv", sheet)
+    both = ("chiara.csv", "amelia.csv", "--into", "ratings.csv")
+    options = ("--sentence", "Frase", "--word", "Parola", "--rating", "Giudizio")
+    code, _, err = penchant("ratings", "import", "first", *both, *options)
+    assert code == 0, err
+    assert "note: amelia.csv has no column 'Giudizio' and is read by its column 'rating'" in err
+    ratings = read_ratings([tmp_path / "ratings.csv"])
+    assert {r.rater for r in ratings} == {"amelia", "chiara"} and len(ratings) == 18
+    # All that a file lacks is told at once, with the options that name it; another file is not blamed.
+    answer = penchant("ratings", "import", "first", *both, "--word", "Parola")
+    refused(answer, "chiara.csv: there are no columns 'sentence' and 'rating'", "--sentence NAME, --rating NAME")
+    assert "amelia.csv" not in answer[2]
+    fill(tmp_path / "only.csv", [{"Frase": row["sentence"]} for row in sheet])
+    refused(
+        penchant("ratings", "import", "first", "only.csv", "--into", "ratings.csv", *options),
+        "only.csv: there are no columns 'Parola' and 'Giudizio' — the columns are Frase",
+    )
+
+
+HALVES = """1/2|½|0,5|01-Feb|1-Feb|01. Feb|01. Feb.|Feb-01|02-Jan|1-févr|01-févr.|2-gen
+1. úno|01.02.2026|2026-02-01|2026-01-02|1/2/2026|01.Feb.26|01.02.|1-february""".replace("\n", "|").split("|")
+
+
+def test_what_spreadsheets_make_of_a_half(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
+    minus = {"–1": -1, "−1": -1, "‑0,5": -0.5, "-1/2": -0.5, "–½": -0.5, "—1": -1, "+1/2": 0.5}
+    for cell, value in [*minus.items(), *((half, 0.5) for half in HALVES)]:
+        assert scale_point(cell) == value, cell
+    for other in ("03-Feb", "01-Mar", "1.2", "1,2", "2/1", "2026-02-02", "Feb", "1-2", "01.03.2026", "2. Feb", "1/4"):
+        with pytest.raises(ValueError, match="a point of the scale is"):
+            scale_point(other)
+    for truth in ("TRUE", "WAHR", "FALSCH", "VRAI", "FAUX"):
+        with pytest.raises(
+            ValueError, match=f"got '{truth}' .a truth value of a spreadsheet: format the column as text"
+        ):
+            scale_point(truth)
+    cells = ["01-Feb", "1", "01-Feb", *[""] * 15]
+    fill(tmp_path / "anna.csv", [{**row, "rating": cell} for row, cell in zip(sheet, cells, strict=True)])
+    code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
+    assert code == 0, err
+    assert "note: anna.csv: 2 dates are taken for ½, as a spreadsheet makes them of 1/2, such as '01-Feb'" in err
+    assert [r.value for r in read_ratings([tmp_path / "ratings.csv"])] == [0.5, 1, 0.5]
+
+
+def scale_point(cell: str) -> float:
+    """A cell as a rating is read."""
+    return TypeAdapter(Point).validate_python(cell)
+
+
+def test_a_word_that_became_a_truth_value(penchant: Program, tmp_path: Path) -> None:
+    texts = {"s0": "That is [MASK]."}
+    result(predictions={"s0": [("true", 0.1, "none"), ("old", 0.1, "none")]}, texts=texts).save(
+        tmp_path / "out" / "cloze" / "tiny"
+    )
+    head = "sentence,word,filled,rating\n"
+    (tmp_path / "bernd.csv").write_text(f"{head}s0,WAHR,That is true.,1\n")
+    answer = penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv")
+    refused(answer, "the word is 'WAHR'", "a spreadsheet made it of the word true: write that again")
+    (tmp_path / "bernd.csv").write_text(f"{head}s0,VRAI,That is old.,1\n")
+    refused(penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv"), "a column that is sorted alone")
+    (tmp_path / "bernd.csv").write_text("sentence,word,rating\ns0,VRAI,1\n")
+    code, _, err = penchant("ratings", "import", "out", "bernd.csv", "--into", "ratings.csv")
+    assert code == 0 and "no model predicted 'VRAI' in s0 (a spreadsheet's true?)" in err
+    (tmp_path / "anna.csv").write_text(f"{head}s0,TRUE,That is true.,1\n")
+    assert penchant("ratings", "import", "out", "anna.csv", "--into", "ratings.csv")[0] == 0
+    (tmp_path / "plain.csv").write_text("sentence,word,rater,rating\ns0,old,anna,01-Feb\ns0,old,ben,1\n")
+    assert without_rating([tmp_path / "plain.csv"])[0].startswith("among the ratings 1 date is taken for ½")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +13,12 @@ import polars as pl
 
 from penchant.counting import counted
 from penchant.instruments.cloze.scale import POINTS
+from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate, Result
-from penchant.report.tables import Row, Table, estimate
+from penchant.report.finding import listed
+from penchant.report.tables import Number, Row, Table, estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
+from penchant.stats.raters import worth
 
 if TYPE_CHECKING:
     from penchant.instruments.cloze.probe import Cloze
@@ -59,6 +64,23 @@ def little(estimates: Sequence[Estimate]) -> Iterator[str]:
             )
 
 
+def doubtful_raters(items: pl.DataFrame) -> Iterator[str]:
+    """Cautions about raters whose ratings run against the others', and about those who judged few of the words. Results
+    number raters in the order of their names, which stay in the file of ratings."""
+    said = by_word(items)
+    correlations = each_with_others(list(said.values()))
+    for told in opposed(dict(sorted(correlations.items())), "words", lambda rater: f"rater {rater + 1}"):
+        yield f"{told} Raters are numbered in the order of their names; penchant ratings agreement FILE names them"
+    few = newcomers(_numbers(said), len(said), "words")
+    if few:
+        yield few
+
+
+def _numbers(said: Mapping[tuple[str, str], Mapping[int, float]]) -> dict[int, int]:
+    """How many words each rater judged."""
+    return dict(Counter(rater for ratings in said.values() for rater in ratings))
+
+
 def agreement_table(models: Sequence[str], results: Sequence[Result]) -> list[Table]:
     """Who rated the words that each model predicts, and how far they agree; none where nobody did."""
     rows = []
@@ -68,32 +90,48 @@ def agreement_table(models: Sequence[str], results: Sequence[Result]) -> list[Ta
         if not said:
             continue
         twice = sum(len(ratings) > 1 for ratings in said.values())
-        cells: list[Any] = [model, len({rater for ratings in said.values() for rater in ratings}), len(said), twice]
+        judged = _numbers(said)
+        cells: list[Any] = [model, len(judged), Number(worth(list(judged.values())), form=".1f"), len(said), twice]
         # Their notes count the words with one rating, as the columns do.
         cells += [estimate({**found[name], "note": ""}, ".3f") if name in found else "–" for name in (ALPHA, RAW)]
         rows.append(Row(tuple(cells), found[ALPHA]["signature"] if ALPHA in found else ""))
     if not rows:
         return []
-    columns = ("model", "raters", "words rated", "by two or more", "ordinal α", "raw agreement")
+    columns = ("model", "raters", "worth", "words rated", "by two or more", "ordinal α", "raw agreement")
     note = (
-        "Of the words that each model predicts. Krippendorff's α: agreement beyond chance, 1 is all of it; raw "
-        "agreement: how often two raters of a word say the same."
+        "Of the words that each model predicts. Worth: how many raters who judge every word these raters are, some of "
+        "whom judged fewer than others (Kish's effective number). Krippendorff's α: agreement beyond chance, 1 is all "
+        "of it; raw agreement: how often two raters of a word say the same."
     )
     return [Table("raters", "The raters", columns, tuple(rows), note)]
 
 
 def agreement_told(results: Sequence[Result]) -> str:
-    """A sentence for the methods, of the words of all models together; empty where nobody rated."""
+    """Sentences for the methods, of the words of all models together; empty where nobody rated."""
     said: dict[tuple[str, str], dict[int, float]] = {}
     for result in results:
         said |= by_word(result.items)
     if not said:
         return ""
-    twice = sum(len(ratings) > 1 for ratings in said.values())
-    raters = counted(len({rater for ratings in said.values() for rater in ratings}), "raters")
-    text = f" {counted(len(said), 'words')} in their sentences were judged by {raters}, {twice:,} by two or more"
-    alphas = [row["value"] for result in results for row in result.summary.filter(measure=ALPHA).iter_rows(named=True)]
+    judged = _numbers(said)
+    text = f" {counted(len(said), 'words')} in their sentences were judged by {counted(len(judged), 'raters')}"
+    if len(judged) > 1:
+        text += f": {_by_number(said)}"
+        alike = f"{worth(list(judged.values())):.1f}"
+        if alike != f"{len(judged):.1f}":
+            text += f"; for how much each of them judged, they are worth {alike} raters who judge every word"
+    values = [row["value"] for result in results for row in result.summary.filter(measure=ALPHA).iter_rows(named=True)]
+    alphas = [value for value in values if not math.isnan(value)]
     if alphas:
         ends = dict.fromkeys(f"{value:.2f}" for value in (min(alphas), max(alphas)))
         text += f" (Krippendorff's ordinal α {' to '.join(ends)} [@krippendorff2019])"
     return f"{text}."
+
+
+def _by_number(said: Mapping[tuple[str, str], Mapping[int, float]]) -> str:
+    """How many words were judged by how many raters."""
+    words = sorted(Counter(map(len, said.values())).items(), reverse=True)
+    if len(words) == 1:
+        (number,) = dict(words)
+        return f"each by {'one' if number == 1 else number} of them"
+    return listed([f"{n:,} by {'one' if number == 1 else number}" for number, n in words])

@@ -12,7 +12,7 @@ the first variety) through 0 (both) to 1 (`high`) in five points; any language, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,16 +20,16 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict
 
 from penchant.arguments import asked
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
 from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
-from penchant.instruments.cloze.scale import Point, Scale
+from penchant.instruments.cloze.scale import Point, Scale, dates_of_half
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Names, Text, as_text, read_document
 from penchant.tables.given import NAME, document_of, path_of
-from penchant.tables.rows import read_models
+from penchant.tables.rows import read_models, read_rows
 
 SENTENCE = ("id", "text", "expected", "group")
 """The columns of sentences that are given in Python without names."""
@@ -42,6 +42,8 @@ _PREDICTIONS = ("words", "probs", "valences", "sources", "raters", "ratings")
 _NUMBERS = ("beta", "delta", "rated_mass", "top_mass", "rated", "unrated", "pieces")
 AS_NAMED: Mapping[str, str] = {}
 """No column has another name than its field."""
+_NAMED = 3
+"""How many sentences a caution names."""
 _NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
 RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 """Columns of the results, whose names no label may have."""
@@ -244,6 +246,34 @@ def _sentences(path: Path, columns: Mapping[Any, str]) -> tuple[Sentence, ...]:
         labels = {"group": row.group, **{name: str(value) for name, value in (row.__pydantic_extra__ or {}).items()}}
         sentences.append(Sentence(Item(row.id, {"text": row.text}, labels, place(path, line)), row.expected))
     return tuple(sentences)
+
+
+def doubtful_points(test_set: ClozeSet, sentences: Iterable[Sentence], column: str) -> Iterator[str]:
+    """Cautions about the expected points of a test set, whose column is called so: dates, and groups with both ends."""
+    cells = (row.values.get(column) for row in read_rows(test_set.path))
+    yield from (f"in the column '{column}' {told}" for told in dates_of_half(cells))
+    yield from opposite_ends(sentences, column)
+
+
+def opposite_ends(sentences: Iterable[Sentence], column: str) -> Iterator[str]:
+    """A caution for every group whose sentences call for both ends of the scale, with the rows of the rarer sign;
+    `column` is what that of the expected points is called."""
+    groups: dict[str, tuple[list[str], list[str]]] = {}
+    for sentence in sentences:
+        below, above = groups.setdefault(sentence.item.labels["group"], ([], []))
+        if sentence.expected:
+            (above if sentence.expected > 0 else below).append(sentence.item.id)
+    for group, (below, above) in groups.items():
+        if below and above:
+            rare, side = (below, "below") if len(below) <= len(above) else (above, "above")
+            rest = len(rare) - _NAMED
+            named = ", ".join(rare[:_NAMED]) + (f" and {rest} more" if rest > 0 else "")
+            yield (
+                f"the sentences of the group '{group}' call for both ends of the scale: in the column '{column}' "
+                f"{counted(len(below), 'sentences')} {for_one(len(below), 'are')} below 0 and {len(above)} above "
+                f"({side}: {named}). Leaning to one end suits some and not the others, so that no finding tells the "
+                "mean δ of the group: check the column, or divide the group"
+            )
 
 
 def read_lexicon(paths: Iterable[str | Path]) -> dict[str, float]:

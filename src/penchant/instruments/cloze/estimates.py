@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from penchant.counting import for_one, of_all
 from penchant.instruments.cloze.agreeing import agreement_estimates
 from penchant.instruments.cloze.raters import Raters
-from penchant.instruments.cloze.valences import PIECE, UNRATED
+from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.bootstrap import percentile
@@ -244,7 +244,6 @@ def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.
 
 def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
     """Cautions about predictions that nobody rates, or that one rater does."""
-    unrated, pieces = int(items["unrated"].sum()), int(items["pieces"].sum())
     total = int(items["words"].list.len().sum())
     mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
     top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
@@ -254,12 +253,10 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
             "-o words.csv writes them for people to rate"
         )
         return
-    if unrated or pieces:
-        told = f"{of_all(unrated, total, 'predictions', 'are')} rated by nobody and {pieces} {for_one(pieces, 'are')}"
-        if not unrated:
-            told = f"every predicted word is rated; {of_all(pieces, total, 'predictions', 'are')}"
+    told = _not_rated(items, total)
+    if told:
         yield (
-            f"{told} no words; they {'are left out of' if settings.renormalise else 'add nothing to'} β. The rated "
+            f"{told}; they {'are left out of' if settings.renormalise else 'add nothing to'} β. The rated "
             f"words hold {mass:.0%} of the probability on average, all predicted ones {top:.0%}"
         )
     if mass < LITTLE_RATED * top:
@@ -283,3 +280,29 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
             f"{of_all(empty, len(items), 'sentences', 'have')} no rated prediction and no β, and "
             f"{for_one(empty, 'are')} left out of the means"
         )
+
+
+def _not_rated(items: pl.DataFrame, total: int) -> str:
+    """How many predictions nobody rated, and how many nobody can: marks of punctuation and pieces of words; empty where
+    all are rated."""
+    counts = unrated_kinds(items).sum()
+    words, marks, pieces = (int(counts[kind][0]) for kind in counts.columns)
+    if not words + marks + pieces:
+        return ""
+    others = [f"{marks} {for_one(marks, 'are')} punctuation"] * bool(marks)
+    others += [f"{pieces} {'are pieces' if pieces > 1 else 'is a piece'} of words"] * bool(pieces)
+    if words:
+        rest = f", {' and '.join(others)}, which nobody can judge" if others else ""
+        return f"{of_all(words, total, 'predictions', 'are')} rated by nobody{rest}"
+    return f"every predicted word is rated; of {total} predictions {' and '.join(others)}, which nobody can judge"
+
+
+def unrated_kinds(items: pl.DataFrame) -> pl.DataFrame:
+    """How many predictions of each sentence are words that nobody rated, marks of punctuation that nobody rated, and
+    pieces of words or special tokens."""
+    rows = []
+    for spelled, sources in items.select("words", "sources").iter_rows():
+        unrated = [word for word, source in zip(spelled, sources, strict=True) if source == UNRATED]
+        words = sum(map(is_word, unrated))
+        rows.append((words, len(unrated) - words, sources.count(PIECE)))
+    return pl.DataFrame(rows, schema=dict.fromkeys(("words", "marks", "pieces"), pl.Int64), orient="row")

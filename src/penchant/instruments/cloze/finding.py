@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import polars as pl
 
+from penchant.instruments.cloze.agreeing import ALPHA, TENTATIVE
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES
 from penchant.instruments.cloze.raters import SAMPLED
 from penchant.records import Result
-from penchant.report.finding import Shown, across, differences, measured, outside, sentences
+from penchant.report.finding import NAMED, Shown, across, differences, listed, measured, outside, sentences
 from penchant.report.tables import models
 
 _NUMBER = Shown("+.3f", "sentences")
@@ -21,18 +22,49 @@ LITTLE = 0.1
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
-    """Towards which variety each model leans over all sentences; which leans more, over all and in which groups; and
-    which suits the sentences of which groups better."""
+    """Towards which variety each model leans, in which groups and over all sentences; which leans more; which suits the
+    sentences of which groups better; and whether raters agree too little for any of it."""
     low, _, high = results[0].signature["scale"].partition(" < ")
-    leaning = [
-        text
-        for model, result in zip(models(results), results, strict=True)
-        if _rated(result)
-        for text in _leaning(model, result.summary, low, high)
-    ]
+    over = _over(results[0].items)
+    leaning: list[str] = []
+    for model, result in zip(models(results), results, strict=True):
+        if _rated(result):
+            leaning += _leaning(model, result.summary, (low, high), over if not leaning else over.partition(",")[0])
+    doubt = _doubt([result for result in results if _rated(result)])
     if comparison is None or not all(map(_rated, results)):
-        return sentences("; ".join(leaning))
-    return sentences("; ".join(leaning), *_compared(comparison, results[0].items, high))
+        return sentences(*_leans(leaning, results), doubt)
+    return sentences(*_leans(leaning, results), *_compared(comparison, results[0].items, high), doubt)
+
+
+def _leans(texts: Sequence[str], results: Sequence[Result]) -> list[str]:
+    """What is said of the models: a sentence each where there is much to say of one."""
+    several = any((result.summary["group"] != EVERYTHING).any() for result in results)
+    return list(texts) if several else ["; ".join(texts)]
+
+
+def _over(items: pl.DataFrame) -> str:
+    """What all sentences are: a mixture of groups of a size that the author of the set chose."""
+    sizes = items.group_by("group", maintain_order=True).len().rows()
+    named = [f"{n} {group}" for group, n in sizes] if len(sizes) <= NAMED else [f"{len(sizes)} groups"]
+    return f"over all {len(items)} sentences, a mixture of {listed(named)}"
+
+
+def _doubt(results: Sequence[Result]) -> str:
+    """What is said where the raters of some models' words agree too little; empty where they agree."""
+    alphas = {
+        model: row["value"]
+        for model, result in zip(models(results), results, strict=True)
+        for row in measured(result.summary.filter(pl.col("measure") == ALPHA).iter_rows(named=True))
+    }
+    little = {model: value for model, value in alphas.items() if value < TENTATIVE}
+    if not little:
+        return ""
+    ends = dict.fromkeys(f"{value:.2f}".replace("-", "−") for value in (min(little.values()), max(little.values())))
+    whose = "" if len(little) == len(alphas) else f" over the words of {listed(list(little))}"
+    return (
+        f"All this stands on raters who agree too little for even tentative conclusions: Krippendorff's ordinal α is "
+        f"{' to '.join(ends)}{whose}, and {TENTATIVE} is asked for"
+    )
 
 
 def _rated(result: Result) -> bool:
@@ -47,36 +79,91 @@ def _whole(frame: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
     return (whole if len(whole) else rows).to_dicts()
 
 
-def _leaning(model: str, summary: pl.DataFrame, low: str, high: str) -> list[str]:
-    """Where the model leans by these raters, and whether it does by others, who are a sample as sentences are; nothing
-    is told of a lean where little of what it predicts is rated, since the rest counts as none."""
-    texts = []
-    for row in measured(_whole(summary, MEASURES["beta"]))[:1]:
-        clear, side = outside(row), low if row["value"] < 0 else high
-        leans = f"leans towards {side}" if clear else f"cannot be told to lean towards {low} or {high}"
-        more = ""
-        (mass, *_) = measured(_whole(summary, MEASURES["rated_mass"]))
-        sampled = [r for r in _whole(summary, SAMPLED.format(MEASURES["beta"])) if not math.isnan(r["low"])]
-        if clear and mass["value"] < LITTLE:
-            leans = f"cannot be told to lean anywhere: the rated words hold {mass['value']:.0%} of the probability"
-        elif clear and sampled and not outside(sampled[0]):
-            leans = f"leans towards {side} by these raters"
-            more = f"; with raters sampled, {_NUMBER.number(sampled[0], n=False)}: by others it need not"
-        texts.append(f"{model} {leans} (mean β {_NUMBER.number(row)}{more})")
-    return texts
+def _leaning(model: str, summary: pl.DataFrame, ends: tuple[str, str], over: str) -> list[str]:
+    """Where the model leans: in each group, where there are several, and then over all sentences."""
+    rows = {row["group"]: row for row in measured(_of(summary, MEASURES["beta"]))}
+    whole = rows.pop(EVERYTHING, None)
+    leans = {group: _Lean(group, row, summary) for group, row in rows.items()}
+    if whole is None or not leans:
+        alone = [_Lean(EVERYTHING, whole, summary)] if whole else list(leans.values())
+        return [f"{model} {lean.verb(ends)} (mean β {_NUMBER.number(lean.row)}{lean.more})" for lean in alone]
+    clear = sorted((lean for lean in leans.values() if lean.clear), key=lambda lean: -abs(lean.row["value"]))
+    parts = [f"{lean.verb(ends)} in {lean.group} (mean β {_NUMBER.number(lean.row)}{lean.more})" for lean in clear]
+    told = [", ".join(parts)] if clear else []
+    unclear = [group for group, lean in leans.items() if not lean.outside]
+    if unclear:
+        cannot = "it cannot be told apart from 0" if clear else f"cannot be told to lean towards {ends[0]} or {ends[1]}"
+        told.append(f"{cannot} in {_groups(unclear)}")
+    little = [group for group, lean in leans.items() if lean.outside and not lean.clear]
+    if little:
+        cannot = "nor " if unclear else f"{'it ' * bool(clear)}cannot be told to lean anywhere "
+        told.append(f"{cannot}in {_groups(little)}, where rated words hold under {LITTLE:.0%} of the probability")
+    mean = _NUMBER.number(whole, n=f"all {whole['n']} " not in over)
+    return [f"{model} {'; '.join(told)}; {over}, its mean β is {mean}{_Lean(EVERYTHING, whole, summary).more}"]
+
+
+def _groups(names: Sequence[str]) -> str:
+    return listed(names) if len(names) <= NAMED else f"{len(names)} groups"
+
+
+class _Lean:
+    """What can be told of a mean β: nothing of a lean where little of what the model predicts is rated, since the rest
+    counts as none; and whether it holds for other raters, who are a sample as sentences are."""
+
+    def __init__(self, group: str, row: Mapping[str, Any], summary: pl.DataFrame) -> None:
+        self.group, self.row = group, row
+        mass, *_ = [r["value"] for r in _of(summary, MEASURES["rated_mass"]) if r["group"] == group]
+        sampled = [r for r in _of(summary, SAMPLED.format(MEASURES["beta"])) if r["group"] == group]
+        self.outside, self.mass = outside(row), mass
+        self.by_these = [r for r in sampled if not math.isnan(r["low"]) and not outside(r)][:1] if self.clear else []
+
+    @property
+    def clear(self) -> bool:
+        """Whether a lean is told."""
+        return self.outside and self.mass >= LITTLE
+
+    @property
+    def more(self) -> str:
+        """What is said of other raters."""
+        return "".join(
+            f"; with raters sampled, {_NUMBER.number(row, n=False)}: by others it need not" for row in self.by_these
+        )
+
+    def verb(self, ends: tuple[str, str]) -> str:
+        """Where the model leans."""
+        if self.outside and not self.clear:
+            return f"cannot be told to lean anywhere: the rated words hold {self.mass:.0%} of the probability"
+        if not self.clear:
+            return f"cannot be told to lean towards {ends[0]} or {ends[1]}"
+        return f"leans towards {ends[self.row['value'] > 0]}{' by these raters' if self.by_these else ''}"
+
+
+def _of(frame: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
+    return frame.filter(pl.col("measure") == measure).to_dicts()
 
 
 def _compared(comparison: pl.DataFrame, items: pl.DataFrame, high: str) -> list[str]:
-    """The differences of β, then those of δ. Where sentences call for opposite ends, leaning towards one of them suits
-    some and not the others, and a mean δ over all would cancel: it is then told by group only, and of no group that
-    itself holds both ends."""
+    """The differences of β, then those of δ, each by group and then over all. Where sentences call for opposite ends,
+    leaning towards one of them suits some and not the others, and a mean δ over all would cancel: it is then told by
+    group only, and of no group that itself holds both ends, which is said."""
     beta, delta = (difference(MEASURES[column]) for column in ("beta", "delta"))
-    texts = [differences(_whole(comparison, beta), _NUMBER, f"leans more towards {high} than", what="mean β")]
     ends = dict(items.group_by("group", maintain_order=True).agg(pl.col("expected").sign().unique()).iter_rows())
-    texts += _by_group(comparison, beta, "mean β", list(ends))
+    mixed = [group for group, of in ends.items() if _both_ends(of)]
+    texts = _by_group(comparison, beta, "mean β", list(ends))
+    texts.append(_overall(comparison, beta, f"leans more towards {high} than", "mean β"))
+    texts += _by_group(comparison, delta, "mean δ", [group for group in ends if group not in mixed])
     if not _both_ends(items["expected"].sign().unique().to_list()):
-        texts.append(differences(_whole(comparison, delta), _NUMBER, "suits the sentences better than", what="mean δ"))
-    return texts + _by_group(comparison, delta, "mean δ", [group for group, of in ends.items() if not _both_ends(of)])
+        texts.append(_overall(comparison, delta, "suits the sentences better than", "mean δ"))
+    if mixed and _whole(comparison, delta):
+        texts.append(f"No difference of δ is told in {_groups(mixed)}, where sentences call for both ends of the scale")
+    return texts
+
+
+def _overall(comparison: pl.DataFrame, measure: str, higher: str, what: str) -> str:
+    """The differences over all sentences, which are said to be all where there are several groups."""
+    told = differences(_whole(comparison, measure), _NUMBER, higher, what=what)
+    several = (comparison.filter(pl.col("measure") == measure)["group"] != EVERYTHING).any()
+    return f"Over all sentences, {told}" if told and several else told
 
 
 def _both_ends(signs: Sequence[float]) -> bool:

@@ -28,13 +28,14 @@ from penchant.engine.scorer import Filler, Scorer, language_model
 from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.cloze.agreeing import little
+from penchant.instruments.cloze.agreeing import doubtful_raters, little
 from penchant.instruments.cloze.corpora import Corpora
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
     ClozeSet,
     Sentence,
+    doubtful_points,
     file_of_set,
     read_candidates,
     read_cloze,
@@ -232,6 +233,7 @@ class Cloze(Probe):
         for paths, columns in self._rating_tables(session.base):
             cautions += tuple(without_rating(paths, columns))
         cautions += tuple(counted_apart((sentence.item.labels["group"] for sentence in kept), "groups"))
+        cautions += tuple(doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
@@ -240,7 +242,7 @@ class Cloze(Probe):
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about predictions that nobody rates, and raters who agree little."""
-        return [*little(estimates), *cloze_cautions(measured.items, self)]
+        return [*little(estimates), *doubtful_raters(measured.items), *cloze_cautions(measured.items, self)]
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name

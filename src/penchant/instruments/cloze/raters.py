@@ -38,9 +38,10 @@ class Raters:
         self._groups = tables[0]["group"].to_numpy()
         self._betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
         entries = [_entries(table, renormalise=settings.renormalise) for table in tables]
-        number = 1 + max((rater for part in entries for rater, _, _ in part), default=-1)
+        number = max(map(_number, tables))
         self._shifts = [np.zeros((number, len(tables[0]))) for _ in tables]
         self._heard = np.zeros((number, len(tables[0])), dtype=bool)
+        self._by_rater = np.sum([_by_rater(table, number) for table in tables], axis=0)
         for shift, part in zip(self._shifts, entries, strict=True):
             for rater, row, change in part:
                 shift[rater, row] += change
@@ -68,6 +69,7 @@ class Raters:
             strata=self._groups[kept].tolist(),
             level=self._settings.level,
             bounds=bounds,
+            judged=self._by_rater[heard][:, kept].sum(axis=1),
         )
         judged, rated = float(self._judged[kept].sum()), float(self._rated[kept].sum())
         share = judged / rated if rated else 0.0
@@ -97,6 +99,20 @@ def _entries(table: pl.DataFrame, *, renormalise: bool) -> list[tuple[int, int, 
                     change = sum(others) / len(others) - value
                     found.append((rater, row, p * change / (mass if renormalise else 1.0)))
     return found
+
+
+def _number(table: pl.DataFrame) -> int:
+    """One more than the highest number of a rater who rates a word."""
+    return 1 + max((r for words in _judged_words(table) for _, _, raters, _ in words for r in raters), default=-1)
+
+
+def _by_rater(table: pl.DataFrame, number: int) -> Array:
+    """The probability of the words that each of a `number` of raters judged, shape (raters, sentences)."""
+    judged = np.zeros((number, len(table)))
+    for row, words in enumerate(_judged_words(table)):
+        for p, _, raters, _ in words:
+            judged[list(set(raters)), row] += p
+    return judged
 
 
 def _judged_words(table: pl.DataFrame) -> list[list[tuple[float, float, list[int], list[float]]]]:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from penchant.counting import counted, of_all
 from penchant.errors import DataError, place, together
-from penchant.instruments.cloze.scale import Point
+from penchant.instruments.cloze.scale import Point, dates_of_half
 from penchant.tables.documents import Text
 from penchant.tables.rows import checked_models, read_rows
 
@@ -121,12 +121,16 @@ def read_ratings(
 
 
 def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> list[str]:
-    """What must be said of the rows of some tables that have no rating."""
-    rows = [row for path in paths for _, row in _of_table(path, columns)[0]]
+    """What must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
+    files = list(paths)
+    cells = [row.values.get(column) for path in files for row in read_rows(path) for column in rating_columns(columns)]
+    told = [f"among the ratings {dates}" for dates in dates_of_half(cells)]
+    rows = [row for path in files for _, row in _of_table(path, columns)[0]]
     empty = sum(row.rating is None for row in rows)
-    if not empty:
-        return []
-    return [f"{of_all(empty, len(rows), 'ratings', 'are')} empty and left out: their raters said nothing of the word"]
+    if empty:
+        of_raters = "empty and left out: their raters said nothing of the word"
+        told.append(f"{of_all(empty, len(rows), 'ratings', 'are')} {of_raters}")
+    return told
 
 
 def fitting(path: str | Path, columns: Columns) -> Columns:

@@ -10,7 +10,9 @@ penchant run study.yaml -o second          with ratings: ratings.csv in the stud
 
 from __future__ import annotations
 
+import math
 import unicodedata
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,6 +29,7 @@ from penchant.instruments.cloze.returned import Sheet, notes, read_sheets, requi
 from penchant.instruments.cloze.scale import POINTS, Scale
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
+from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.rows import columns as columns_of
@@ -34,6 +37,8 @@ from penchant.tables.spreadsheets import for_spreadsheets
 
 ESTIMATES = ("lexicon", "set lexicon", "corpora")
 RATED = ("ratings", "set ratings")
+RHO = "ρ with others"
+"""The column of Spearman's ρ between a rater and the mean of the others."""
 COLUMNS = ("sentence", "word", "rater", "rating")
 TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
@@ -204,13 +209,14 @@ def is_ratings_table(path: Path) -> bool:
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """`alpha` and `raw` agreement over all ratings; `raters` with the number of words each rated (`rated`, and `with
-    others`), how far from the mean of the others on average (`from others`) and to which `side`; `disputed` words with
-    their ratings."""
+    others`), how far from the mean of the others on average (`from others`), to which `side`, and their
+    correlation (`ρ with others`); `disputed` words with their ratings; and the `notes` on raters."""
 
     alpha: Estimate
     raw: Estimate
     raters: pl.DataFrame
     disputed: pl.DataFrame
+    notes: tuple[str, ...] = ()
 
 
 def agreement(
@@ -234,7 +240,14 @@ def agreement(
         for value in by_rater.values():
             counts[i, POINTS.index(value)] += 1
     alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
-    table = pl.DataFrame([_of_rater(rater, units.values()) for rater in raters])
+    said = list(units.values())
+    correlations = each_with_others(said)
+    kinds_of_rater = {"from others": pl.Float64, "side": pl.Float64, RHO: pl.Float64}
+    table = pl.DataFrame(
+        [_of_rater(rater, said) | {RHO: _known(correlations[rater].value)} for rater in raters],
+        schema_overrides=kinds_of_rater,
+    )
+    few = newcomers(Counter(rater for by_rater in said for rater in by_rater), len(said), "words")
     rows = [
         {
             "sentence": sentence,
@@ -251,7 +264,12 @@ def agreement(
         .sort("apart", descending=True, maintain_order=True)
     )
     raw = raw_agreement(counts, level=level, noun="words")
-    return Agreement(alpha, raw, table, disputed)
+    against = opposed({rater: correlations[rater] for rater in raters}, "words")
+    return Agreement(alpha, raw, table, disputed, (*against, *filter(None, [few])))
+
+
+def _known(value: float) -> float | None:
+    return None if math.isnan(value) else value
 
 
 def _of_rater(rater: str, units: Iterable[Mapping[str, float]]) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -12,6 +12,7 @@ from penchant.counting import counted
 from penchant.errors import DataError
 from penchant.instruments.cloze.probe import filled
 from penchant.instruments.cloze.rating_tables import (
+    FIELDS,
     Columns,
     Rating,
     ReturnedRow,
@@ -19,12 +20,17 @@ from penchant.instruments.cloze.rating_tables import (
     rating_rows,
     require_sentence,
 )
+from penchant.instruments.cloze.scale import TRUTHS, dates_of_half
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
+from penchant.rating.opposed import each_with_others, opposed
+from penchant.report.finding import listed
+from penchant.tables.places import listed as one_or_several
 from penchant.tables.places import suggestion
 from penchant.tables.rows import lacking, read_rows
 
 _NAMING = "name the column that holds it, as in --FIELD NAME"
+_OPTIONS = {"sentence": "--sentence", "word": "--word", "rater": "--rater-column", "rating": "--rating"}
 _NAMED = 3
 """How many words a note names."""
 _MANY = 20
@@ -33,11 +39,14 @@ _MANY = 20
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """What a rater returned: the number of rows, and the ratings, each with its line."""
+    """What a rater returned: the number of rows, the ratings, each with its line, the cells they were read from,
+    and what is said of columns that were read instead of others."""
 
     file: Path
     rows: int
     ratings: tuple[tuple[int, Rating], ...]
+    cells: tuple[object, ...] = ()
+    instead: tuple[str, ...] = ()
 
     @property
     def empty(self) -> int:
@@ -54,8 +63,8 @@ def read_sheets(
     sheets, errors = [], []
     for file in files:
         try:
-            _require_ratings(file, columns)
-            rows, wrong = rating_rows(file, ReturnedRow, columns, _NAMING)
+            named, instead = _columns_of(file, columns)
+            rows, wrong = rating_rows(file, ReturnedRow, named, _NAMING)
         except DataError as error:
             errors.append(error)
             continue
@@ -73,20 +82,40 @@ def read_sheets(
                     continue
                 places[key] = f"{file}, line {line}"
                 ratings.append((line, Rating(*key, row.rating, places[key])))
-        sheets.append(Sheet(file, len(rows), tuple(ratings)))
+        cells = [row.values.get(column) for row in read_rows(file) for column in rating_columns(named)]
+        sheets.append(Sheet(file, len(rows), tuple(ratings), tuple(cells), tuple(instead)))
         errors += sorted(wrong, key=lambda error: error.line or 0)
     return sheets, errors
 
 
-def _require_ratings(file: Path, columns: Columns) -> None:
-    """Raise DataError for a table without the column of ratings, which may have empty cells."""
+def _columns_of(file: Path, columns: Columns) -> tuple[Columns, list[str]]:
+    """The columns of a table, where some of those that the user named are called otherwise: a file that has none of
+    them has that of `penchant ratings export`; and those. Raises DataError with all that are missing, but for what a
+    file need not have."""
     header = list(dict.fromkeys(name for row in read_rows(file) for name in row.values))
-    named = rating_columns(columns)
-    if named != ["rating"]:
-        lacking(named, header, file)
-    elif "rating" not in header:
-        hint = f"{suggestion('rating', header)}; call the column of the ratings 'rating', or name it: --rating NAME"
-        raise DataError("there is no column 'rating'", file=file, hint=hint)
+    chosen: dict[str, str | Sequence[str]] = {}
+    missing: list[tuple[str, str]] = []
+    instead: list[str] = []
+    for field in FIELDS:
+        named = one_or_several(columns.get(field, field))
+        if all(name in header for name in named):
+            chosen |= {field: columns[field]} if field in columns else {}
+        elif field in header and not any(name in header for name in named):
+            instead.append(f"{file} has no column '{named[0]}' and is read by its column '{field}'")
+        elif field in columns or field != "rater":
+            missing += [(field, name) for name in named if name not in header]
+    if len(missing) > 1:
+        options = dict.fromkeys(f"{_OPTIONS[field]} NAME" for field, _ in missing)
+        told = f"there are no columns {listed([repr(name) for _, name in missing])}"
+        hint = f"the columns are {', '.join(header)}; say which hold them: {', '.join(options)}"
+        raise DataError(told, file=file, hint=hint)
+    for field, name in missing:
+        if field in columns:
+            lacking([name], header, file)
+        if field == "rating":
+            hint = f"{suggestion(name, header)}; call the column of the ratings 'rating', or name it: --rating NAME"
+            raise DataError("there is no column 'rating'", file=file, hint=hint)
+    return chosen, instead
 
 
 def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int) -> DataError | None:
@@ -101,9 +130,18 @@ def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int) 
         return DataError(told, file=file, line=line, field="text", hint=hint)
     if row.filled is not None and _letters(row.filled) != _letters(filled(text, row.word)):
         told = f"the word is '{row.word}', but the column 'filled' has another: '{row.filled}'"
+        if meant := _truth(row.word, lambda word: _letters(row.filled or "") == _letters(filled(text, word))):
+            hint = f"a spreadsheet made it of the word {meant}: write that again, in a column formatted as text"
+            return DataError(told, file=file, line=line, field="word", hint=hint)
         hint = "a column that is sorted alone shuffles the rows: sort whole rows, or fill in the sheet as exported"
         return DataError(told, file=file, line=line, field="word", hint=hint)
     return None
+
+
+def _truth(word: str, fits: Callable[[str], bool]) -> str:
+    """The word true or false where a spreadsheet wrote its truth value in another language, and it fits; else empty."""
+    meant = TRUTHS.get(folded(word), "")
+    return meant if meant and meant != folded(word) and fits(meant) else ""
 
 
 def _letters(text: str) -> str:
@@ -120,9 +158,9 @@ def require_any(sheets: Sequence[Sheet]) -> None:
         raise DataError(f"no rating to import: {told}", hint="fill it in, save the file, and import it again")
 
 
-def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[Rating]) -> list[str]:
-    """What the user should know of an import: sheets without a rating, words that no model predicted, and names of
-    raters that may be one person's."""
+def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
+    """What the user should know of an import: sheets without a rating, words that no model predicted, names of
+    raters that may be one person's, and raters whose ratings run against the others'."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
@@ -135,10 +173,18 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[
         for word in words
     }
     rated = dict.fromkeys((r.sentence, r.word) for sheet in sheets for _, r in sheet.ratings)
-    strange = [f"'{word}' in {id_}" for id_, word in rated if (id_, folded(word)) not in predicted]
+    strange = [
+        f"'{word}' in {id_}" + (f" (a spreadsheet's {meant}?)" if meant else "")
+        for id_, word in rated
+        if (id_, folded(word)) not in predicted
+        for meant in [_truth(word, lambda truth: (id_, truth) in predicted)]  # noqa: B023
+    ]
     if strange:
         others = f" and {len(strange) - _NAMED:,} more" if len(strange) > _NAMED else ""
         blank.append(f"no model predicted {', '.join(strange[:_NAMED])}{others}: such ratings change no number")
+    for sheet in sheets:
+        blank += sheet.instead
+        blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]
     alike: dict[str, dict[str, None]] = {}
     for rating in ratings:
         alike.setdefault(_letters(rating.rater), {})[rating.rater] = None
@@ -146,7 +192,10 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Iterable[
         if len(names) > 1:
             told = " and ".join(f"'{name}'" for name in names)
             blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
-    return [*blank, *_same(ratings)]
+    units: dict[tuple[str, str], dict[str, float]] = {}
+    for rating in ratings:
+        units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
+    return [*blank, *_same(ratings), *opposed(each_with_others(list(units.values())), "words")]
 
 
 def _same(ratings: Iterable[Rating]) -> Iterator[str]:

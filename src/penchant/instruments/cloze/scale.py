@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -15,15 +17,52 @@ UNNAMED = "the two ends of the scale have no names, so nobody can know which is 
 """What is said of a test set that names no ends."""
 
 
+_MINUS = str.maketrans(dict.fromkeys("−–—‒‐‑﹣－", "-"))
+"""What people and word processors write for a minus sign."""
+_FRACTIONS = {"1/2": 0.5, "+1/2": 0.5, "-1/2": -0.5}
+_MONTHS = r"(?:jan|gen|ene|led|sty|styczeń)", r"(?:feb|fév|fev|úno|lut)"
+_YEAR = r"(?:[-/ .]+\d{2,4})?"
+_FEBRUARY, _JANUARY = (rf"{month}[^\W\d]*\.?" for month in _MONTHS[::-1])
+_DATES = (
+    rf"0?1(?:\.|-|/| )+{_FEBRUARY}{_YEAR}|0?2(?:\.|-|/| )+{_JANUARY}{_YEAR}",
+    rf"{_FEBRUARY}[- /]+0?1|{_JANUARY}[- /]+0?2",
+    r"\d{4}-02-01|\d{4}-01-02|0?1[./] ?0?2[./] ?\d{2,4}|0?2/0?1/\d{2,4}|0?1\. ?0?2\.",
+)
+_HALF = re.compile("|".join(_DATES), re.IGNORECASE)
+"""The first of February and the second of January, which spreadsheets make of 1/2, as they show them."""
+TRUTHS = {
+    **dict.fromkeys(("true", "wahr", "vrai", "vero", "verdadero", "verdadeiro", "waar", "prawda", "pravda"), "true"),
+    **dict.fromkeys(("false", "falsch", "faux", "falso", "onwaar", "fałsz", "nepravda"), "false"),
+}
+"""What spreadsheets make of the words true and false, in several languages."""
+
+
+def is_date_of_half(value: object) -> bool:
+    """Whether a cell holds the date that spreadsheets make of 1/2."""
+    return isinstance(value, str) and _HALF.fullmatch(value.strip()) is not None
+
+
+def dates_of_half(cells: Iterable[object]) -> Iterator[str]:
+    """What is said of cells with a date that is taken for ½."""
+    dates = [str(cell).strip() for cell in cells if is_date_of_half(cell)]
+    if dates:
+        are = "date is" if len(dates) == 1 else "dates are"
+        yield f"{len(dates):,} {are} taken for ½, as a spreadsheet makes them of 1/2, such as '{dates[0]}': write 0.5"
+
+
 def _point(value: object) -> float:
-    """One of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1."""
-    text = str(value).strip().replace("−", "-").replace(",", ".").replace("½", "0.5")
+    """One of the five points of the scale, however people and spreadsheets write it: −1, -0,5, +1, 1/2, or the date
+    that became of 1/2."""
+    if is_date_of_half(value):
+        return 0.5
+    text = str(value).strip().translate(_MINUS).replace(",", ".").replace("½", "0.5")
     try:
-        number = float(text)
+        number = _FRACTIONS[text] if text in _FRACTIONS else float(text)
     except ValueError:
         number = math.nan
     if isinstance(value, bool) or number not in POINTS:
-        raise ValueError(f"a point of the scale is −1, −0.5, 0, 0.5 or 1, got {value!r}")
+        truth = " (a truth value of a spreadsheet: format the column as text)" if text.casefold() in TRUTHS else ""
+        raise ValueError(f"a point of the scale is −1, −0.5, 0, 0.5 or 1, got {value!r}{truth}")
     return number + 0.0  # −0 is 0
 
 

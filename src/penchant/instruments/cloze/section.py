@@ -10,7 +10,7 @@ from penchant.counting import for_one
 from penchant.instruments.cloze.agreeing import agreement_table
 from penchant.instruments.cloze.charts import every_worth
 from penchant.instruments.cloze.compare import difference
-from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED
+from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED, unrated_kinds
 from penchant.instruments.cloze.raters import SAMPLED
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
@@ -114,13 +114,16 @@ def items(results: Sequence[Result]) -> ItemTable:
             [f"{word} {worth}" for word, worth in zip(words, worths, strict=True)]
             for words, worths in zip(result.items["words"], every_worth(result.items), strict=True)
         ]
-        numbers = result.items.select("beta", "delta", "rated", "unrated", "pieces").iter_rows()
+        numbers = zip(
+            result.items.select("beta", "delta", "rated").iter_rows(),
+            unrated_kinds(result.items).iter_rows(),
+            strict=True,
+        )
         remarks[model] = pl.Series(
             [
                 f"β {_shown(beta, '+.3f')}, δ {_shown(delta, '.3f')}; {rated} {for_one(rated, 'words')} "
-                f"rated, {unrated} unrated, "
-                f"{pieces} no words"
-                for beta, delta, rated, unrated, pieces in numbers
+                f"rated, {unrated} unrated, {marks + pieces} punctuation or pieces of words"
+                for (beta, delta, rated), (unrated, marks, pieces) in numbers
             ],
             dtype=pl.String,
         )

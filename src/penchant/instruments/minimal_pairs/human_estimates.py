@@ -325,7 +325,10 @@ class _Judged:
             return Estimate(
                 MEAN.format(measure, noun), np.nan, 0, level=self.probe.level, note=f"not estimated: {note}"
             )
-        found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1))
+        each = (~np.isnan(judged[:, np.isin(groups, [g for g, has in zip(inside, known, strict=True) if has])])).sum(
+            axis=1
+        )
+        found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1), judged=each)
         n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
         return replace(found, measure=MEAN.format(measure, noun), n=n, note=joined(found.note, note))
 
