@@ -6,7 +6,6 @@ import csv
 import hashlib
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -445,9 +444,7 @@ def test_find_data_says_where_it_looked_and_what_is_near(tmp_path: Path) -> None
 @pytest.mark.whole
 @needs_shared
 def test_all_of_blimp() -> None:
-    begin = time.perf_counter()
     found = read_many([SHARED / "blimp"])
-    assert time.perf_counter() - begin < 10  # 1 s on an idle machine
     assert len(found) == 67  # Warstadt et al. 2020: 67 paradigms of 1,000 pairs
     assert {len(pairs.items) for pairs in found} == {1000}
     assert {pairs.kind for pairs in found} == {"blimp"}
