@@ -690,9 +690,7 @@ def test_a_sentence_without_end(tmp_path: Path) -> None:
     most = "rose" + " rose" * 3_997 + " x"
     whole = most + "x" * (20_000 - len(most))
     text = f"{whole}\n{whole}x\n{'rose, ' * 300_000}\nরা {'নদী ' * 100_000}\n"
-    start = time.perf_counter()
     rows, record = run(tmp_path, text, FLOWERS, duplicates="keep", layout="sentences", per_word=10**6)
-    assert time.perf_counter() - start < 20  # minutes, were each occurrence to take in the whole
     assert len(rows) == 3_998 == record["cells"][0]["occurrences"]
     assert (record["tally"]["sentences"], record["tally"]["too_long"]) == (4, 3)
     assert any("3 sentences with stimuli are too long" in note for note in notes(record))
