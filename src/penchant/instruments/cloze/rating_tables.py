@@ -122,10 +122,11 @@ def read_ratings(
 
 def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> list[str]:
     """What must be said of the rows of some tables that have no rating, and of dates that are taken for one."""
-    files = list(paths)
-    cells = [row.values.get(column) for path in files for row in read_rows(path) for column in rating_columns(columns)]
+    tables = {path: _of_table(path, columns)[0] for path in paths}
+    filled = [path for path, rows in tables.items() if rows]
+    cells = [row.values.get(column) for path in filled for row in read_rows(path) for column in rating_columns(columns)]
     told = [f"among the ratings {dates}" for dates in dates_of_half(cells)]
-    rows = [row for path in files for _, row in _of_table(path, columns)[0]]
+    rows = [row for table in tables.values() for _, row in table]
     empty = sum(row.rating is None for row in rows)
     if empty:
         of_raters = "empty and left out: their raters said nothing of the word"
