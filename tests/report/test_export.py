@@ -512,9 +512,11 @@ def test_every_number_is_the_terminals(finished: Path, tmp_path: Path) -> None:
     export(study.document(), "latex", tmp_path)
     for place, results in study.by_place().items():
         section = instruments()[results[0].signature["probe"]].section
-        for whole in (*section.tables(results), *section.compared(study.comparisons[place])):
+        tables = [*section.tables(results), *section.compared(study.comparisons[place])]
+        written = [(f"{t.name}-full" if t.short else t.name, t) for t in tables]
+        for name, whole in [*written, *((t.name, t.short) for t in tables if t.short)]:
             table = whole.without(constant(whole))
-            tex = (tmp_path / f"{place}-{table.name}.tex").read_text("utf-8")
+            tex = (tmp_path / f"{place}-{name}.tex").read_text("utf-8")
             lines = [line.removesuffix(r" \\") for line in tex.splitlines() if line.endswith(r" \\")]
             body = [re.split(r" (?<!\\)& ", line) for line in lines if not line.startswith(r"\caption")][
                 -len(table.rows) :
@@ -579,6 +581,40 @@ OTHER = Table("other", "Other", ("where", "β, raters sampled"), (Row(("d_1, mea
 WORDS = Table("words", "Words", ("set", "word"), (Row(("X", "oak")),))
 
 
+def test_notes_of_a_row_stand_in_the_csv(tmp_path: Path) -> None:
+    """In full, each with its column, also those that the terminal shows as one; no column where there is no note."""
+    cells = [
+        ("a", Number(1.0, note="3 of 9 left out"), Number(2.0, note="rough")),
+        ("b", Number(1.0), Number(2.0)),
+        ("c", Number(1.0, note="4 of 9 left out"), Number(2.0)),
+        ("d", Number(1.0, note="5 of 9 left out"), Number(2.0)),
+    ]
+    table = Table("t", "T", ("model", "β", "δ"), tuple(Row(each) for each in cells))
+    export(placed(table, OTHER), "csv", tmp_path)
+    told = [row["note"] for row in read(tmp_path / "t-t.csv")]
+    assert told == ["β: 3 of 9 left out; δ: rough", "", "β: 4 of 9 left out", "β: 5 of 9 left out"]
+    assert "note" not in read(tmp_path / "t-other.csv")[0]
+    assert {"file": "t-t.csv", "column": "note", "meaning": "what must be known to read the number", "rows": "4"} in [
+        *read(tmp_path / "index.csv")
+    ]
+
+
+def test_a_short_table_is_printed_beside_the_full_one(tmp_path: Path) -> None:
+    """Upright, where the full one is rotated; columns that are chosen are all of one table."""
+    wide = tuple(f"a column of numbers {i}" for i in range(9))
+    whole = Table("t", "T", ("model", *wide), (Row(("m", *map(Number, range(9)))), Row(("n", *map(Number, range(9))))))
+    both = replace(whole, short=replace(whole.only([0, 1, 2]), title="Less of it"))
+    export(placed(both), "latex", tmp_path)
+    short, full = ((tmp_path / name).read_text("utf-8") for name in ("t-t.tex", "t-t-full.tex"))
+    assert "landscape}" not in short and "Less of it" in short and wide[2] not in short
+    assert "landscape}" in full and wide[8] in full
+    assert [rf"\input{{{name}}}" in (tmp_path / "preview.tex").read_text("utf-8") for name in ("t-t", "t-t-full")]
+    export(placed(both), "latex", tmp_path / "chosen", columns=[wide[8]])
+    assert (
+        not (tmp_path / "chosen" / "t-t-full.tex").exists() and wide[8] in (tmp_path / "chosen" / "t-t.tex").read_text()
+    )
+
+
 def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
     document = placed(NOTED, OTHER, WORDS)
     export(document, "csv", tmp_path, scores="mean")
@@ -587,7 +623,7 @@ def test_scores_and_columns_are_chosen_by_name(tmp_path: Path) -> None:
     assert (tmp_path / "t-words.csv").exists(), "it has no scores"
     chosen = tmp_path / "chosen"
     export(document, "csv", chosen, scores=["none"], columns="accuracy,β, raters sampled,model,score")
-    assert list(read(chosen / "t-t.csv")[0]) == ["accuracy", "model", "score", "signature"]
+    assert list(read(chosen / "t-t.csv")[0]) == ["accuracy", "model", "score", "note", "signature"]
     assert [row["score"] for row in read(chosen / "t-t.csv")] == ["none", "none"]
     assert list(read(chosen / "t-other.csv")[0]) == ["β, raters sampled", "signature"]
     assert not (chosen / "t-words.csv").exists(), "none of its columns was chosen"

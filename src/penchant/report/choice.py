@@ -61,7 +61,7 @@ class Choice:
     def _rows(self, table: Table) -> Table:
         marked = _scores(table, {*_NAMING, _AMONG})
         rows = tuple(row for row, found in zip(table.rows, marked, strict=True) if found & set(self.scores))
-        return replace(table, rows=rows) if rows else table
+        return replace(table, rows=rows, short=None) if rows else table
 
     def _columns(self, table: Table) -> Table | None:
         if not self.columns:
@@ -77,7 +77,7 @@ class Choice:
         telling = _telling(table, [i for i in every if i not in numbers], chosen)
         alike = [i for i in constant(table) if i not in (*telling, *chosen)]
         title = "; ".join([table.title, *(f"{heads[i]}: {table.rows[0].cells[i]}" for i in alike)])
-        shown = replace(table, title=title, columns=tuple(heads))
+        shown = replace(table, title=title, columns=tuple(heads), short=None)
         return shown.only(list(dict.fromkeys([*telling, *chosen])))
 
 

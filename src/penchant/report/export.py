@@ -22,7 +22,7 @@ from penchant.report.index import INDEX, index_of
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import MARK, PENCHANT, POINT, Reference, cited, keys
 from penchant.report.sections import Document, Placed
-from penchant.report.tables import Cell, Number, P, Table
+from penchant.report.tables import Cell, Number, P, Row, Table
 from penchant.tables.spreadsheets import for_spreadsheets
 
 File = tuple[str, str | bytes]
@@ -169,7 +169,8 @@ def _json(values: list[Any] | None) -> str | None:
 
 
 def _frame(table: Table) -> pl.DataFrame:
-    """A table with unrounded numbers: a column each for a number, the bounds of its interval and its count."""
+    """A table with unrounded numbers: a column each for a number, the bounds of its interval and its count, and one for
+    the notes on the numbers of a row, where there are any."""
     columns: dict[str, pl.Series] = {}
     for i, name in enumerate(names(table.columns)):
         cells = [row.cells[i] for row in table.rows]
@@ -181,7 +182,15 @@ def _frame(table: Table) -> pl.DataFrame:
             columns[name] = _floats(cell.value if isinstance(cell, P) else None for cell in cells)
         else:
             columns[name] = pl.Series(cells)
-    return pl.DataFrame({**columns, "signature": [row.signature for row in table.rows]})
+    notes = [_notes(table, row) for row in table.rows]
+    noted = {"note": notes} if any(notes) else {}
+    return pl.DataFrame({**columns, **noted, "signature": [row.signature for row in table.rows]})
+
+
+def _notes(table: Table, row: Row) -> str:
+    """The notes on the numbers of a row, each with the column it is of."""
+    cells = zip(names(table.columns), row.cells, strict=True)
+    return "; ".join(f"{name}: {cell.note}" for name, cell in cells if isinstance(cell, Number) and cell.note)
 
 
 def _parts(cells: Iterable[Cell]) -> dict[str, pl.Series]:
@@ -246,8 +255,9 @@ def _latex(document: Document, choice: Choice) -> Iterator[File]:
     paragraphs: dict[str, list[str]] = {}
     for placed in document.sections:
         for table in choice.tables(placed):
-            name = _free(f"{placed.place}-{table.name}", taken)
-            files[name] = latex_table(table, f"tab:{name}", once=not choice.columns)
+            for each, suffix in [(table.short, ""), (table, "-full")] if table.short else [(table, "")]:
+                name = _free(f"{placed.place}-{table.name}{suffix}", taken)
+                files[name] = latex_table(each, f"tab:{name}", once=not choice.columns)
         paragraphs[placed.title] = placed.methods()
     for name, text in files.items():
         yield f"{name}.tex", text

@@ -96,7 +96,8 @@ _DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 class Table:
     """A table. `name` is short and fit for a file name, `title` says what the numbers are, `note` what a reader must
     know. A table of `detail` is collapsed in the page and never the one that a screen shows. `first` are columns of
-    numbers that are shown before others where there is no room for all."""
+    numbers that are shown before others where there is no room for all. `short` is the same table with fewer columns,
+    for print, which has it beside the full one."""
 
     name: str
     title: str
@@ -105,6 +106,7 @@ class Table:
     note: str = ""
     detail: bool = False
     first: tuple[str, ...] = ()
+    short: Table | None = None
 
     def footnotes(self) -> dict[str, str]:
         """The marks a, b, c … by note, for the notes of the numbers in order of first appearance. Many notes that

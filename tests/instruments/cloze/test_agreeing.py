@@ -128,6 +128,7 @@ def test_newcomers_are_not_full_raters(rated: Any, penchant: Program) -> None:
     kish = mass.sum() ** 2 / (mass**2).sum()
     assert f"with 5 raters, worth {kish:.1f}, " in row["note"] and "5 who judge everything would do" in row["note"]
     page = (out / "report.html").read_text("utf-8")
+    assert "a δ of 1 where 0 is expected, of .75 where ±½ is and of .5 where ±1 is, by construction" in page
     assert "20 words in their sentences were judged by 5 raters: 1 by 5 and 19 by 3; " in page
     assert "they are worth 3.2 raters who judge every word" in page
 

@@ -63,6 +63,9 @@ def limits(results: Sequence[Result]) -> list[str]:
         "well that suits the sentences. Most words belong to both varieties and are worth 0, so both stay near the "
         "middle even for a model at home in one of them: read differences between models and groups, not the size of "
         "one number.",
+        "δ of groups with different expected points cannot be compared: a model that leans nowhere (β = 0) has a δ of "
+        "1 where 0 is expected, of .75 where ±½ is and of .5 where ±1 is, by construction. Compare models within a "
+        "group.",
         "Only the words among the most probable ones count, and only the rated ones: a small rated mass leaves room "
         "for the opposite finding.",
     ]

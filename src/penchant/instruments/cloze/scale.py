@@ -17,7 +17,7 @@ UNNAMED = "the two ends of the scale have no names, so nobody can know which is 
 """What is said of a test set that names no ends."""
 
 
-_MINUS = str.maketrans(dict.fromkeys("−–—‒‐‑﹣－", "-"))
+_MINUS = dict.fromkeys((*map(ord, "−–—"), 0x2010, 0x2011, 0x2012, 0xFE63, 0xFF0D), "-")
 """What people and word processors write for a minus sign."""
 _FRACTIONS = {"1/2": 0.5, "+1/2": 0.5, "-1/2": -0.5}
 _MONTHS = r"(?:jan|gen|ene|led|sty|styczeń)", r"(?:feb|fév|fev|úno|lut)"

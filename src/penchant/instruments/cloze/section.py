@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -46,14 +48,30 @@ def tables(results: Sequence[Result]) -> list[Table]:
             rows.append(Row(cells, delta["signature"]))
     low, _, high = results[0].signature["scale"].partition(" < ")
     of_delta = ("mean δ", "δ, raters sampled", "δ, ratings moved")
-    columns = ("group", "model", "sentences", "mean β", "β, raters sampled", *of_delta, "rated mass")
+    columns = ("group", "model", "sentences", "mean β", SAMPLED.format("β"), *of_delta, "rated mass")
     note = (
-        f"β: where a model leans, from −1 ({low}) to +1 ({high}); δ: how well that suits the sentences, 0 to 1. "
+        f"{_of_beta(low, high)}; δ: how well that suits the sentences, 0 to 1. "
         "The intervals of β and δ are for other sentences with the same raters; raters sampled: for other raters, too. "
         "Ratings moved: where mean δ lies had some ratings been half a point higher or lower."
     )
     valence = Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note, first=_FIRST)
-    return [valence, *agreement_table(models(results), results)]
+    return [replace(valence, short=_short(valence, _of_beta(low, high))), *agreement_table(models(results), results)]
+
+
+def _of_beta(low: str, high: str) -> str:
+    return f"β: where a model leans, from −1 ({low}) to +1 ({high})"
+
+
+def _short(table: Table, of_beta: str) -> Table:
+    """The columns of β and of what is rated; those of other raters only where there are several."""
+    sampled = table.columns.index(SAMPLED.format("β"))
+    numbers = (cell for row in table.rows if isinstance(cell := row.cells[sampled], Number))
+    others = any(not math.isnan(number.low) for number in numbers)
+    left_out = [i for i, name in enumerate(table.columns) if "δ" in name or (i == sampled and not others)]
+    note = f"{of_beta}. Intervals of mean β are for other sentences with the same raters" + (
+        "; raters sampled: for other raters, too." if others else "."
+    )
+    return replace(table.without(left_out), title="Mean valence by group", note=note)
 
 
 def compared(comparison: pl.DataFrame) -> list[Table]:
