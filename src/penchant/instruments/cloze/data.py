@@ -24,7 +24,7 @@ from penchant.counting import counted, for_one
 from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
 from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
-from penchant.instruments.cloze.scale import Point, Scale, dates_of_half
+from penchant.instruments.cloze.scale import Point, Scale, UndatedPoint, dates_of_half
 from penchant.reading import is_directory, stem
 from penchant.records import Item
 from penchant.tables.documents import Names, Text, as_text, read_document
@@ -81,7 +81,7 @@ class LexiconRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
     word: Text
     """A word, once in the lexicon."""
-    valence: Point
+    valence: UndatedPoint
     """σ, the valence of the word in any sentence: −1, −0.5, 0, 0.5 or 1."""
 
 

@@ -66,7 +66,15 @@ def _point(value: object) -> float:
     return number + 0.0  # −0 is 0
 
 
+def _undated(value: object) -> float:
+    """The same, but no date: nothing would say that it was taken for one half."""
+    if is_date_of_half(value):
+        raise ValueError(f"{value!r} is a date that a spreadsheet made of 1/2: write 0.5")
+    return _point(value)
+
+
 Point = Annotated[float, BeforeValidator(_point), WithJsonSchema({"enum": list(POINTS)})]
+UndatedPoint = Annotated[float, BeforeValidator(_undated), WithJsonSchema({"enum": list(POINTS)})]
 
 
 class Scale(BaseModel):
