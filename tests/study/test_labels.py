@@ -56,6 +56,7 @@ def test_labels_stand_wherever_a_model_is_named(
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "Our English" in page and "bundled:modern, " in page  # said once, of how it was made
     outcome = read_outcome(tmp_path / "out")
+    assert outcome["minimal-pairs", "Our English"] is outcome["minimal-pairs", "bundled:modern"]
     assert {result.signature["model"] for result in outcome.results.values()} == {
         "bundled:modern",
         "bundled:early-modern",

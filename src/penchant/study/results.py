@@ -60,7 +60,13 @@ class Outcome:
             raise unknown_attribute(self, name, "what a study found")
 
     def __getitem__(self, name: tuple[str, str]) -> Result:
-        """The result of a probe directory and a model, as `results` has it. Raises UnknownKeyError."""
+        """The result of a probe directory and a model, called as `results` has it or as the study calls it under
+        `names`. Raises UnknownKeyError."""
+        if name not in self.results and isinstance(name, tuple) and len(name) == 2:
+            place, label = name
+            cited = {model for model, called in self.labels.items() if called == label}
+            found = [key for key, each in self.results.items() if key[0] == place and each.signature["model"] in cited]
+            name = found[0] if len(found) == 1 else name
         return self.results[name]
 
     def by_place(self) -> dict[str, list[Result]]:
