@@ -461,6 +461,17 @@ class TestBadInput:
     def test_unknown_token(self, penchant: Callable[..., Answer], zoo: Zoo) -> None:
         refused(penchant("score", "-m", zoo("bert"), stdin="Rain\nRain 漢\n"), "line 2", "'漢'", "unknown")
 
+    def test_of_very_many_texts_that_cannot_be_read_it_is_said_where_looking_ended(
+        self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path
+    ) -> None:
+        (tmp_path / "in.txt").write_text("Rain 漢\n" * 2_000, "utf-8")
+        code, out, err = penchant("score", "-m", zoo("bert"), "in.txt")
+        # Looked at in parts of 256 texts, until 1,000 or more are found.
+        assert code == 2 and out == "" and "the same in 1,023 more places" in err
+        assert err.rstrip().endswith("… texts behind these 1,024 were not looked at")
+        (tmp_path / "in.txt").write_text("Rain 漢\n" * 900, "utf-8")
+        assert "not looked at" not in penchant("score", "-m", zoo("bert"), "in.txt")[2]
+
     @pytest.mark.parametrize("command", ["score", "surprisal"])
     def test_every_text_that_cannot_be_read(
         self, penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path, command: str
