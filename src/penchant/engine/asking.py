@@ -89,10 +89,10 @@ class Asker:
                 if not bad:
                     yield text, where, encoding
         if bad:
-            error = together(bad)
+            told = together(bad)
             if len(bad) >= _MOST_BAD:
-                error.add_note(f"… texts behind these {len(bad):,} were not looked at")
-            raise error
+                told.add_note(f"… texts behind these {len(bad):,} were not looked at")
+            raise told
 
     def gap_token(self) -> str:
         """The mask token as text. Raises MethodError for a model that has none."""
