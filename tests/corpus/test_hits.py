@@ -110,3 +110,12 @@ def test_text_that_is_lost_between_sentences(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_nothing_is_found() -> None:
     assert at_once({"x": ["a"]}, "b\n\n c", "en", "paragraphs") == at_once({}, "a", "en", "sentences") == []
+
+
+def test_a_sentence_may_end_between_a_form_and_a_word() -> None:
+    """Without a space behind it; within a sentence, the form is no whole word there."""
+    forms = {"x": ["é."], "y": ["A"]}
+    assert at_once(forms, "é.A", "en", "paragraphs") == [(0, 1, "é.", [("x", 0, 2)]), (0, 2, "A", [("y", 0, 1)])]
+    assert at_once({"x": ["é."]}, "b é.A", "en", "paragraphs") == [(0, 1, "b é.", [("x", 2, 4)])]
+    assert at_once(forms, "é.A", "en", "sentences") == [(0, 1, "é.A", [("y", 2, 3)])]
+    assert at_once(forms, "é.b", "en", "paragraphs") == []

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from penchant.corpus.matching import Matcher, is_first
+from penchant.corpus.matching import Matcher, is_first, is_parted, words
 from penchant.corpus.scanning import Integers, Places, Scanner
 from penchant.corpus.sentences import divider
 from penchant.corpus.text_files import Layout
@@ -51,6 +51,7 @@ class HitFinder:
         self._scanner = Scanner(matcher.surfaces())
         self._divide = divider(language, layout)
         self.forms = self._scanner.forms
+        self._open = np.array([not (words(form[0]) and words(form[-1])) for form in self.forms], np.bool_)
         exact, initial = zip(*map(matcher.owners, self.forms), strict=True) if self.forms else ((), ())
         self._exact, self._initial = _Owners(exact), _Owners(initial)
 
@@ -89,7 +90,14 @@ class HitFinder:
         sentences = Sentences(texts, line[used], numbers[used] - before[line[used]])
         within = first[sentence]
         hits = Hits(sentence, np.zeros_like(sentence), forms, starts - within, stops - within)
-        return sentences, hits.at(np.flatnonzero(inside))
+        return sentences, self._parted(texts, hits.at(np.flatnonzero(inside)))
+
+    def _parted(self, texts: Sequence[str], hits: Hits) -> Hits:
+        """Without forms that begin or end in a character outside words, and touch a word of the same sentence."""
+        unsure = np.flatnonzero(self._open[hits.forms])
+        places = (hits.sentences[unsure].tolist(), hits.starts[unsure].tolist(), hits.ends[unsure].tolist())
+        kept = [is_parted(texts[sentence], start, end) for sentence, start, end in zip(*places, strict=True)]
+        return hits.at(np.delete(np.arange(len(hits.forms)), unsure[~np.array(kept, np.bool_)]))
 
     def _owned(self, texts: Sequence[str], hits: Hits) -> Hits:
         """Each hit once for every word that has the form there."""

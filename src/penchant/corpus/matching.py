@@ -125,6 +125,11 @@ def is_first(text: str, start: int) -> bool:
     return _RUN.search(text, 0, start) is None
 
 
+def is_parted(text: str, start: int, end: int) -> bool:
+    """Whether no word character stands right before or behind text[start:end]."""
+    return not (start and _RUN.match(text, start - 1, start)) and not _RUN.match(text, end)
+
+
 def word_spans(text: str) -> list[tuple[int, int]]:
     """Start and end of every word as readers count them: a chunk between white space, with its punctuation, if it
     contains a letter, mark or digit."""

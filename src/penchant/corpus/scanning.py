@@ -1,7 +1,8 @@
 """Find many forms in a large text in one pass, whatever their number (Aho and Corasick, 1975).
 
 Characters are first coded as small numbers, one for each that occurs in a form and three for all others, so that the
-automaton reads one byte per character and positions count characters. Words end where those of `matching` do.
+automaton reads one byte per character and positions count characters. Words end where those of `matching` do; whether
+a sentence ends between two characters that are not both within words is left to those who know.
 """
 
 from __future__ import annotations
@@ -55,6 +56,9 @@ class Scanner:
         codes[[ord(character) for character in characters]] = range(_FIRST, _FIRST + len(characters))
         self._codes = codes
         self._in_words = np.array([False, True, False, *(bool(inside[ord(character)]) for character in characters)])
+        self._ends_inside = np.array(
+            [[bool(inside[ord(form[at])]) for at in (0, -1)] for form in self.forms], np.bool_
+        ).reshape(-1, 2)
         patterns = [self._coded(form).tobytes() for form in self.forms]
         small = sum(map(len, patterns)) <= _DFA_BYTES
         self._automaton = BytesAhoCorasick(
@@ -62,14 +66,18 @@ class Scanner:
         )
 
     def find(self, text: str) -> Places:
-        """Find every place where a form occurs as whole words; those of different forms may overlap."""
+        """Find every place where a form occurs and no word goes on beyond its ends; those of different forms may
+        overlap. Where a form begins or ends in a character outside words, a word may stand right beside it: "No." in
+        "No.He", which is whole words only if a sentence ends there.
+        """
         coded = self._coded(text)
         width = coded.dtype.itemsize
         hits = self._automaton.find_matches_as_indexes(coded.data.cast("B"), overlapping=True)
         matches = np.fromiter((number for hit in hits for number in hit), np.int64, 3 * len(hits)).reshape(-1, 3)
         matches = matches[matches[:, 1] % width == 0]  # a match must begin where a wide character does
         forms, begins, ends = matches[:, 0], matches[:, 1] // width, matches[:, 2] // width
-        whole = ~(self._within(coded, begins - 1) | self._within(coded, ends))
+        first, last = self._ends_inside[forms].T
+        whole = ~(first & self._within(coded, begins - 1) | last & self._within(coded, ends))
         order = np.lexsort((ends[whole], begins[whole]))
         forms, begins, ends = (column[whole][order] for column in (forms, begins, ends))
         newlines = np.flatnonzero(coded == _NEWLINE)
@@ -78,7 +86,7 @@ class Scanner:
         return Places(forms, lines, begins - starts, ends - starts, starts)
 
     def lines(self, text: str) -> list[int]:
-        """Return the numbers, from 0, of the lines in which a form occurs as whole words."""
+        """Return the numbers, from 0, of the lines in which `find` finds a form."""
         numbers: list[int] = np.unique(self.find(text).lines).tolist()
         return numbers
 
