@@ -29,8 +29,9 @@ FEW = 0.5
 """Up to this share of a batch's positions, the last layer is computed for those that are read. Keys and values, which
 are computed for all, are a sixth of a usual layer's products, or a quarter where queries come with them."""
 
-LOGIT_BLOCK = 1 << 24
-"""The most logits held at once (64 MiB of float32); it bounds memory for any vocabulary."""
+LOGIT_BLOCK = 1 << 23
+"""The most logits held at once on a CPU (32 MiB of float32); it bounds memory for any vocabulary. Larger tables are
+slower there, since the C library asks the system for new memory for each. Elsewhere it is 16 times as many."""
 
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
@@ -104,7 +105,9 @@ class Network:
         else:
             states = self.model(**inputs).logits[rows, cols]
             project = _same
-        step = max(1, LOGIT_BLOCK // self.vocabulary)
+        most = LOGIT_BLOCK * (1 if self.device.type == "cpu" else 16)
+        blocks = max(1, -(-len(states) * self.vocabulary // most))
+        step = max(1, -(-len(states) // blocks))
         for start in range(0, len(states), step):
             block = slice(start, min(start + step, len(states)))
             yield block, project(states[block]).float()
@@ -291,13 +294,12 @@ def ancestors(parents: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np
     rows, width = parents.shape
     seen = np.zeros((rows, width, width), dtype=bool)
     depth = np.zeros((rows, width), dtype=np.int64)
-    for r in range(rows):
-        sees, deep = seen[r], depth[r]
-        for node, parent in enumerate(parents[r].tolist()):
-            if parent >= 0:
-                sees[node] = sees[parent]
-                deep[node] = deep[parent] + 1
-            sees[node, node] = True
+    for node in range(width):  # of all trees at once; a node comes after its parent
+        below = np.flatnonzero(parents[:, node] >= 0)
+        parent = parents[below, node]
+        seen[below, node] = seen[below, parent]
+        depth[below, node] = depth[below, parent] + 1
+        seen[:, node, node] = True
     return seen, depth
 
 
