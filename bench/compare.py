@@ -1,8 +1,8 @@
-"""penchant against minicons: sentences a second, memory, share of the machine's peak, and whether the scores agree.
+"""penchant against minicons and transformers alone: sentences a second, memory, share of the machine's peak, agreement.
 
     python bench/compare.py CASE… --peer-python PATH --data DIR --tokenizer DIR --smollm2 FILE.gguf|DIR
 
-Run it with a Python that has penchant; --peer-python is one that has minicons. Both tools get the same sentences in
+Run it with a Python that has penchant; --peer-python is one that has minicons. All tools get the same sentences in
 the same order, the same weights and the same number of threads; each run is a process of its own, and the tools take
 turns. Prints a markdown table for each case. Exit code 1 if float32 scores disagree.
 """
@@ -56,19 +56,21 @@ class Case:
 
 OURS, PEER = Tool("penchant"), Tool("minicons")
 OURS_BF16, PEER_BF16 = Tool("penchant", "bfloat16"), Tool("minicons", "bfloat16")
+ALONE, ALONE_BF16 = Tool("transformers"), Tool("transformers", "bfloat16")
 REFERENCE = PEER
+IN_BF16 = (OURS_BF16, PEER, PEER_BF16, ALONE_BF16)
 BERT = "PLL (Salazar et al. 2020) of CrowS-Pairs sentences; masked model of BERT-base size (12 × 768), random weights"
 CASES = {
-    "pll-30k": Case(f"{BERT}, {30_522:,} vocabulary rows", "masked", 30_522, 200, (OURS, PEER)),
-    "pll-250k": Case(f"{BERT}, {250_002:,} vocabulary rows", "masked", 250_002, 100, (OURS, PEER)),
-    "pll-30k-bf16": Case(f"{BERT}, {30_522:,} vocabulary rows", "masked", 30_522, 200, (OURS_BF16, PEER, PEER_BF16)),
-    "pll-250k-bf16": Case(f"{BERT}, {250_002:,} vocabulary rows", "masked", 250_002, 100, (OURS_BF16, PEER, PEER_BF16)),
+    "pll-30k": Case(f"{BERT}, {30_522:,} vocabulary rows", "masked", 30_522, 200, (OURS, PEER, ALONE)),
+    "pll-250k": Case(f"{BERT}, {250_002:,} vocabulary rows", "masked", 250_002, 100, (OURS, PEER, ALONE)),
+    "pll-30k-bf16": Case(f"{BERT}, {30_522:,} vocabulary rows", "masked", 30_522, 200, IN_BF16),
+    "pll-250k-bf16": Case(f"{BERT}, {250_002:,} vocabulary rows", "masked", 250_002, 100, IN_BF16),
     "lp-smollm2": Case(
         "lp of BLiMP sentences, as many pairs from each of its 67 paradigms; SmolLM2-135M",
         "causal",
         0,
         1_340,
-        (OURS, PEER),
+        (OURS, PEER, ALONE),
     ),
 }
 
@@ -101,8 +103,8 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--threads", type=int, default=cores(), help="torch threads of either tool (default: all cores)"
     )
-    parser.add_argument("--trial", type=int, default=64, help="sentences on which the peer's batch size is chosen")
-    parser.add_argument("--batch-sizes", type=int, nargs="+", default=BATCH_SIZES, help="sizes the peer may use")
+    parser.add_argument("--trial", type=int, default=64, help="sentences on which a peer's batch size is chosen")
+    parser.add_argument("--batch-sizes", type=int, nargs="+", default=BATCH_SIZES, help="sizes the peers may use")
     parser.add_argument(
         "--work", type=Path, help="keep models here and use them again (default: a temporary directory)"
     )
@@ -140,7 +142,7 @@ def compare(name: str, case: Case, given: argparse.Namespace, work: Path) -> dic
     }
     trials: dict[Tool, dict[str, Any]] = {}
     for tool in case.tools:
-        if tool.name == PEER.name:
+        if tool.name != OURS.name:
             say(f"{name}: choosing a batch size for {tool}")
             trials[tool] = work_on(tool, {**job, "batch_sizes": list(given.batch_sizes)}, given, work)
     runs: dict[Tool, list[dict[str, Any]]] = {tool: [] for tool in case.tools}
@@ -171,8 +173,9 @@ def prepare(case: Case, given: argparse.Namespace, work: Path) -> Path:
 def work_on(tool: Tool, job: dict[str, Any], given: argparse.Namespace, work: Path) -> dict[str, Any]:
     """One run of a worker in a process of its own."""
     path = work / "job.json"
-    path.write_text(json.dumps({**job, "dtype": tool.dtype}), encoding="utf-8")
-    python, script = (sys.executable, "run_ours.py") if tool.name == OURS.name else (given.peer_python, "run_peer.py")
+    path.write_text(json.dumps({**job, "tool": tool.name, "dtype": tool.dtype}), encoding="utf-8")
+    python = given.peer_python if tool.name == PEER.name else sys.executable
+    script = "run_ours.py" if tool.name == OURS.name else "run_peer.py"
     done = subprocess.run(
         [python, str(HERE / script), str(path)], env=environment(given), capture_output=True, text=True, check=False
     )

@@ -1,8 +1,8 @@
-"""Worker: scores the sentences of a job with minicons. `python run_peer.py JOB.json` prints one JSON object.
+"""Worker: scores the sentences of a job with a peer. `python run_peer.py JOB.json` prints one JSON object.
 
-A job has: model (directory), kind (masked or causal), dtype, texts, warmup (a number of texts), threads and either
-batch_size (measure with it) or batch_sizes (try each, report the speeds). memory_limit bounds the largest table of
-logits in bytes: minicons builds one over every position of a batch.
+A job has: tool (minicons, or transformers alone), model (directory), kind (masked or causal), dtype, texts, warmup (a
+number of texts), threads and either batch_size (measure with it) or batch_sizes (try each, report the speeds).
+memory_limit bounds the largest table of logits in bytes: both build one over every position of a batch.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import transformers
 
 from machine import TOUCH, Memory, peaks
 
-Score = Callable[[list[str]], list[float]]
+Score = Callable[[list[str], int], list[float]]
+"""Scores of texts in order, by batch size."""
 
 
 def main() -> None:
@@ -29,18 +30,18 @@ def main() -> None:
     # Without a dtype its users get float32.
     options = {} if job["dtype"] == "float32" else {"dtype": getattr(torch, job["dtype"])}
     start = time.perf_counter()
-    score, scorer = (masked if job["kind"] == "masked" else causal)(job["model"], options)
+    score, scorer = (alone if job["tool"] == "transformers" else minicons)(job, options)
     loading = time.perf_counter() - start
     if str(scorer.model.dtype) != f"torch.{job['dtype']}":
-        sys.exit(f"run_peer.py: minicons loaded {scorer.model.dtype}, not {job['dtype']}")
-    score([TOUCH])
+        sys.exit(f"run_peer.py: {job['tool']} loaded {scorer.model.dtype}, not {job['dtype']}")
+    score([TOUCH], 1)
     memory = Memory()
     texts = job["texts"]
-    run(score, texts[: job["warmup"]], 1)
+    score(texts[: job["warmup"]], 1)
     if "batch_sizes" in job:
         print(json.dumps(trial(job, score, scorer)))
         return
-    scores, seconds = run(score, texts, job["batch_size"])
+    scores, seconds = timed(score, texts, job["batch_size"])
     result = {
         "scores": scores,
         "seconds": seconds,
@@ -48,7 +49,7 @@ def main() -> None:
         "memory": memory.report(),
         "peaks": peaks(getattr(torch, job["dtype"])),
         "versions": {
-            "minicons": version("minicons"),
+            **({"minicons": version("minicons")} if job["tool"] == "minicons" else {}),
             "transformers": transformers.__version__,
             "torch": torch.__version__,
         },
@@ -56,32 +57,43 @@ def main() -> None:
     print(json.dumps(result))
 
 
-def masked(model: str, options: dict[str, Any]) -> tuple[Score, Any]:
-    from minicons.scorer import MaskedLMScorer
+def minicons(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
+    """minicons as its documentation calls it; batches are taken as the texts come, as its users take them."""
+    from minicons.scorer import IncrementalLMScorer, MaskedLMScorer
 
-    scorer = MaskedLMScorer(model, "cpu", PLL_metric="original", **options)
-    return lambda batch: scorer.sequence_score(batch, reduction=total, PLL_metric="original"), scorer
+    scorer: Any
+    if job["kind"] == "masked":
+        scorer = MaskedLMScorer(job["model"], "cpu", PLL_metric="original", **options)
+        how: dict[str, Any] = {"PLL_metric": "original"}
+    else:
+        # With bos_token the tokenizer's own beginning token stands before the text and its first token is scored too.
+        scorer, how = IncrementalLMScorer(job["model"], "cpu", **options), {"bos_token": True}
+
+    def score(texts: list[str], size: int) -> list[float]:
+        scores: list[float] = []
+        for begin in range(0, len(texts), size):
+            scores.extend(scorer.sequence_score(texts[begin : begin + size], reduction=total, **how))
+        return scores
+
+    return score, scorer
 
 
-def causal(model: str, options: dict[str, Any]) -> tuple[Score, Any]:
-    from minicons.scorer import IncrementalLMScorer
+def alone(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
+    """transformers without any other tool."""
+    from plain import Plain
 
-    scorer = IncrementalLMScorer(model, "cpu", **options)
-    # With bos_token the tokenizer's own beginning token stands before the text and its first token is scored too.
-    return lambda batch: scorer.sequence_score(batch, reduction=total, bos_token=True), scorer
+    scorer = Plain(job["model"], job["kind"], options)
+    return scorer.score, scorer
 
 
 def total(values: torch.Tensor) -> float:
     return float(values.sum(0).item())
 
 
-def run(score: Score, texts: list[str], size: int) -> tuple[list[float], float]:
-    """Scores in order, and the seconds they took; batches are taken as the texts come, as its users take them."""
-    scores: list[float] = []
+def timed(score: Score, texts: list[str], size: int) -> tuple[list[float], float]:
+    """Scores in order, and the seconds they took."""
     start = time.perf_counter()
-    for begin in range(0, len(texts), size):
-        scores.extend(score(texts[begin : begin + size]))
-    return scores, time.perf_counter() - start
+    return score(texts, size), time.perf_counter() - start
 
 
 def trial(job: dict[str, Any], score: Score, scorer: Any) -> dict[str, Any]:
@@ -92,7 +104,7 @@ def trial(job: dict[str, Any], score: Score, scorer: Any) -> dict[str, Any]:
         if largest_table(job, scorer, size) > job["memory_limit"]:
             left_out.append(size)
         else:
-            speeds[size] = len(sample) / run(score, sample, size)[1]
+            speeds[size] = len(sample) / timed(score, sample, size)[1]
     if not speeds:
         sys.exit("run_peer.py: no batch size fits into memory")
     return {"speeds": speeds, "left_out": left_out}
@@ -106,7 +118,8 @@ def largest_table(job: dict[str, Any], scorer: Any, size: int) -> int:
     most = 0
     for begin in range(0, len(lengths), size):
         part = lengths[begin : begin + size]
-        rows = sum(length - 2 for length in part) if job["kind"] == "masked" else len(part)
+        copies = job["kind"] == "masked" and job["tool"] == "minicons"  # the batch is then one of sentences
+        rows = sum(length - 2 for length in part) if copies else len(part)
         most = max(most, rows * max(part) * vocabulary * item)
     return most
 
