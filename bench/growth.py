@@ -41,6 +41,7 @@ LISTS |= {"A": "small large old young", "B": "happy quiet clever lazy"}
 TEXTS = 2_000
 """Sentences from which CEAT draws."""
 UNITS = {"wall": "s", "processor": "s", "mib": "MiB"}
+LEGEND = "slopes between the last two sizes"
 TITLES = {"wall": "wall time, s", "processor": "processor time, s", "mib": "most resident memory, MiB"}
 
 
@@ -93,7 +94,7 @@ def tiny(folder: Path) -> str:
     """The tests' tiny GPT-2."""
     import zoo
 
-    return str(zoo.build("gpt2", folder / "gpt2"))
+    return str(zoo.build("gpt2", folder))
 
 
 def masked(folder: Path) -> str:
@@ -218,31 +219,31 @@ def drawn(runs: Sequence[Run]) -> Any:
 
     from penchant.report.figures import COLOURS, FAINT, Figure
 
-    alt.data_transformers.disable_max_rows()
     rows = [{**asdict(each), "case": label(case, own)} for case, own in by_case(runs) for each in own]
     order = list(dict.fromkeys(row["case"] for row in rows))
     panels = []
     for what in ("processor", "mib"):
+        values = [row[what] for row in rows]
+        domain = [min(values) / 1.5, max(values) * 1.5]
         base = alt.Chart(alt.Data(values=rows)).encode(
             x=alt.X("items:Q", title="items", scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=4)),
             y=alt.Y(
-                f"{what}:Q", title=TITLES[what], scale=alt.Scale(type="log"), axis=alt.Axis(format="~s", tickCount=5)
+                f"{what}:Q",
+                title=TITLES[what],
+                scale=alt.Scale(type="log", nice=False, domain=domain),
+                axis=alt.Axis(format="~s", tickCount=5),
             ),
-            color=alt.Color("case:N", title="slope of the last decade", sort=order, scale=alt.Scale(range=COLOURS)),
-            shape=alt.Shape("case:N", title="slope of the last decade", sort=order),
+            color=alt.Color("case:N", title=LEGEND, scale=alt.Scale(domain=order, range=list(COLOURS[: len(order)]))),
         )
-        layers = [base.mark_line(), base.mark_point(filled=True, size=60)]
+        shape = alt.Shape("case:N", title=LEGEND, scale=alt.Scale(domain=order))
+        layers = [base.mark_line(), base.mark_point(filled=True, size=60, opacity=1).encode(shape=shape)]
         if what == "processor":
-            sizes = [min(row["items"] for row in rows), max(row["items"] for row in rows)]
-            least = min(row["processor"] for row in rows)
-            line = [{"items": size, "processor": least * size / sizes[0]} for size in sizes]
-            line[1] = {"items": sizes[0] * 100, "processor": least * 100}
+            least = min(rows, key=lambda row: row["processor"])
+            line = [{"items": least["items"] * by, "processor": least["processor"] * by} for by in (1, 100)]
             faint = alt.Chart(alt.Data(values=line)).mark_line(color=FAINT, strokeDash=[4, 4])
             layers.insert(0, faint.encode(x="items:Q", y="processor:Q"))
         panels.append(alt.layer(*layers).properties(width=280, height=280, title=TITLES[what]))
-    text = "Processor time and most resident memory over the number of items, both on logarithmic scales: " + "; ".join(
-        order
-    )
+    text = f"Processor time and most resident memory over items, on logarithmic scales; {LEGEND}: {'; '.join(order)}"
     return Figure("growth", "Growth", text, alt.hconcat(*panels))
 
 

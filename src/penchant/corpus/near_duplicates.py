@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -229,6 +230,7 @@ def shingles(folded: str) -> list[str]:
     return [folded[start : start + SHINGLE] for start in range(max(len(folded) - SHINGLE + 1, 1))]
 
 
+@cache
 def bands_and_rows(threshold: float) -> tuple[int, int]:
     """Choose b bands of r hashes, so that at least one band agrees with probability 1 − (1 − threshold^r)^b ≥ `RECALL`.
 
