@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Sequence
 
+import numpy as np
 import pytest
 import regex
 from hypothesis import example, given, settings
@@ -19,7 +20,7 @@ from hypothesis import strategies as st
 
 from paths import SHARED, needs_shared
 from penchant.corpus.folding import fold, fold_all
-from penchant.corpus.near_duplicates import RECALL, NearDuplicates, bands_and_rows
+from penchant.corpus.near_duplicates import RECALL, NearDuplicates, _Masks, bands_and_rows
 from penchant.errors import MethodError
 
 thorough = settings(max_examples=300, deadline=None)
@@ -248,6 +249,68 @@ def test_few_are_possible_among_the_unlike() -> None:
     texts = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyzàáâãäå", k=90)) for _ in range(3_000)]
     assert NearDuplicates().possible(texts).sum() < 30
     assert NearDuplicates().possible([*texts, *texts]).all()
+
+
+BITS = st.sampled_from([True, False])
+"""Whether numpy can count bits, which it could not before version 2."""
+
+
+@thorough
+@given(SENTENCES, st.randoms(use_true_random=False), BITS)
+@example(
+    ["", "a", "abcd", "abcde", "abcdeabcde", "ab" * 900, "".join(map(chr, range(97, 3_000)))], random.Random(1), True
+)
+def test_no_pair_is_more_similar_than_its_masks_say(texts: list[str], draw: random.Random, counts: bool) -> None:
+    """A pair below the threshold by this bound is not compared."""
+    texts = [fold(text) for text in [*texts, *(text[: len(text) * 9 // 10] + draw.choice(["", "x"]) for text in texts)]]
+    with pytest.MonkeyPatch.context() as patch:
+        if not counts:
+            patch.delattr(np, "bitwise_count", raising=False)
+        together, grown = _Masks.of(texts), _Masks.empty()
+        for text in texts:
+            grown.append(_Masks.of([text]))
+        keys = np.arange(len(texts))
+        for i, text in enumerate(texts):
+            bounds = together.at(i).highest_similarities(grown, keys)
+            for other, bound in zip(texts, bounds.tolist(), strict=True):
+                if text != other or len(text) >= 5:  # equal ones are never compared
+                    assert jaccard(text, other) <= bound <= 1
+        sizes = [len(naive_shingles(text)) for text in texts]
+        assert all(low <= size for low, size in zip(together.least.tolist(), sizes, strict=True))
+
+
+def test_masks_tell_most_of_the_unlike_apart() -> None:
+    draw = random.Random(5)
+    texts = ["".join(draw.choices("abcdefghijklmnopqrstuvwxyz ", k=100)) for _ in range(200)]
+    masks = _Masks.of([fold(text) for text in texts])
+    bounds = np.array([masks.at(i).highest_similarities(masks, np.arange(200)) for i in range(200)])
+    assert (bounds.diagonal() >= 0.99).all()
+    assert np.median(bounds) < 0.1 and (bounds >= 0.5).sum() == 200
+
+
+@needs_shared
+@pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8, 0.95])
+@pytest.mark.parametrize("name", ["bangla", "english"])
+def test_of_the_candidates_those_at_the_threshold_are_dropped(name: str, threshold: float) -> None:
+    """As by comparing the shingles of every candidate, prepared or not."""
+    draw = random.Random(f"{name} {threshold}")
+    texts = sentences(name, 100)
+    words = " ".join(texts).split()
+    texts += [edited(draw.choice(texts[:40]), words, draw) for _ in range(400)]
+    draw.shuffle(texts)
+
+    class Compared(NearDuplicates):
+        def _has_similar(self, pieces: Sequence[str], mask: object, keys: Iterable[int]) -> bool:
+            return any(
+                jaccard(self._kept[key], "".join([pieces[0], *(p[-1] for p in pieces[1:])])) >= threshold
+                for key in keys
+            )
+
+    prepared, plain, compared = NearDuplicates(threshold), NearDuplicates(threshold), Compared(threshold)
+    prepared.possible(texts)
+    expected = list(map(compared.add, texts))
+    assert list(map(prepared.add, texts)) == list(map(plain.add, texts)) == expected
+    assert 50 < sum(expected) < len(texts) - 20
 
 
 # --- one by one -----------------------------------------------------------------------------------------------------

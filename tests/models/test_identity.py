@@ -8,15 +8,18 @@ import shutil
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
 from penchant.errors import CacheError, ModelError
+from penchant.files import sha256_file
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.study.check import check
+from penchant.tables.places import PACKAGE
 
 Zoo = Callable[[str], Path]
 
@@ -185,3 +188,30 @@ class TestDigests:
         Digests(tmp_path / "c.sqlite").sha256(file)
         Cache(tmp_path / "c.sqlite", "m", "float32").close()
         Digests(tmp_path / "c.sqlite").sha256(file)
+
+    @pytest.mark.parametrize(
+        "command", [["score", "LINES"], ["embed", "LINES"], ["surprisal", "LINES"], ["fill", "A [MASK]."], ["check"]]
+    )
+    def test_every_command_with_a_model_remembers(
+        self, command: list[str], penchant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        folder, lines = tmp_path / "copy", tmp_path / "lines.txt"
+        shutil.copytree(PACKAGE / "bundled" / "modern", folder)
+        lines.write_text("One sentence.\n", "utf-8")
+        old = time.time() - 60
+        for file in folder.iterdir():
+            os.utime(file, (old, old))
+        read: list[Path] = []
+
+        def hashed(path: Path) -> str:
+            read.append(path)
+            return sha256_file(path)
+
+        monkeypatch.setattr("penchant.models.digests.sha256_file", hashed)
+        arguments = [str(lines) if part == "LINES" else part for part in command]
+        for expected in (["model.safetensors"], [], ["model.safetensors"]):
+            assert penchant(arguments[0], "-m", folder, *arguments[1:])[0] == 0
+            assert [path.name for path in read if path.suffix == ".safetensors"] == expected
+            if not expected:
+                os.utime(folder / "model.safetensors", (old + 1, old + 1))
+            read.clear()

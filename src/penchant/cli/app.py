@@ -20,6 +20,7 @@ from typer.core import TyperOption
 from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
 from penchant.cli.console import ReaderGoneError, say, to_stdout, write
+from penchant.collector import left_at_exit
 from penchant.errors import OutputError, PenchantError, of_machine
 
 _INTERRUPTED = 130
@@ -95,6 +96,7 @@ def _program() -> Callable[..., object]:
 def main() -> NoReturn:
     """Run the program: execute a command and turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
+    left_at_exit()
     try:
         _open_streams()
         code = _program()(prog_name="penchant", standalone_mode=False)

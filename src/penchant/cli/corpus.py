@@ -13,8 +13,10 @@ import typer
 
 from penchant.cli.console import FormatOption, bars, check_format, emit, note, print_frame, say, to_stdout, tsv
 from penchant.cli.options import CpusOption, ModelOption, OnOption, TrustOption, place
+from penchant.collector import uncollected
 from penchant.counting import counted
 from penchant.limits import COUNT, PROCESSES, SEED
+from penchant.reading import exists
 
 if TYPE_CHECKING:
     from penchant.cluster.joining import Place
@@ -77,9 +79,15 @@ OtherWords = Annotated[
 def _read_stimuli(data: list[Path]) -> StimulusSet:
     """Read the stimuli of the `--data` options; bundled sets are found by name."""
     from penchant.corpus.stimuli import read_stimuli
+
+    return read_stimuli([path if exists(path) else _bundled(path) for path in data])
+
+
+def _bundled(name: Path) -> Path:
+    """A set that comes with the instrument, whose code is imported for that alone. Raises DataError."""
     from penchant.instruments.associations.probe import Association
 
-    return read_stimuli([Association.find(path) for path in data])
+    return Association.find(name)
 
 
 @contextmanager
@@ -97,6 +105,7 @@ def _searchers(where: Place | None) -> Iterator[ByFile | None]:
 
 
 @corpus.command("extract")
+@uncollected()
 def extract(
     texts: Texts,
     data: Stimuli,

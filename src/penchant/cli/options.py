@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from penchant.collector import uncollected
 from penchant.errors import MethodError
 from penchant.limits import BATCH_TOKENS, COUNT
 
@@ -71,6 +72,7 @@ GpusOption = Annotated[float, typer.Option("--gpus", min=0, metavar="N", help="G
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 
+@uncollected()
 def load_language_model(
     spec: str,
     dtype: str,

@@ -21,11 +21,13 @@ _OUTSIDE, _INSIDE, _SPACE = range(3)
 @cache
 def word_characters() -> NDArray[np.bool_]:
     """For each code point, whether it is a word character."""
-    in_words = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
-    characters = "".join(map(chr, range(0xD800))) + "".join(map(chr, range(0xE000, 0x110000)))
+    codes = np.concatenate([np.arange(0xD800), np.arange(0xE000, sys.maxunicode + 1)])  # no surrogates
+    characters = codes.astype("<u4").tobytes().decode("utf-32-le")
+    changes = np.zeros(len(codes) + 1, np.int8)
     for run in regex.finditer(f"[{WORD}]+", characters):
-        for part in regex.findall("[\0-\ud7ff]+|[\ue000-\U0010ffff]+", run[0]):
-            in_words[ord(part[0]) : ord(part[-1]) + 1] = True
+        changes[run.start()], changes[run.end()] = 1, -1
+    in_words = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
+    in_words[codes] = np.cumsum(changes[:-1], dtype=np.int8) > 0
     return in_words
 
 

@@ -21,6 +21,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant._version import __version__
+from penchant.collector import uncollected
 from penchant.corpus.near_duplicates import NearDuplicates
 from penchant.corpus.occurrences import KEY, SCHEMA
 from penchant.corpus.reading import Reader
@@ -30,7 +31,7 @@ from penchant.corpus.sentence_table import read_record
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
 from penchant.corpus.whole_files import ByFile, FileTask
-from penchant.corpus.workers import in_order, uncollected
+from penchant.corpus.workers import in_order
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.files import refuse_inputs, refuse_other, replacing, write_json, write_parquet
 

@@ -10,6 +10,7 @@ import numpy as np
 import regex
 from numpy.typing import NDArray
 
+from penchant.corpus.characters import word_characters
 from penchant.corpus.matching import WORD
 
 _NUMBERS = re.compile("0[0 ]*0")
@@ -37,8 +38,13 @@ _FOLDED = _Folded()
 @functools.cache
 def _folded_plane() -> NDArray[np.uint16]:
     """Folded characters of the basic plane, or _MANY where the folded form is not a single character of that plane."""
-    folded = [_FOLDED[code] if not 0xD800 <= code < 0xE000 else "" for code in range(0x10000)]
-    return np.array([ord(text) if len(text) == 1 else _MANY for text in folded], np.uint16)
+    plane = np.full(0x10000, _SPACE, np.uint16)
+    inside = np.flatnonzero(word_characters()[:0x10000])
+    folded = [chr(code).casefold() for code in inside.tolist()]
+    plane[inside] = [ord(text) if len(text) == 1 else _MANY for text in folded]
+    plane[[ord(digit) for digit in _DIGIT.findall("".join(map(chr, inside.tolist())))]] = ord("0")
+    plane[0xD800:0xE000] = _MANY
+    return plane
 
 
 def fold(text: str) -> str:

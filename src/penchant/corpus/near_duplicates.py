@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,9 @@ _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
 _MOST_BITS = 22  # of a hash, so that tables by hash stay small
 _ROUNDING = 1e-9
-_BITS = 4096  # bits per mask; a sentence has about a hundred shingles
+_BITS = 1024  # bits per mask; a sentence has about a hundred shingles
+_BLOCK = 1 << 12  # masks made at once
+_BITS_OF = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
 class NearDuplicates:
@@ -56,7 +59,8 @@ class NearDuplicates:
         self._index: Any = RMinHashLSH(threshold, self._hashes, bands)
         self._kept: list[str] = []
         self._texts: set[str] = set()
-        self._known: dict[int, tuple[int, int]] = {}
+        self._masks = _Masks.empty()  # of the texts kept, by key
+        self._prepared: dict[str, tuple[str, _Masks]] = {}
 
     def __len__(self) -> int:
         """The number of sentences kept."""
@@ -64,16 +68,18 @@ class NearDuplicates:
 
     def add(self, text: str) -> bool:
         """Return True for a new sentence, which is kept, and False for a near duplicate of one kept before."""
-        folded = fold(text)
+        folded, mask = self._prepared.pop(text, None) or (fold(text), None)
         if folded in self._texts:
             return False
         pieces = shingles(folded)
         sketch = self._minhash(self._hashes, _SEED)
         sketch.update(pieces)
+        mask = mask or _Masks.of([folded])
         candidates = self._index.query(sketch)
-        if candidates and self._has_similar(set(pieces), candidates):
+        if candidates and self._has_similar(pieces, mask, np.array(candidates)):
             return False
         self._index.insert(len(self._kept), sketch)
+        self._masks.append(mask)
         self._kept.append(folded)
         self._texts.add(folded)
         return True
@@ -84,42 +90,120 @@ class NearDuplicates:
         If two texts have a similarity of t, at least the share t of the shingles of each stand in the other, too. So a
         text has none if more than 1 − t of its shingles are seen once only. Shingles are counted by a hash of few bits,
         for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible.
+        Those that are possible are prepared for `add`.
         """
-        codes = code_points("".join(f"{text}\n" for text in fold_all(texts))).astype(np.uint32)
+        folded = fold_all(texts)
+        hashes = _Hashes.of(folded)
+        single = _single(hashes.codes)
+        for place in range(SHINGLE):  # what runs into the next text is no shingle
+            single[np.maximum(hashes.ends - place, 0)] = False
+        shared = hashes.shingles - np.add.reduceat(single, hashes.starts, dtype=np.int64)
+        able = (hashes.shingles < 1) | (shared >= (self.threshold - _ROUNDING) * hashes.shingles)
+        chosen = np.flatnonzero(able)
+        masks = hashes.masks(chosen)
+        self._prepared = {texts[n]: (folded[n], masks.at(i)) for i, n in enumerate(chosen.tolist())}
+        return np.asarray(able)
+
+    def _has_similar(self, pieces: list[str], mask: _Masks, keys: NDArray[np.int64]) -> bool:
+        """Whether the Jaccard similarity to one of the texts of these keys is at least the threshold.
+
+        Templates have very many candidates, so a bound by masks excludes nearly all of them first.
+        """
+        able = keys[mask.highest_similarities(self._masks, keys) >= self.threshold].tolist()
+        if not able:
+            return False
+        distinct = set(pieces)
+        for key in able:
+            # Only texts are stored: their shingles would take twenty times the memory.
+            other = set(shingles(self._kept[key]))
+            common = len(distinct & other)
+            if common / (len(distinct) + len(other) - common) >= self.threshold:
+                return True
+        return False
+
+
+class _Hashes(NamedTuple):
+    """A hash for each place of several texts, joined by line ends: that of the shingle which begins there. `starts` and
+    `ends` (its line end) are those of each text, `shingles` its number of them, below 1 for one shorter than a
+    shingle."""
+
+    codes: NDArray[np.uint32]
+    starts: NDArray[np.int64]
+    ends: NDArray[np.int64]
+    shingles: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, folded: Sequence[str]) -> _Hashes:
+        """Those of folded texts."""
+        codes = code_points("".join(f"{text}\n" for text in folded)).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
         padded = np.append(codes, np.zeros(SHINGLE - 1, np.uint32))
         hashes = np.zeros(len(codes), np.uint32)
         for place in range(SHINGLE):
             hashes = hashes * _FACTOR + padded[place : place + len(codes)]
-        single = _single(hashes)
-        for place in range(SHINGLE):  # what runs into the next text is no shingle
-            single[np.maximum(ends - place, 0)] = False
-        shingled = sizes - SHINGLE
-        shared = shingled - np.add.reduceat(single, ends - sizes + 1, dtype=np.int64)
-        return np.asarray((shingled < 1) | (shared >= (self.threshold - _ROUNDING) * shingled))
+        return cls(hashes, ends - sizes + 1, ends, sizes - SHINGLE)
 
-    def _has_similar(self, pieces: set[str], candidates: list[int]) -> bool:
-        """Whether the Jaccard similarity to one of the candidates is at least the threshold.
+    def masks(self, chosen: NDArray[np.int64]) -> _Masks:
+        """The masks of some of the texts."""
+        counts = np.maximum(self.shingles[chosen], 0)
+        bits = np.zeros((len(chosen), _BITS // 64), np.uint64)
+        for start in range(0, len(chosen), _BLOCK):
+            block = slice(start, start + _BLOCK)
+            own = counts[block]
+            texts = np.repeat(np.arange(len(own)), own)
+            within = np.arange(len(texts)) - np.repeat(np.cumsum(own) - own, own)
+            codes = self.codes[np.repeat(self.starts[chosen[block]], own) + within]
+            flags = np.zeros((len(own), _BITS), np.bool_)
+            flags[texts, codes * _FACTOR >> np.uint32(32 - _BITS.bit_length() + 1)] = True
+            bits[block] = np.packbits(flags, axis=1).view(np.uint64)
+        least = np.maximum(_set_bits(bits), 1)
+        return _Masks(bits, least, np.maximum(counts - least, 0))
 
-        Templates have very many candidates, so the masks are compared first: two sets share at most as many shingles
-        as their masks share bits, plus the shingles of one set that share a bit with another of that set.
+
+class _Masks:
+    """A mask for each of several sets of shingles, in which every shingle sets a bit: `bits` (n, words). A set has at
+    least `least` shingles, one for each bit that is set, and at most `spare` more."""
+
+    def __init__(self, bits: NDArray[np.uint64], least: NDArray[np.int64], spare: NDArray[np.int64]) -> None:
+        self.bits = bits
+        self.least = least
+        self.spare = spare
+        self._used = len(least)
+
+    @classmethod
+    def empty(cls) -> _Masks:
+        """None as yet."""
+        return cls(np.zeros((0, _BITS // 64), np.uint64), np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+    @classmethod
+    def of(cls, folded: Sequence[str]) -> _Masks:
+        """Those of folded texts."""
+        return _Hashes.of(folded).masks(np.arange(len(folded)))
+
+    def at(self, number: int) -> _Masks:
+        """One of them."""
+        part = slice(number, number + 1)
+        return _Masks(self.bits[part], self.least[part], self.spare[part])
+
+    def append(self, mask: _Masks) -> None:
+        """Add one behind the others."""
+        if self._used == len(self.least):
+            room = max(16, self._used)
+            self.bits = np.pad(self.bits, ((0, room), (0, 0)))
+            self.least, self.spare = np.pad(self.least, (0, room)), np.pad(self.spare, (0, room))
+        self.bits[self._used], self.least[self._used], self.spare[self._used] = mask.bits, mask.least[0], mask.spare[0]
+        self._used += 1
+
+    def highest_similarities(self, others: _Masks, keys: NDArray[np.int64]) -> NDArray[np.float64]:
+        """At most how similar this set, the only one here, is to some of the others.
+
+        Two sets share at most as many shingles as their masks share bits, plus the shingles of a set that share a bit
+        with another of it, in the set that has fewer of these.
         """
-        size, mask = len(pieces), _mask(pieces)
-        shared = size - mask.bit_count()
-        for key in candidates:
-            if key not in self._known:
-                kept = set(shingles(self._kept[key]))
-                self._known[key] = len(kept), _mask(kept)
-            other_size, other_mask = self._known[key]
-            common = min((mask & other_mask).bit_count() + shared, size, other_size)
-            if common / (size + other_size - common) < self.threshold:
-                continue
-            # Only texts are stored: their shingles would take twenty times the memory.
-            common = len(pieces.intersection(shingles(self._kept[key])))
-            if common / (size + other_size - common) >= self.threshold:
-                return True
-        return False
+        common = _set_bits(others.bits[keys] & self.bits) + np.minimum(others.spare[keys], self.spare)
+        union = np.maximum(others.least[keys] + self.least - common, common)
+        return np.asarray(common / np.maximum(union, 1))
 
 
 def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -134,12 +218,11 @@ def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
     return ~several[slots]
 
 
-def _mask(pieces: set[str]) -> int:
-    """Set a bit for every shingle; which bit it is does not affect what is kept."""
-    mask = 0
-    for shingle in pieces:
-        mask |= 1 << hash(shingle) % _BITS
-    return mask
+def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
+    """The number of bits that are set in each mask, (n,), of masks (n, words)."""
+    if hasattr(np, "bitwise_count"):
+        return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
+    return np.asarray(_BITS_OF.take(masks.view(np.uint16)).sum(axis=1, dtype=np.int64))
 
 
 def shingles(folded: str) -> list[str]:
@@ -147,6 +230,7 @@ def shingles(folded: str) -> list[str]:
     return [folded[start : start + SHINGLE] for start in range(max(len(folded) - SHINGLE + 1, 1))]
 
 
+@cache
 def bands_and_rows(threshold: float) -> tuple[int, int]:
     """Choose b bands of r hashes, so that at least one band agrees with probability 1 − (1 − threshold^r)^b ≥ `RECALL`.
 

@@ -13,12 +13,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.collector import uncollected
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
 from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
-from penchant.corpus.workers import uncollected
 
 
 @dataclass(frozen=True, slots=True)

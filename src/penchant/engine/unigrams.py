@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from penchant.errors import DataError, shortened
@@ -64,6 +63,8 @@ def blank(tokenizer: Tokenizer) -> Unigrams:
 
 def is_unigrams(file: Path) -> bool:
     """Whether a file is a table that `penchant corpus unigrams` wrote. Raises OSError."""
+    import polars as pl
+
     try:
         return KEY in pl.read_parquet_metadata(file)
     except pl.exceptions.PolarsError:
@@ -133,6 +134,8 @@ def _of_another(told: str, model: str, file: Path, line: int | None = None) -> O
 
 def _record(file: Path) -> dict[str, Any] | None:
     """The provenance of a table that penchant wrote; None for another table. Raises DataError."""
+    import polars as pl
+
     try:
         text = pl.read_parquet_metadata(file).get(KEY)
     except (OSError, pl.exceptions.PolarsError):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penchant.arguments import asked, unknown_attribute
+from penchant.collector import uncollected
 from penchant.counting import counted
 from penchant.errors import ModelError, one_line, one_of, shortened
 from penchant.files import head
@@ -99,7 +100,7 @@ def load(
     if names_vectors(spec):
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
-    with quiet(), told(source), read_once() if source.is_gguf else nullcontext():
+    with uncollected(), quiet(), told(source), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = read_config(source, options)

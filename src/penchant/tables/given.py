@@ -12,6 +12,7 @@ import hashlib
 import io
 import json
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence, ValuesView
 from datetime import date, time
@@ -20,7 +21,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 import yaml
 
 from penchant.arguments import kind
@@ -46,7 +46,7 @@ def texts(given: object, where: str = "texts") -> list[str]:
     Raises DataError naming the first that is no text.
     """
     given = plain(given)
-    if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
+    if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
         given = _only_column(given, where)
     if isinstance(given, str | Path):
         refuse_file(given, where)
@@ -123,7 +123,9 @@ def plain(given: Any) -> Any:
     """Several values as a list, from a tuple, an iterator, or an array or column of numpy, polars or pandas; a number
     of numpy as one of Python; a lazy frame of polars as a frame; anything else as it is. Raises DataError for a lazy
     frame that cannot be read."""
-    if isinstance(given, pl.LazyFrame):
+    if _is_polars(given, "LazyFrame"):
+        import polars as pl
+
         try:
             return given.collect()
         except (pl.exceptions.PolarsError, OSError) as error:
@@ -131,7 +133,7 @@ def plain(given: Any) -> Any:
             raise DataError(f"the LazyFrame cannot be read: {told}", where="the data", hint=ROWS) from error
     if isinstance(given, np.generic):
         return given.item()
-    if isinstance(given, tuple | Iterator | range | KeysView | ValuesView | pl.Series):
+    if isinstance(given, tuple | Iterator | range | KeysView | ValuesView) or _is_polars(given, "Series"):
         return list(given)
     if isinstance(given, np.ndarray) or (_is_of_pandas(given) and hasattr(given, "tolist")):
         return given.tolist()
@@ -142,7 +144,7 @@ def is_table(given: object) -> bool:
     """Whether something is a table, and not the name of a file or several."""
     if isinstance(given, str | Path) or given is None or isinstance(given, bytes):
         return False
-    if isinstance(given, pl.DataFrame | Mapping) or _is_pandas_frame(given):
+    if isinstance(given, Mapping) or _is_polars(given, "DataFrame") or _is_pandas_frame(given):
         return True
     return isinstance(given, Sequence) and bool(given) and not all(isinstance(name, str | Path) for name in given)
 
@@ -218,8 +220,9 @@ def rows(given: Any, columns: Sequence[str] = (), name: str = NAME) -> list[dict
 
     Raises DataError naming the row.
     """
-    if isinstance(given, pl.DataFrame):
-        return given.to_dicts()
+    if _is_polars(given, "DataFrame"):
+        of_frame: list[dict[str, object]] = given.to_dicts()
+        return of_frame
     if _is_pandas_frame(given):
         _refuse_repeated([str(column) for column in given.columns], name)
         _refuse_index(given, name)
@@ -319,6 +322,12 @@ def _cell(value: Any) -> object:
     if is_missing(value):
         return None
     return value.isoformat() if isinstance(value, date | time) else whole(value)
+
+
+def _is_polars(given: object, kind: str) -> bool:
+    """Whether something is of a class of polars. While polars is not imported, nothing is, and it need not be."""
+    polars = sys.modules.get("polars")
+    return polars is not None and isinstance(given, getattr(polars, kind))
 
 
 def _is_of_pandas(given: object) -> bool:

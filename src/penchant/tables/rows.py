@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-import polars as pl
 from pydantic import BaseModel, ValidationError
 
 from penchant.errors import DataError, GivenRow, in_words, is_kept, together
@@ -262,6 +261,8 @@ def _read_as(row: Row, of_cell: Callable[[str], str]) -> Row:
 
 
 def _parquet(data: bytes, file: Path) -> Iterator[Row]:
+    import polars as pl
+
     # Checked first: truncation is the most common damage, and polars' own message for it is unhelpful.
     if len(data) < 12 or not data.endswith(_PARQUET):
         raise DataError("the Parquet file is cut short", file=file, hint="write or copy it again")

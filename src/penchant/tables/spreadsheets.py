@@ -7,8 +7,10 @@ apostrophes before that, so that the guard can be taken away again without loss.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-import polars as pl
+if TYPE_CHECKING:
+    import polars as pl
 
 MARK = "\ufeff"
 """At the beginning of a CSV file it tells a spreadsheet that the text is UTF-8."""
@@ -29,6 +31,8 @@ def unguarded(cell: str) -> str:
 
 def for_spreadsheets(frame: pl.DataFrame) -> pl.DataFrame:
     """A table whose texts and column names are guarded."""
+    import polars as pl
+
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     return frame.with_columns(
         pl.Series(name, [None if text is None else guarded(text) for text in frame[name]], dtype=pl.String)
