@@ -41,7 +41,7 @@ LISTS |= {"A": "small large old young", "B": "happy quiet clever lazy"}
 TEXTS = 2_000
 """Sentences from which CEAT draws."""
 UNITS = {"wall": "s", "processor": "s", "mib": "MiB"}
-LEGEND = "slopes between the last two sizes"
+LEGEND = "slopes of the last two sizes"
 TITLES = {"wall": "wall time, s", "processor": "processor time, s", "mib": "most resident memory, MiB"}
 
 
