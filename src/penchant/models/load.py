@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from penchant.arguments import asked, unknown_attribute
 from penchant.counting import counted
-from penchant.errors import ModelError, one_line, one_of, shortened
+from penchant.errors import ModelError, PenchantError, one_line, one_of, shortened
 from penchant.files import head
 from penchant.models.configuration import (
     ModelKind,
@@ -34,6 +34,7 @@ from penchant.models.digests import Digests
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
+from penchant.models.placing import Placing
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
@@ -91,7 +92,8 @@ def load(
 
     `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
     follows it. `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else
-    cpu). `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
+    cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they have no room
+    for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
     safetensors; `digests` remembers the hashes of its files. Raises ModelError.
     """
     if dtype not in DTYPES:
@@ -99,6 +101,7 @@ def load(
     if names_vectors(spec):
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
+    placing = Placing(device, dtype)
     with quiet(), told(source), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
@@ -108,12 +111,10 @@ def load(
         if source.is_gguf:
             options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        model, kind, reason, unused = _weights(source, config, weight_options, dtype)
+        model, kind, reason, unused = _weights(source, config, weight_options, placing)
         _check_embeddings(source, model, hf_tokenizer)
-        model = _on_device(model, device)
-        from penchant.models.network import Network  # brings torch, which takes seconds to import
-
-        network = Network(model, scores=kind != "encoder", causal=kind == "causal")
+        model = placing.put(model)
+        network = _network(source, model, kind, placing)
         begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -187,14 +188,14 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
 
 def _weights(
-    source: Source, config: Any, options: dict[str, Any], dtype: str
+    source: Source, config: Any, options: dict[str, Any], placing: Placing
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
     """The model under the richest head with trained weights, its kind, for an encoder why it has no scores, and the
     weights it has no place for."""
     import torch
     from transformers import AutoModel
 
-    options = {**options, "dtype": getattr(torch, dtype), "output_loading_info": True}
+    options = {**options, "dtype": getattr(torch, placing.dtype), "output_loading_info": True}
     reason = ""
     kind, _ = claimed_kind(config)
     for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
@@ -202,7 +203,9 @@ def _weights(
             reason = reason or f"'{config.model_type}' has no word-probability head"
             continue
         try:
-            model, info = loader.from_pretrained(source.target, **options)
+            model, info = loader.from_pretrained(source.target, **options, **placing.options(loader, config, options))
+        except PenchantError:
+            raise
         except Exception as error:
             raise _no_weights(source, error) from error
         untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
@@ -217,6 +220,13 @@ def _weights(
         if config.model_type == "electra":
             reason += "; an ELECTRA discriminator tells real from replaced words and has no word probabilities"
     raise ModelError(reason, where=source.given)
+
+
+def _network(source: Source, model: Any, kind: ModelKind, placing: Placing) -> Network:
+    from penchant.models.network import Network  # brings torch, which takes seconds to import
+
+    with placing.tried(source.given):
+        return Network(model, scores=kind != "encoder", causal=kind == "causal")
 
 
 def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
@@ -274,15 +284,3 @@ def _max_tokens(model: Any, tokenizer: Any) -> int:
         ]
         limits.append(int(positions) - max(offsets, default=0))
     return min(limits)
-
-
-def _on_device(model: Any, device: str | None) -> Any:
-    import torch
-
-    name = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.ones(1, device=name).item()  # `meta`, and devices without their library, take a model and compute nothing
-        return model.to(name)
-    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error

@@ -266,7 +266,7 @@ def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
     measured = invariance(model, texts)
     if measured is None:
         return Finding(name, "warn", "not tried: the model cannot read the test sentences")
-    where = f"{model.dtype}, {model.network.device}, {counted(measured.sentences, 'sentences')}"
+    where = f"{model.dtype}, {model.network.devices}, {counted(measured.sentences, 'sentences')}"
     detail = f"largest change of a token's log-probability with the batch {measured.token:.2g} ({where})"
     tolerance = BATCH_TOLERANCE[model.dtype]
     above = not measured.token <= tolerance

@@ -52,7 +52,7 @@ class ModelRecord(_Record):
             kind=model.kind,
             fingerprint=model.fingerprint,
             dtype=model.dtype,
-            device=str(model.network.device),
+            device=model.network.devices,
             gathers=model.network.gathers,
             shortens=model.network.shortens,
             packs=bool(model.network.packs),
