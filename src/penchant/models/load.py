@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from penchant.arguments import asked, unknown_attribute
 from penchant.counting import counted
-from penchant.errors import ModelError, PenchantError, one_line, one_of, shortened
+from penchant.errors import ModelError, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
 from penchant.models.configuration import (
     ModelKind,
@@ -35,6 +35,7 @@ from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
 from penchant.models.placing import Placing
+from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
@@ -54,7 +55,7 @@ class LanguageModel:
     what the model provides: word probabilities ("masked", "causal") or vectors only ("encoder"; `no_scores` says
     why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
     with (None: there is none, and first tokens are not scored). `unused` are weights of the checkpoint that this kind
-    of model has no place for.
+    of model has no place for. `quantized` says how the weights of the checkpoint are quantized ("int8-torchao").
     """
 
     name: str
@@ -67,6 +68,12 @@ class LanguageModel:
     begin: int | None
     no_scores: str = ""
     unused: tuple[str, ...] = ()
+    quantized: str = ""
+
+    @property
+    def numbers(self) -> str:
+        """The number format as signatures cite it: with how the weights are quantized, if they are."""
+        return f"{self.dtype}+{self.quantized}" if self.quantized else self.dtype
 
     if not TYPE_CHECKING:
 
@@ -74,7 +81,7 @@ class LanguageModel:
             raise unknown_attribute(self, name, "a model")
 
     def __repr__(self) -> str:
-        return f"<{self.kind} model {self.name}: {self.dtype}, up to {self.max_tokens:,} tokens>"
+        return f"<{self.kind} model {self.name}: {self.numbers}, up to {self.max_tokens:,} tokens>"
 
 
 @asked
@@ -113,7 +120,6 @@ def load(
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
         model, kind, reason, unused = _weights(source, config, weight_options, placing)
         _check_embeddings(source, model, hf_tokenizer)
-        model = placing.put(model)
         network = _network(source, model, kind, placing)
         begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
     return LanguageModel(
@@ -127,6 +133,7 @@ def load(
         begin=begin,
         no_scores=reason,
         unused=unused,
+        quantized="" if source.is_gguf else quantization(config),
     )
 
 
@@ -197,6 +204,7 @@ def _weights(
 
     options = {**options, "dtype": getattr(torch, placing.dtype), "output_loading_info": True}
     reason = ""
+    quantized = "" if source.is_gguf else quantization(config)
     kind, _ = claimed_kind(config)
     for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
         if loader is None:
@@ -207,7 +215,9 @@ def _weights(
         except PenchantError:
             raise
         except Exception as error:
-            raise _no_weights(source, error) from error
+            raise _no_weights(source, error, quantized) from error
+        if quantized and getattr(model, "hf_quantizer", None) is None:  # the weights were taken as they are, no numbers
+            raise _no_weights(source, ValueError("transformers does not know the method"), quantized)
         untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
         if attempt == "encoder":
             untrained = [key for key in untrained if "pooler" not in key]
@@ -225,6 +235,7 @@ def _weights(
 def _network(source: Source, model: Any, kind: ModelKind, placing: Placing) -> Network:
     from penchant.models.network import Network  # brings torch, which takes seconds to import
 
+    model = placing.put(model)
     with placing.tried(source.given):
         return Network(model, scores=kind != "encoder", causal=kind == "causal")
 
@@ -249,8 +260,12 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
     return unused
 
 
-def _no_weights(source: Source, error: Exception) -> ModelError:
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
+    first = first_line(error)
+    if quantized:
+        told = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
+        hint = "install what is missing, or use the checkpoint it was made from"
+        return ModelError(told, where=source.given, hint=hint)
     if "safetensors" in first or "no file named" in first:
         return lacks_weights(source.given)
     return ModelError(f"the weights cannot be loaded: {first}", where=source.given)

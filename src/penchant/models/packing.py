@@ -45,8 +45,8 @@ class Packed:
         uses = Counter(id(weight) for module in model.modules() for weight in module._parameters.values())
         try:
             for module in model.modules():
-                # Exactly these classes: a subclass may compute something else.
-                if type(module) in (torch.nn.Linear, Conv1D):
+                # Exactly these classes: a subclass may compute something else, and so may one of weights.
+                if type(module) in (torch.nn.Linear, Conv1D) and type(module.weight) is torch.nn.Parameter:
                     self._pack(module, tied=uses[id(module.weight)] > 1)
         except (RuntimeError, AttributeError):
             self.undo()

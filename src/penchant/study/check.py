@@ -257,7 +257,7 @@ def _padding(model: LanguageModel) -> Finding:
     moved = max(abs(a - b) for a, b in zip(alone, together, strict=True))
     if not moved <= PADDING_TOLERANCE[model.dtype]:
         return Finding("padding", "fail", f"scores move by {moved:.3g} when sentences are batched")
-    return Finding("padding", "pass", f"scores move by at most {moved:.1g} in {model.dtype}")
+    return Finding("padding", "pass", f"scores move by at most {moved:.1g} in {model.numbers}")
 
 
 def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
@@ -266,7 +266,7 @@ def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
     measured = invariance(model, texts)
     if measured is None:
         return Finding(name, "warn", "not tried: the model cannot read the test sentences")
-    where = f"{model.dtype}, {model.network.devices}, {counted(measured.sentences, 'sentences')}"
+    where = f"{model.numbers}, {model.network.devices}, {counted(measured.sentences, 'sentences')}"
     detail = f"largest change of a token's log-probability with the batch {measured.token:.2g} ({where})"
     tolerance = BATCH_TOLERANCE[model.dtype]
     above = not measured.token <= tolerance

@@ -51,7 +51,7 @@ class ModelRecord(_Record):
             name=model.name,
             kind=model.kind,
             fingerprint=model.fingerprint,
-            dtype=model.dtype,
+            dtype=model.numbers,
             device=model.network.devices,
             gathers=model.network.gathers,
             shortens=model.network.shortens,
