@@ -54,7 +54,7 @@ class Placing:
         """The model on its device, if that is one and it is not there yet. Raises ModelError where a part of one that
         was spread is where it should not be."""
         if self.home is not None:
-            return model if getattr(model, "hf_device_map", None) else model.to(self.home)
+            return model if model.device == self.home else model.to(self.home)
         places = {str(place) for place in (getattr(model, "hf_device_map", None) or {}).values()}
         if "disk" in places or ("cpu" in places and not self.with_cpu):
             raise _too_large(model.get_memory_footprint(), sum(cards().values()), self.dtype, with_cpu=self.with_cpu)
