@@ -112,10 +112,10 @@ def test_a_head_that_is_left_behind_is_said(zoo: Zoo, tmp_path: Path) -> None:
         assert whole.unused == ()
 
 
-def test_quantized_weights_and_adapters_are_refused(zoo: Zoo, tmp_path: Path) -> None:
+def test_unknown_quantization_and_adapters_are_refused(zoo: Zoo, tmp_path: Path) -> None:
     shutil.copytree(zoo("gpt2"), tmp_path / "q")
-    rewritten(tmp_path / "q", quantization_config={"quant_method": "bitsandbytes", "load_in_8bit": True})
-    with pytest.raises(ModelError, match=r"quantized \(bitsandbytes\)"):
+    rewritten(tmp_path / "q", quantization_config={"quant_method": "nonesuch", "bits": 4})
+    with pytest.raises(ModelError, match=r"quantized \(int4-nonesuch\) and cannot be loaded"):
         load(tmp_path / "q")
     shutil.copytree(zoo("gpt2"), tmp_path / "a")
     (tmp_path / "a" / "adapter_config.json").write_text("{}", "utf-8")

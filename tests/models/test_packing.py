@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
 from transformers.pytorch_utils import Conv1D
 
 import penchant as pc
@@ -56,11 +59,31 @@ def test_products_stay_the_same_and_can_be_undone(packable: Small) -> None:
         assert torch.equal(packable(states.float()), before)
 
 
-def test_released_weights_cannot_be_used_by_mistake(packable: Small) -> None:
+@pytest.mark.parametrize("name", ["bert", "gpt2", "llama"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
+def test_no_weight_is_in_memory_twice_and_undone_packing_has_all_again(
+    zoo: Zoo, packable: Small, name: str, dtype: torch.dtype
+) -> None:
+    loader = AutoModelForMaskedLM if name == "bert" else AutoModelForCausalLM
+    model = loader.from_pretrained(zoo(name), dtype=dtype)
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    embedding = model.get_input_embeddings().weight
+    linear = [m for m in model.modules() if type(m) in (torch.nn.Linear, Conv1D) and m.weight is not embedding]
+    weights = [weakref.ref(module.weight) for module in linear]
+    tied = model.get_output_embeddings().weight is embedding
+    packed = Packed(model)
+    gc.collect()
+    assert linear
+    assert not [weight for weight in weights if weight() is not None]
+    packed.undo()
+    assert tied == (model.get_output_embeddings().weight is embedding)
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
+def test_packed_weights_cannot_be_used_by_mistake(packable: Small) -> None:
     with torch.inference_mode():
-        packed = Packed(packable)
+        Packed(packable)
         before = packable(torch.ones(1, 8))
-        packed.release()
         assert torch.equal(packable(torch.ones(1, 8)), before)
         with pytest.raises(RuntimeError):
             torch.nn.functional.linear(torch.ones(1, 8), packable.one.weight)
@@ -84,8 +107,8 @@ def test_a_model_that_would_answer_otherwise_is_left_alone(zoo: Zoo, monkeypatch
     plain = packing._packed
     before = pc.score(_load(zoo), ["Rain"])["score"][0]
 
-    def wrong(module: torch.nn.Module) -> Callable[[torch.Tensor], torch.Tensor]:
-        forward = plain(module)
+    def wrong(reordered: torch.Tensor, bias: torch.Tensor | None) -> Callable[[torch.Tensor], torch.Tensor]:
+        forward = plain(reordered, bias)
         return lambda states: forward(states) * 1.01
 
     monkeypatch.setattr(packing, "_packed", wrong)

@@ -48,7 +48,13 @@ LimitOption = Annotated[
     ),
 ]
 DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16.")]
-DeviceOption = Annotated[str | None, typer.Option("--device", help="A torch device such as cpu or cuda:1.")]
+DeviceOption = Annotated[
+    str | None,
+    typer.Option(
+        "--device",
+        help="A torch device such as cpu or cuda:1; auto spreads the model over the cards, auto+cpu also over the CPU.",
+    ),
+]
 TrustOption = Annotated[bool, typer.Option("--trust-remote-code", help="Run code shipped with the checkpoint.")]
 EditedOption = Annotated[
     bool, typer.Option("--trust-edited", help="Show files that were edited after the study wrote them, marked.")

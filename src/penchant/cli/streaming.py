@@ -63,7 +63,7 @@ def stream(
         penchant=__version__,
         model=model.name,
         fingerprint=model.fingerprint,
-        dtype=model.dtype,
+        dtype=model.numbers,
         method=method.name,
         normalise=asked.normalise,
         column=asked.column,

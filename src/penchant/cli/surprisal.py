@@ -164,7 +164,7 @@ def _how(scorer: Scorer, method: str | None, bits: bool) -> Iterator[str]:
         made = f"the plain sum of a word's pieces: {reason}"
     mark = lm.tokenizer.chat_mark
     chat = f"; surprisals of first words are those after {mark}, the beginning token of a chat model" if mark else ""
-    yield f"{lm.name}, {method_for(method, lm).name}, {lm.dtype}: surprisal in {unit}, {made}{chat}"
+    yield f"{lm.name}, {method_for(method, lm).name}, {lm.numbers}: surprisal in {unit}, {made}{chat}"
     if scorer.windowed:
         yield (
             f"{counted(scorer.windowed, 'texts')} longer than {lm.name} takes ({lm.max_tokens:,} tokens) "

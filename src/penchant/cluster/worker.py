@@ -104,7 +104,7 @@ class Worker:
             os.environ[shortcuts.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
             self._backend = Halving(self.model.network, self.model.tokenizer)
-            device = str(self.model.network.device)
+            device = self.model.network.devices
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 
     def run(self, batch: Batch) -> NDArray[np.generic]:

@@ -241,7 +241,7 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
         """The recipe of what this probe measures with a model. Raises DataError for files that cannot be read."""
         recipe = self.recipe(model, base)
-        recipe.setdefault("dtype", model.dtype if isinstance(model, LanguageModel) else "float32")
+        recipe.setdefault("dtype", model.numbers if isinstance(model, LanguageModel) else "float32")
         for name in ("level", "resamples", "seed"):
             recipe.setdefault(name, written(self, name))
         if self.equivalence is not None:

@@ -42,14 +42,6 @@ def read_config(source: Source, options: dict[str, Any]) -> Any:
         config = AutoConfig.from_pretrained(source.target, **options)
     except Exception as error:
         raise _unloadable(source, error) from error
-    quantized = getattr(config, "quantization_config", None)
-    if quantized and not source.is_gguf:
-        how = quantized.get("quant_method", "") if isinstance(quantized, dict) else ""
-        raise ModelError(
-            f"its weights are quantized{f' ({how})' if how else ''}, which no number format here stands for",
-            where=source.given,
-            hint="use the checkpoint it was made from, or a GGUF file",
-        )
     if getattr(config, "is_encoder_decoder", False):
         raise ModelError(
             f"'{config.model_type}' is an encoder-decoder, which no instrument here supports",
@@ -119,7 +111,7 @@ def quiet() -> Iterator[None]:
     """Silence the progress bars, reports and warnings of loading; what matters in them is raised as errors here."""
     from transformers.utils import logging as hf_logging
 
-    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
+    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub", "torch", "torchao")]
     before, bars = [logger.level for logger in loggers], hf_logging.is_progress_bar_enabled()
     for logger in loggers:
         logger.setLevel(logging.CRITICAL)

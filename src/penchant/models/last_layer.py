@@ -64,13 +64,13 @@ class LastLayer:
         """The last states (r, d) at the positions (rows, cols) of the inputs of the trunk. Raises UnlikeError where
         the trunk does other things with these inputs than with the sample."""
         with ExitStack() as stack:
-            running = _Pass(self, _Reads(rows, cols, self.trunk.device))
+            running = _Pass(self, _Reads(rows, cols))
             stack.callback(_running.reset, _running.set(running))
-            stack.enter_context(_replaced(self.layer, running.layer))
+            stack.enter_context(replaced(self.layer, running.layer))
             for query in self.queries:
-                stack.enter_context(_replaced(query, running.query(query)))
+                stack.enter_context(replaced(query, running.query(query)))
             if self.whole_attention is not None:
-                stack.enter_context(_replaced(self.whole_attention, running.whole_attention))
+                stack.enter_context(replaced(self.whole_attention, running.whole_attention))
             states: Tensor = self.trunk(**inputs).last_hidden_state
         if states.shape[:2] != (1, len(rows)):
             raise UnlikeError("the trunk does not hand on what its last layer gives")
@@ -80,13 +80,20 @@ class LastLayer:
 class _Reads:
     """The positions (rows, cols) of one batch, and `slots`: which of the reads of its row each is."""
 
-    def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64], device: torch.device) -> None:
+    def __init__(self, rows: NDArray[np.int64], cols: NDArray[np.int64]) -> None:
         order = np.argsort(rows, kind="stable")
         counts = np.bincount(rows)
         slots = np.empty_like(rows)
         slots[order] = np.arange(len(rows)) - (np.cumsum(counts) - counts)[rows[order]]
-        self.rows, self.cols, self.slots = (torch.from_numpy(a).to(device) for a in (rows, cols, slots))
+        self._places = tuple(map(torch.from_numpy, (rows, cols, slots)))
+        self._on: dict[torch.device, tuple[Tensor, ...]] = {}
         self.most = int(counts.max())
+
+    def on(self, device: torch.device) -> tuple[Tensor, ...]:
+        """Rows, columns and slots, (r,) each, on a device; a model may be spread over several."""
+        if device not in self._on:
+            self._on[device] = tuple(place.to(device) for place in self._places)
+        return self._on[device]
 
     def of(self, value: Any, shape: torch.Size) -> Any:
         """The read positions, as one row, of a value whose first two dimensions are the batch `shape` (or 1 and its
@@ -95,14 +102,16 @@ class _Reads:
             return tuple(self.of(part, shape) for part in value)
         if not isinstance(value, Tensor) or value.dim() < 2 or value.shape[1] != shape[1]:
             return value
+        rows, cols, _ = self.on(value.device)
         if value.shape[0] == shape[0]:
-            return value[self.rows, self.cols][None]
-        return value[0, self.cols][None] if value.shape[0] == 1 else value
+            return value[rows, cols][None]
+        return value[0, cols][None] if value.shape[0] == 1 else value
 
     def padded(self, values: Tensor, batch: int) -> Tensor:
         """Values (r, …) as (batch, most, …), 0 where a row has fewer reads than another."""
         result = values.new_zeros((batch, self.most, *values.shape[1:]))
-        result[self.rows, self.slots] = values
+        rows, _, slots = self.on(values.device)
+        result[rows, slots] = values
         return result
 
 
@@ -165,9 +174,11 @@ class _Pass:
         queries = self.reads.padded(query[0].transpose(0, 1), batch).transpose(1, 2)
         if mask is not None:
             whole = mask.expand(batch, -1, length, length).transpose(1, 2)
-            mask = self.reads.padded(whole[self.reads.rows, self.reads.cols], batch).transpose(1, 2)
+            rows, cols, _ = self.reads.on(mask.device)
+            mask = self.reads.padded(whole[rows, cols], batch).transpose(1, 2)
         output = self.last.attention(module, queries, key, value, mask, **options)[0]
-        return output[self.reads.rows, self.reads.slots][None], None
+        rows, _, slots = self.reads.on(output.device)
+        return output[rows, slots][None], None
 
     def whole_attention(self, states: Tensor, *args: Any, **kwargs: Any) -> Any:
         """Keep the read positions of what a module of attention gives, (B, L, d), in the first turn; then give them."""
@@ -212,7 +223,7 @@ def _last_called(trunk: Any, sample: dict[str, Any]) -> tuple[Any, int]:
 
 
 @contextmanager
-def _replaced(module: Any, forward: Callable[..., Any]) -> Iterator[None]:
+def replaced(module: Any, forward: Callable[..., Any]) -> Iterator[None]:
     """Have a module run another function in place of its forward method."""
     before = vars(module).get("forward")
     module.forward = forward

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from penchant.arguments import asked, unknown_attribute
 from penchant.collector import uncollected
 from penchant.counting import counted
-from penchant.errors import ModelError, one_line, one_of, shortened
+from penchant.errors import ModelError, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
 from penchant.models.configuration import (
     ModelKind,
@@ -35,6 +35,8 @@ from penchant.models.digests import Digests
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
+from penchant.models.placing import Placing
+from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
@@ -54,7 +56,7 @@ class LanguageModel:
     what the model provides: word probabilities ("masked", "causal") or vectors only ("encoder"; `no_scores` says
     why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
     with (None: there is none, and first tokens are not scored). `unused` are weights of the checkpoint that this kind
-    of model has no place for.
+    of model has no place for. `quantized` says how the weights of the checkpoint are quantized ("int8-torchao").
     """
 
     name: str
@@ -67,6 +69,12 @@ class LanguageModel:
     begin: int | None
     no_scores: str = ""
     unused: tuple[str, ...] = ()
+    quantized: str = ""
+
+    @property
+    def numbers(self) -> str:
+        """The number format as signatures cite it: with how the weights are quantized, if they are."""
+        return f"{self.dtype}+{self.quantized}" if self.quantized else self.dtype
 
     if not TYPE_CHECKING:
 
@@ -74,7 +82,7 @@ class LanguageModel:
             raise unknown_attribute(self, name, "a model")
 
     def __repr__(self) -> str:
-        return f"<{self.kind} model {self.name}: {self.dtype}, up to {self.max_tokens:,} tokens>"
+        return f"<{self.kind} model {self.name}: {self.numbers}, up to {self.max_tokens:,} tokens>"
 
 
 @asked
@@ -92,7 +100,8 @@ def load(
 
     `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
     follows it. `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else
-    cpu). `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
+    cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they have no room
+    for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
     safetensors; `digests` remembers the hashes of its files. Raises ModelError.
     """
     if dtype not in DTYPES:
@@ -100,6 +109,7 @@ def load(
     if names_vectors(spec):
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
+    placing = Placing(device, dtype)
     with uncollected(), quiet(), told(source), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
@@ -109,12 +119,9 @@ def load(
         if source.is_gguf:
             options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        model, kind, reason, unused = _weights(source, config, weight_options, dtype)
+        model, kind, reason, unused = _weights(source, config, weight_options, placing)
         _check_embeddings(source, model, hf_tokenizer)
-        model = _on_device(model, device)
-        from penchant.models.network import Network  # brings torch, which takes seconds to import
-
-        network = Network(model, scores=kind != "encoder", causal=kind == "causal")
+        network = _network(source, model, kind, placing)
         begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -127,6 +134,7 @@ def load(
         begin=begin,
         no_scores=reason,
         unused=unused,
+        quantized="" if source.is_gguf else quantization(config),
     )
 
 
@@ -188,24 +196,29 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
 
 def _weights(
-    source: Source, config: Any, options: dict[str, Any], dtype: str
+    source: Source, config: Any, options: dict[str, Any], placing: Placing
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
     """The model under the richest head with trained weights, its kind, for an encoder why it has no scores, and the
     weights it has no place for."""
     import torch
     from transformers import AutoModel
 
-    options = {**options, "dtype": getattr(torch, dtype), "output_loading_info": True}
+    options = {**options, "dtype": getattr(torch, placing.dtype), "output_loading_info": True}
     reason = ""
+    quantized = "" if source.is_gguf else quantization(config)
     kind, _ = claimed_kind(config)
     for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
         if loader is None:
             reason = reason or f"'{config.model_type}' has no word-probability head"
             continue
         try:
-            model, info = loader.from_pretrained(source.target, **options)
+            model, info = loader.from_pretrained(source.target, **options, **placing.options(loader, config, options))
+        except PenchantError:
+            raise
         except Exception as error:
-            raise _no_weights(source, error) from error
+            raise _no_weights(source, error, quantized) from error
+        if quantized and getattr(model, "hf_quantizer", None) is None:  # the weights were taken as they are, no numbers
+            raise _no_weights(source, ValueError("transformers does not know the method"), quantized)
         untrained = sorted({*info["missing_keys"], *(str(key[0]) for key in info["mismatched_keys"])})
         if attempt == "encoder":
             untrained = [key for key in untrained if "pooler" not in key]
@@ -218,6 +231,14 @@ def _weights(
         if config.model_type == "electra":
             reason += "; an ELECTRA discriminator tells real from replaced words and has no word probabilities"
     raise ModelError(reason, where=source.given)
+
+
+def _network(source: Source, model: Any, kind: ModelKind, placing: Placing) -> Network:
+    from penchant.models.network import Network  # brings torch, which takes seconds to import
+
+    model = placing.put(model)
+    with placing.tried(source.given):
+        return Network(model, scores=kind != "encoder", causal=kind == "causal")
 
 
 def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:
@@ -240,8 +261,12 @@ def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str,
     return unused
 
 
-def _no_weights(source: Source, error: Exception) -> ModelError:
-    first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+def _no_weights(source: Source, error: Exception, quantized: str) -> ModelError:
+    first = first_line(error)
+    if quantized:
+        told = f"its weights are quantized ({quantized}) and cannot be loaded: {first}"
+        hint = "install what is missing, or use the checkpoint it was made from"
+        return ModelError(told, where=source.given, hint=hint)
     if "safetensors" in first or "no file named" in first:
         return lacks_weights(source.given)
     return ModelError(f"the weights cannot be loaded: {first}", where=source.given)
@@ -275,15 +300,3 @@ def _max_tokens(model: Any, tokenizer: Any) -> int:
         ]
         limits.append(int(positions) - max(offsets, default=0))
     return min(limits)
-
-
-def _on_device(model: Any, device: str | None) -> Any:
-    import torch
-
-    name = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        torch.ones(1, device=name).item()  # `meta`, and devices without their library, take a model and compute nothing
-        return model.to(name)
-    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
-        reason = str(error).partition("\n")[0]
-        raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error

@@ -22,8 +22,9 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from penchant.models import shortcuts
-from penchant.models.last_layer import LastLayer, UnlikeError
+from penchant.models.last_layer import LastLayer, UnlikeError, replaced
 from penchant.models.packing import Packed
+from penchant.models.placing import first_device, in_words
 
 FEW = 0.5
 """Up to this share of a batch's positions, the last layer is computed for those that are read. Keys and values, which
@@ -49,7 +50,7 @@ class Network:
     def __init__(self, model: Any, *, scores: bool, causal: bool) -> None:
         self.model = model.eval()
         self.trunk = model.base_model
-        self.device = model.device
+        self.device: torch.device = first_device(model)
         self.dtype: torch.dtype = model.dtype
         self.config = model.config
         self.packs = 0
@@ -83,9 +84,7 @@ class Network:
             same = _equal(answer(), before, self.dtype)
         except (RuntimeError, ValueError, IndexError, AttributeError):
             same = False
-        if same:
-            packed.release()
-        else:
+        if not same:
             packed.undo()
 
     @torch.inference_mode()
@@ -123,7 +122,7 @@ class Network:
     ) -> NDArray[np.float32]:
         """Hidden vectors (r, layers, d) of the layers (0: embeddings, −1: last) at the positions (rows, cols)."""
         states = self.trunk(**self._inputs(tokens, lengths, None), output_hidden_states=True).hidden_states
-        return _array(torch.stack([states[layer][rows, cols] for layer in layers], dim=1))
+        return _array(torch.stack([states[layer][rows, cols].to(self.device) for layer in layers], dim=1))
 
     @torch.inference_mode()
     def logits_and_attention(
@@ -147,6 +146,11 @@ class Network:
     def shortens(self) -> bool:
         """Whether the last layer is computed at read positions only, where they are few."""
         return self._last is not None
+
+    @property
+    def devices(self) -> str:
+        """Where the model is: its device, or all that it is spread over."""
+        return in_words(self.model, self.device)
 
     @property
     def width(self) -> int:
@@ -193,7 +197,7 @@ class Network:
             except UnlikeError:
                 self._last = None  # it was not so for the inputs of the check
         states: Tensor = self.trunk(**inputs).last_hidden_state
-        return states[torch.from_numpy(rows).to(self.device), torch.from_numpy(cols).to(self.device)]
+        return states[torch.from_numpy(rows).to(states.device), torch.from_numpy(cols).to(states.device)]
 
     def _project(self, states: Tensor) -> Tensor:
         """Logits of the model's own head on states (r, d): the whole model runs, its trunk replaced by these states."""
@@ -202,12 +206,9 @@ class Network:
         def handed_over(*_: object, **__: object) -> Any:
             return output
 
-        self.trunk.forward = handed_over
-        try:
+        with replaced(self.trunk, handed_over):
             dummy = torch.zeros((1, len(states)), dtype=torch.long, device=self.device)
             logits: Tensor = self.model(input_ids=dummy).logits[0]
-        finally:
-            del self.trunk.forward
         return logits
 
     def _whole(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Tensor:

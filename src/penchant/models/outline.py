@@ -15,6 +15,7 @@ from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import SETTINGS, lacks_weights, model_files
 from penchant.models.load import LanguageModel, names_vectors
+from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.vectors.beginning import begins_as_vectors
@@ -108,6 +109,7 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
         max_tokens=min(int(limit) for limit in limits if limit),
         begin=begin,
         no_scores=f"'{config.model_type}' has no word-probability head" if kind == "encoder" else "",
+        quantized=quantization(config),
     )
 
 

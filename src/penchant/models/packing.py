@@ -6,8 +6,9 @@ projection). So the weights of each linear layer are converted to oneDNN's own l
 Only the order of additions differs, as between any two BLAS libraries.
 
 The operators are part of torch but not documented; where they are missing or fail, nothing is changed. The caller must
-check that the model's answers stayed the same (`Network` does) and then call `release`, or else `undo`. In a packed
-layer `weight` is an empty tensor: code that reads it fails in that check instead of computing nonsense.
+check that the model's answers stayed the same (`Network` does), or else call `undo`. In a packed layer `weight` is an
+empty tensor: code that reads it fails in that check instead of computing nonsense. Only the packed weights are kept, so
+that a large model is never twice in memory; they hold the same numbers, from which `undo` makes the weights again.
 
 For every shape of input, torch keeps what it compiled, up to 1,024 shapes in each of two caches. A long stream of
 batches keeps bringing new shapes, so both caches fill up with entries that are never used again: about 150 MiB with a
@@ -16,8 +17,11 @@ small model, which looks like a leak. The layers of a batch share their shapes, 
 
 from __future__ import annotations
 
+import ctypes
 import os
+from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import torch
@@ -35,39 +39,56 @@ class Packed:
 
     def __init__(self, model: Any) -> None:
         self.layers: list[Any] = []
-        self._weights: list[torch.nn.Parameter] = []
-        if model.device.type != "cpu" or model.dtype not in FORMATS or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        self._weights: list[Tensor] = []
+        if not _all_here(model) or model.dtype not in FORMATS or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
             return
+        uses = Counter(id(weight) for module in model.modules() for weight in module._parameters.values())
         try:
             for module in model.modules():
-                # Exactly these classes: a subclass may compute something else.
-                if type(module) in (torch.nn.Linear, Conv1D):
-                    module.forward = _packed(module)
-                    self.layers.append(module)
-                    self._weights.append(module.weight)
-                    module.weight = torch.nn.Parameter(module.weight.new_empty(0), requires_grad=False)
+                # Exactly these classes: a subclass may compute something else, and so may one of weights.
+                if type(module) in (torch.nn.Linear, Conv1D) and type(module.weight) is torch.nn.Parameter:
+                    self._pack(module, tied=uses[id(module.weight)] > 1)
         except (RuntimeError, AttributeError):
             self.undo()
+        _trim()
+
+    def _pack(self, module: Any, *, tied: bool) -> None:
+        reordered = torch.ops.mkldnn._reorder_linear_weight(_plain(module).contiguous(), None)
+        self._weights.append(module.weight if tied else reordered)
+        self.layers.append(module)
+        module.forward = _packed(reordered, module.bias)
+        module.weight = torch.nn.Parameter(module.weight.new_empty(0), requires_grad=False)
 
     def undo(self) -> None:
-        """Restore every layer."""
+        """Restore every layer; weights that are tied to others are so again."""
         for layer, weight in zip(self.layers, self._weights, strict=True):
             del layer.forward
+            if weight.is_mkldnn:
+                dense = weight.to_dense(layer.weight.dtype)
+                weight = torch.nn.Parameter(dense.t().contiguous() if isinstance(layer, Conv1D) else dense)
             layer.weight = weight
-        self.layers = []
-
-    def release(self) -> None:
-        """Free the original weights; the packed ones stay."""
-        self._weights = []
+        self.layers, self._weights = [], []
 
 
-def _packed(module: Any) -> Callable[[Tensor], Tensor]:
-    weight = module.weight.detach()
-    if isinstance(module, Conv1D):
-        weight = weight.t().contiguous()
-    reordered = torch.ops.mkldnn._reorder_linear_weight(weight, None)
-    bias = module.bias
+def _all_here(model: Any) -> bool:
+    """Whether all weights are in the memory of this machine, and no layer is run for another place than its own."""
+    places = {parameter.device.type for parameter in model.parameters()}
+    return places == {"cpu"} and not any(hasattr(module, "_hf_hook") for module in model.modules())
 
+
+def _trim() -> None:
+    """Give freed memory back to the system, which glibc would keep: as much as the weights of the model."""
+    with suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def _plain(module: Any) -> Tensor:
+    """The weights of a linear layer of either kind, (out, in)."""
+    weight: Tensor = module.weight.detach()
+    return weight.t() if isinstance(module, Conv1D) else weight
+
+
+def _packed(reordered: Tensor, bias: Tensor | None) -> Callable[[Tensor], Tensor]:
     def forward(states: Tensor) -> Tensor:
         product: Tensor = torch.ops.mkldnn._linear_pointwise(states, reordered, bias, "none", [], "")
         return product

@@ -68,7 +68,8 @@ class Study(BaseModel):
     dtype: Literal["float32", "bfloat16", "float16"] = "float32"
     """The number format of models. The smaller ones are faster and deviate."""
     device: str | None = None
-    """A torch device such as cpu or cuda:1. Default: a GPU where there is one."""
+    """A torch device such as cpu or cuda:1; auto spreads a model over the cards, auto+cpu also over the CPU. Default: a
+    GPU where there is one."""
     trust_remote_code: bool = False
     """Run code that comes with a checkpoint."""
     allow_pickle: bool = False

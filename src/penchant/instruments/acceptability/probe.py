@@ -168,7 +168,7 @@ class Acceptability(Probe):
             **({"folds": self.folds} if MORCELA in hows else {}),
             **({"neutral": self.neutral} if self.neutral else {}),
             "bos": beginning(lm),
-            "dtype": lm.dtype,
+            "dtype": lm.numbers,
             **signed_unknown(self.on_unknown),
         }
 

@@ -255,7 +255,7 @@ class PairProbe(Probe):
             **({"unigrams": cited([unigrams.file])} if unigrams is not None and unigrams.file else {}),
             **({"neutral": self.neutral} if set(PREFIXED) & set(hows) and self.neutral else {}),
             "bos": beginning(lm),
-            "dtype": lm.dtype,
+            "dtype": lm.numbers,
             "acceptable": self.acceptable if crows else "good",
             **({"space": self.space} if self.space != "none" else {}),
             **({"ties": self.ties} if self.ties != "half" else {}),

@@ -150,7 +150,7 @@ class StereoSet(Probe):
             **constants(self.normalisations()),
             "ties": self.ties,
             "bos": beginning(lm),
-            "dtype": lm.dtype,
+            "dtype": lm.numbers,
             **signed_unknown(self.on_unknown),
         }
 

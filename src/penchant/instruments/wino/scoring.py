@@ -83,7 +83,7 @@ class PronounProbe(Probe):
             "normalise": written(self, "normalise"),
             **constants(self.normalisations()),
             "bos": beginning(lm),
-            "dtype": lm.dtype,
+            "dtype": lm.numbers,
             **signed_unknown(self.on_unknown),
         }
 

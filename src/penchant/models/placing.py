@@ -1,0 +1,170 @@
+"""Where the weights of a model go: to one device, or spread over the cards of this machine.
+
+`auto` spreads a model over the cards, layer after layer, and `auto+cpu` leaves on the CPU what they have no room for.
+Nothing goes to the disk. Weights are read straight to the place where they stay. Moving states from one card to
+the next is the work of accelerate, which puts a hook around the forward pass of each part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from penchant.counting import counted
+from penchant.errors import ModelError, first_line, missing_package
+
+if TYPE_CHECKING:
+    import torch
+
+AUTO = ("auto", "auto+cpu")
+"""Devices that stand for the cards there are: alone, and with the CPU for what does not fit."""
+
+SHARE = 0.9
+"""Of a card's free memory, the part that weights may take; the rest is for what is computed."""
+
+
+class Placing:
+    """The place that a user named for a model, or the first card where none was named and there is one. `home` is the
+    one device of a model that is not spread. Raises ModelError for a device that cannot be used, and MethodError where
+    spreading needs a package that is missing."""
+
+    def __init__(self, device: str | None, dtype: str) -> None:
+        import torch
+
+        self.dtype = dtype
+        self.spreads = device in AUTO and bool(cards())
+        self.with_cpu = device == AUTO[1]
+        name = "cpu" if device in AUTO else device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self.home = None if self.spreads else _usable(name)
+        if self.spreads:
+            _need_accelerate()
+
+    def options(self, loader: Any, config: Any, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What `loader.from_pretrained` must be told for the weights to be read to their places: nothing for the CPU.
+        `given` has its other options. Raises ModelError for a model that is too large."""
+        if self.home is not None:
+            return {"device_map": {"": self.home}} if self.home.type != "cpu" and _has_accelerate() else {}
+        free = {card: int(SHARE * room) for card, room in cards().items()}
+        if getattr(config, "quantization_config", None):
+            return {"device_map": "auto", "max_memory": free if self.with_cpu else {**free, "cpu": 0}}
+        return {"device_map": spread(loader, config, free, self.dtype, with_cpu=self.with_cpu, given=given)}
+
+    def put(self, model: Any) -> Any:
+        """The model on its device, if that is one and it is not there yet. Raises ModelError where a part of one that
+        was spread is where it should not be."""
+        if self.home is not None:
+            return model if model.device == self.home else model.to(self.home)
+        places = {str(place) for place in (getattr(model, "hf_device_map", None) or {}).values()}
+        if "disk" in places or ("cpu" in places and not self.with_cpu):
+            raise _too_large(model.get_memory_footprint(), sum(cards().values()), self.dtype, with_cpu=self.with_cpu)
+        return model
+
+    @contextmanager
+    def tried(self, where: str) -> Iterator[None]:
+        """Run a model for the first time. Raises ModelError for one that is spread and does not run so."""
+        try:
+            yield
+        except (RuntimeError, NotImplementedError) as error:
+            if not self.spreads:
+                raise
+            told = f"does not run in parts: {first_line(error)}"
+            raise ModelError(told, where=where, hint="use one device") from error
+
+
+def cards() -> dict[int | str, int]:
+    """The bytes that are free on each card of CUDA (or ROCm), by its number."""
+    import torch
+
+    return {card: torch.cuda.mem_get_info(card)[0] for card in range(torch.cuda.device_count())}
+
+
+def spread(
+    loader: Any,
+    config: Any,
+    free: Mapping[int | str, int],
+    dtype: str,
+    *,
+    with_cpu: bool,
+    given: Mapping[str, Any],
+) -> dict[str, int | str]:
+    """The place of every part of a model: the cards with these `free` bytes, about evenly, and the CPU if allowed.
+    No weights are read. Raises ModelError for a model that has no room."""
+    import torch
+    from accelerate import infer_auto_device_map
+    from accelerate.utils import get_balanced_memory
+
+    with torch.device("meta"):
+        code = bool(given.get("trust_remote_code"))
+        model = loader.from_config(config, dtype=getattr(torch, dtype), trust_remote_code=code)
+        model.tie_weights()
+    whole = list(model._no_split_modules or [])
+    room = get_balanced_memory(model, max_memory=dict(free), no_split_module_classes=whole)
+    if with_cpu:
+        room["cpu"] = _free_memory()
+    places: dict[str, int | str] = infer_auto_device_map(model, max_memory=room, no_split_module_classes=whole)
+    if "disk" in places.values():  # parts of equal size may leave gaps; then the cards are filled one after another
+        room = {**free, **({"cpu": _free_memory()} if with_cpu else {})}
+        places = infer_auto_device_map(model, max_memory=room, no_split_module_classes=whole)
+    if "disk" in places.values():
+        raise _too_large(model.get_memory_footprint(), sum(free.values()), dtype, with_cpu=with_cpu, cards=len(free))
+    return places
+
+
+def first_device(model: Any) -> torch.device:
+    """The device that the inputs of a model go to: that of its embeddings, wherever their weights are kept."""
+    import torch
+
+    embeddings = model.get_input_embeddings()
+    hook = getattr(embeddings, "_hf_hook", None)
+    # a hook may name a card by its number alone
+    return torch.device(embeddings.weight.device if hook is None else hook.execution_device)
+
+
+def in_words(model: Any, first: Any) -> str:
+    """The devices of a model in the order of its parts, such as "cuda:0 + cuda:1"."""
+    places = dict.fromkeys((getattr(model, "hf_device_map", None) or {}).values())
+    named = [f"cuda:{place}" if isinstance(place, int) else str(place) for place in places]
+    return " + ".join(named) if len(named) > 1 else str(first)
+
+
+def _usable(name: str) -> Any:
+    import torch
+
+    try:
+        torch.ones(1, device=name).item()  # `meta`, and devices without their library, take a model and compute nothing
+        device = torch.device(name)
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error
+    return torch.device(name, torch.cuda.current_device()) if name == "cuda" else device
+
+
+def _too_large(size: int, free: int, dtype: str, *, with_cpu: bool, cards: int = 0) -> ModelError:
+    there = f"the {counted(cards, 'cards')}" if cards else "the cards"
+    where = f"{there} and the memory of this machine" if with_cpu else there
+    return ModelError(
+        f"needs {size / 1e9:.3g} GB for its weights in {dtype}, and {where} have room for {free / 1e9:.3g} GB",
+        hint="use bfloat16, more cards or a smaller model" + ("" if with_cpu else ", or auto+cpu, which is slow"),
+    )
+
+
+def _free_memory() -> int:
+    from accelerate.utils import get_max_memory
+
+    return int(SHARE * get_max_memory()["cpu"])
+
+
+def _has_accelerate() -> bool:
+    try:
+        import accelerate  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+def _need_accelerate() -> None:
+    try:
+        import accelerate  # noqa: F401
+    except ImportError as error:
+        raise missing_package("accelerate", "cards", error) from error

@@ -1,0 +1,131 @@
+"""How much a token's log-probability depends on the batch that it is computed in.
+
+A model that computed without rounding would give a sentence the same numbers in any company. Real ones add up in an
+order that depends on the shape of the batch, some choose another algorithm for another shape, and a model that lets
+padding or its neighbours through is wrong. What is left is measured here: the same sentences are read one by one, as
+any other work is (in trees of common beginnings, for a causal model), all in one padded batch, and in other company.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.engine.backends import LocalBackend
+from penchant.engine.scorer import Scorer
+from penchant.errors import DataError
+from penchant.instruments.unknown import known_texts
+from penchant.models.load import LanguageModel
+
+MOST = {"causal": 24, "masked": 8}
+"""The sentences that are compared. A masked model reads one copy of each for every token."""
+
+SAMPLE = (
+    "It rained.",
+    "The old house stands by the river.",
+    "The old house stands by the river, and nobody has lived there for years.",
+    "Who has seen the keys?",
+    "The keys to the cabinet are on the table.",
+    "The keys to the cabinet is on the table.",
+    "She opened the window because the room was warm.",
+    "Yes.",
+    "My brother, who never reads the news, was the last of us to hear that the bridge had been closed.",
+    "My brother was the last to hear.",
+    "Two of the three children can swim.",
+    "Two of the three children can read, write and count to a hundred.",
+    "Snow fell.",
+    "The teacher asked the pupils whether they had understood the question.",
+    "The teacher asked the pupils to leave.",
+    "No train stops here after nine.",
+    "If the weather holds, we will walk along the coast to the lighthouse and come back by bus in the evening.",
+    "If the weather holds, we will walk.",
+    "A letter came for you this morning.",
+    "A letter came.",
+    "The soup is too hot to eat.",
+    "Nobody could say what the stranger in the long coat had wanted from the man behind the counter.",
+    "Please close the door.",
+    "They sold the farm, bought a boat and were never seen in the village again.",
+)
+"""Sentences of many lengths, some with a common beginning: what is compared where no texts are given, and the company
+of those that are."""
+
+ONE_BATCH = 1 << 12
+OTHER = 96
+"""Tokens in a batch: all of the sentences, and a few of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invariance:
+    """The largest change, between any two ways to batch the same `sentences`, of the log-probability of a `token` and
+    of the score of a `sentence`, in nats."""
+
+    token: float
+    sentence: float
+    sentences: int
+
+
+def invariance(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Invariance | None:
+    """Measure how much batches change the scores of up to `MOST` of the (text, place) pairs, of ours where there are
+    none; None where the model can read neither. Raises ModelError for an answer that is no log-probability."""
+    ours = _readable(model, [(text, f"test sentence {n}") for n, text in enumerate(SAMPLE, 1)])
+    most = MOST["masked" if model.kind == "masked" else "causal"]
+    compared = [text for text, _ in _spread(list(dict(texts).items()) or ours, most)]
+    if not compared:
+        return None
+    company = [text for text, _ in _spread(ours, most) if text not in compared]
+    together = [*company[::2], *compared, *company[1::2]]
+    readings = [
+        _scores(model, compared, budget=1, trees=False),
+        _scores(model, compared),
+        _scores(model, together, budget=ONE_BATCH, trees=False),
+        _scores(model, compared[::-2], budget=OTHER),
+        _scores(model, together[::-1], budget=OTHER),
+    ]
+    changes = [_changes([reading[text] for reading in readings if text in reading]) for text in compared]
+    token, sentence = (max(change) for change in zip(*changes, strict=True))
+    return Invariance(token, sentence, len(compared))
+
+
+def _spread(texts: Sequence[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+    """Up to `most` texts, two neighbours (which may be a pair) at each of places that are evenly spaced."""
+    if len(texts) <= most:
+        return list(texts)
+    starts = np.linspace(0, len(texts) - 2, most // 2).astype(int)
+    chosen = sorted({int(place) for start in starts for place in (start, start + 1)})
+    return [texts[place] for place in chosen]
+
+
+def _readable(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The texts that the model knows in full, and that it has room for."""
+    kept = []
+    for text, place in known_texts(model, texts, "skip"):
+        try:
+            list(Scorer(model).validated([(text, place)]))
+        except DataError:
+            continue
+        kept.append((text, place))
+    return kept
+
+
+def _scores(
+    model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
+) -> dict[str, NDArray[np.float64]]:
+    """The log-probabilities of the tokens of each text, NaN where one is not scored, without a cache."""
+    backend = LocalBackend(model.network, model.tokenizer)
+    if not trees:
+        backend.packs = 0
+    scorer = Scorer(model, batch_tokens=budget, backend=backend)
+    scores = scorer.score([(text, "a test sentence") for text in texts])
+    return {text: score.token_logprobs for text, score in zip(texts, scores, strict=True)}
+
+
+def _changes(readings: Sequence[NDArray[np.float64]]) -> tuple[float, float]:
+    """The largest difference between two readings (t,) of a sentence: of a token, and of their sums."""
+    values = np.array(readings)
+    scored = values[:, ~np.isnan(values).all(axis=0)]
+    if not scored.size:
+        return 0.0, 0.0
+    return float(np.ptp(scored, axis=0).max()), float(np.ptp(scored.sum(axis=1)))
