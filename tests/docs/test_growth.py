@@ -12,8 +12,10 @@ import pytest
 
 from paths import ROOT
 
+_before = [*sys.path]
 sys.path.insert(0, str(ROOT / "bench"))
 growth: Any = import_module("growth")
+sys.path[:] = _before  # bench has a module of the name of a library
 
 
 def runs(case: str, power: float, sizes: tuple[int, ...] = (1_000, 10_000, 100_000)) -> list[Any]:

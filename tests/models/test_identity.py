@@ -19,7 +19,6 @@ from penchant.files import sha256_file
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, load
 from penchant.study.check import check
-from penchant.tables.places import PACKAGE
 
 Zoo = Callable[[str], Path]
 
@@ -193,10 +192,15 @@ class TestDigests:
         "command", [["score", "LINES"], ["embed", "LINES"], ["surprisal", "LINES"], ["fill", "A [MASK]."], ["check"]]
     )
     def test_every_command_with_a_model_remembers(
-        self, command: list[str], penchant: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self,
+        command: list[str],
+        penchant: Any,
+        zoo: Zoo,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
     ) -> None:
         folder, lines = tmp_path / "copy", tmp_path / "lines.txt"
-        shutil.copytree(PACKAGE / "bundled" / "modern", folder)
+        shutil.copytree(zoo("bert"), folder)
         lines.write_text("One sentence.\n", "utf-8")
         old = time.time() - 60
         for file in folder.iterdir():
