@@ -37,6 +37,26 @@ def test_speeds_and_their_ratios(case: str) -> None:
     assert low - 0.005 <= number(row["ratio"].strip("*")) <= high + 0.005
 
 
+@pytest.mark.parametrize("row", table_of(PAGE, "ours", "transformers alone"), ids=lambda row: row["case"])
+def test_ratios_to_both_peers(row: Row) -> None:
+    for column in ("ours", "minicons alone", "transformers alone"):
+        median, first, second = numbers(row[column])[:3]
+        assert median == pytest.approx((first + second) / 2, abs=0.0101)
+    for peer, ratio in (("minicons alone", "ours to minicons"), ("transformers alone", "ours to transformers")):
+        ours, theirs = numbers(row["ours"])[0], numbers(row[peer])[0]
+        low, high = (ours - 0.005) / (theirs + 0.005), (ours + 0.005) / (theirs - 0.005)
+        assert low - 0.005 <= number(row[ratio].strip("*")) <= high + 0.005
+
+
+def test_run_and_products() -> None:
+    kinds = ("products", "attention", "softmax", "copies", "elementwise", "other", "Python")
+    rows = table_of(PAGE, "run, s", "products, s")
+    assert [row["method"] for row in rows] == ["`pll`", "`lp`"]
+    for row in rows:
+        assert number(row["ratio"]) == pytest.approx(number(row["run, s"]) / number(row["products, s"]), abs=0.06)
+        assert sum(number(row[kind].rstrip(" %")) for kind in kinds) == pytest.approx(100, abs=1)
+
+
 def test_scores_agree_in_float32() -> None:
     (most,) = said(PAGE, "ends with exit code 1 if float32 scores differ by more than {}.")
     assert re.search(r"^AGREE = (.*)$", read("bench/compare.py"), re.MULTILINE)[1] == str(most)  # type: ignore[index]
