@@ -4,7 +4,8 @@
 
 Run it with a Python that has penchant; --peer-python is one that has minicons. All tools get the same sentences in
 the same order, the same weights and the same number of threads; each run is a process of its own, and the tools take
-turns. Prints a markdown table for each case. Exit code 1 if float32 scores disagree.
+turns. With --peer-sentences the peers get a part of BLiMP's sentences, so many of each paradigm: they share no work
+between sentences. Prints a markdown table for each case. Exit code 1 if float32 scores disagree.
 """
 
 from __future__ import annotations
@@ -99,6 +100,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--tokenizer", type=Path, help="directory with a WordPiece tokenizer (pll cases)")
     parser.add_argument("--smollm2", type=Path, help="SmolLM2-135M as GGUF file or directory (lp-smollm2)")
     parser.add_argument("-n", "--sentences", type=int, help="sentences scored (default: what suits the case)")
+    parser.add_argument("--peer-sentences", type=int, help="sentences the peers score (lp-smollm2; default: all)")
     parser.add_argument("--rounds", type=int, default=2, help="turns of each tool (default 2)")
     parser.add_argument(
         "--threads", type=int, default=cores(), help="torch threads of either tool (default: all cores)"
@@ -114,6 +116,8 @@ def arguments() -> argparse.Namespace:
         parser.error("the pll cases need --tokenizer")
     if not given.smollm2 and any(CASES[name].kind == "causal" for name in given.cases):
         parser.error("lp-smollm2 needs --smollm2")
+    if given.peer_sentences and any(CASES[name].kind == "masked" for name in given.cases):
+        parser.error("--peer-sentences is for lp-smollm2 alone")
     return given
 
 
@@ -130,11 +134,12 @@ def workplace(kept: Path | None) -> Iterator[Path]:
 def compare(name: str, case: Case, given: argparse.Namespace, work: Path) -> dict[str, Any]:
     """All rounds of one case."""
     wanted = given.sentences or case.sentences
-    texts = (blimp if case.kind == "causal" else crows_pairs)(given.data, wanted)
+    read = blimp if case.kind == "causal" else crows_pairs
+    ours, peers = read(given.data, wanted), read(given.data, given.peer_sentences or wanted)
     job = {
         "model": str(prepare(case, given, work)),
         "kind": case.kind,
-        "texts": texts,
+        "texts": peers,
         "warmup": 4,
         "threads": given.threads,
         "sample": given.trial,
@@ -148,15 +153,19 @@ def compare(name: str, case: Case, given: argparse.Namespace, work: Path) -> dic
     runs: dict[Tool, list[dict[str, Any]]] = {tool: [] for tool in case.tools}
     for turn in range(given.rounds):
         for tool in case.tools:
-            size = {"batch_size": int(fastest(trials[tool]["speeds"]))} if tool in trials else {}
-            runs[tool].append(work_on(tool, {**job, **size}, given, work))
-            seconds = runs[tool][-1]["seconds"]
-            say(f"{name}: round {turn + 1}, {tool}: {len(texts) / seconds:.2f} sentences/s")
-    return summary(case, texts, runs, trials)
+            own = {"batch_size": int(fastest(trials[tool]["speeds"]))} if tool in trials else {"texts": ours}
+            runs[tool].append(work_on(tool, {**job, **own}, given, work))
+            say(f"{name}: round {turn + 1}, {tool}: {speed(runs[tool][-1]):.2f} sentences/s")
+    return summary(case, (ours, peers), runs, trials)
+
+
+def speed(result: dict[str, Any]) -> float:
+    """Sentences a second."""
+    return len(result["scores"]) / float(result["seconds"])
 
 
 def fastest(speeds: dict[str, float]) -> str:
-    return max(speeds, key=lambda size: speeds[size])
+    return max(speeds, key=speeds.__getitem__)
 
 
 def prepare(case: Case, given: argparse.Namespace, work: Path) -> Path:
@@ -191,28 +200,37 @@ def environment(given: argparse.Namespace) -> dict[str, str]:
 
 
 def summary(
-    case: Case, texts: list[str], runs: dict[Tool, list[dict[str, Any]]], trials: dict[Tool, dict[str, Any]]
+    case: Case,
+    texts: tuple[list[str], list[str]],
+    runs: dict[Tool, list[dict[str, Any]]],
+    trials: dict[Tool, dict[str, Any]],
 ) -> dict[str, Any]:
-    """What the table shows, and everything it was made of."""
+    """What the table shows, and everything it was made of; `texts` are ours and the peers'."""
     useful = runs[case.tools[0]][0]["useful"]
     peaks: dict[str, dict[str, float]] = {}
     for tool, results in runs.items():
         for result in results:
-            for routine, speed in result["peaks"].items():
+            for routine, gflops in result["peaks"].items():
                 known = peaks.setdefault(tool.dtype, {})
-                known[routine] = max(known.get(routine, 0.0), speed)
-    speeds = {tool: [len(texts) / result["seconds"] for result in results] for tool, results in runs.items()}
+                known[routine] = max(known.get(routine, 0.0), gflops)
+    speeds = {tool: [speed(result) for result in results] for tool, results in runs.items()}
     ours = median(speeds[case.tools[0]])
     reference = runs[REFERENCE][0]["scores"]
     rows = []
     for tool, results in runs.items():
-        done = useful["flop"] / len(texts) * median(speeds[tool]) / 1e9
-        differences = [abs(a - b) for a, b in zip(results[0]["scores"], reference, strict=True)]
+        done = useful["flop"] / len(texts[0]) * median(speeds[tool]) / 1e9
+        scores = results[0]["scores"]
+        if tool == case.tools[0]:
+            by_text = dict(zip(texts[0], scores, strict=True))
+            scores = [by_text[text] for text in texts[1]]
+        differences = [abs(a - b) for a, b in zip(scores, reference, strict=True)]
         rows.append(
             {
                 "tool": tool.name,
                 "dtype": tool.dtype,
+                "sentences": len(results[0]["scores"]),
                 "sentences_per_second": speeds[tool],
+                "processors_used": [result["processor_seconds"] / result["seconds"] for result in results],
                 "times_ours": ours / median(speeds[tool]),
                 "useful_gflops": done,
                 "share_of_blas_peak": done / peaks[tool.dtype]["blas"],
@@ -231,7 +249,8 @@ def summary(
     exact = [row["largest_difference"] for row in rows if row["dtype"] == REFERENCE.dtype]
     return {
         "what": case.what,
-        "sentences": len(texts),
+        "sentences": len(texts[0]),
+        "peer_sentences": len(texts[1]),
         "useful": useful,
         "peaks_gflops": peaks,
         "rows": rows,
@@ -248,7 +267,7 @@ def markdown(name: str, outcome: dict[str, Any]) -> str:
     lines = [
         f"### {name}",
         "",
-        f"{outcome['what']}; {outcome['sentences']} sentences.",
+        f"{outcome['what']}; {outcome['sentences']} sentences, {outcome['peer_sentences']} of them by the peers.",
         f"Useful work {useful['flop'] / 1e9:,.0f} GFLOP: 2 × ({useful['trunk_weights'] / 1e6:.1f} M weights × "
         f"{useful['trunk_tokens']:,} tokens + {useful['head_weights'] / 1e6:.1f} M weights of the head × "
         f"{useful['head_tokens']:,} positions read); every distinct input once, no padding, attention not counted.",
