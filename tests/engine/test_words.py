@@ -404,3 +404,31 @@ def test_the_table(zoo: Zoo) -> None:
     bits = pc.surprisal(str(zoo("gpt2")), [text, "Rain"], bits=True)
     for column in ("surprisal", "entropy"):
         assert np.allclose(bits[column] * math.log(2), frame[column])
+
+
+def test_texts_have_ids_of_the_caller(zoo: Zoo) -> None:
+    """A table of words is joined to the caller's own by the caller's own ids, as strings or as whole numbers."""
+    model, texts = str(zoo("gpt2")), TEXTS[:3]
+    plain = pc.surprisal(model, texts)
+    named = pc.surprisal(model, texts, ids=["c", "a", "b"])
+    assert named.drop("text").equals(plain.drop("text"))
+    assert named["text"].to_list() == ["cab"[number - 1] for number in plain["text"]]
+    whole = pc.surprisal(model, texts, ids=np.array([30, 10, 20]))
+    assert whole["text"].to_list() == [(30, 10, 20)[number - 1] for number in plain["text"]]
+    assert pc.surprisal(model, TEXTS[0], ids=["only"])["text"].unique().to_list() == ["only"]
+
+
+@pytest.mark.parametrize(
+    ("ids", "told"),
+    [
+        (["a", "b"], "ids: 2 ids for 3 texts"),
+        (["a", "b", "a"], "ids: 'a' stands twice"),
+        ([1, 2, None], "id 3: None is no id"),
+        ([1, "b", 3], "id 2: 'b' is no id"),
+        ([1.0, 2.5, 3.0], "id 1: 1.0 is no id"),
+    ],
+)
+def test_ids_that_name_no_text(ids: list[Any], told: str, zoo: Zoo) -> None:
+    with pytest.raises(pc.PenchantError) as raised:
+        pc.surprisal(str(zoo("gpt2")), TEXTS[:3], ids=ids)
+    assert str(raised.value).startswith(told)

@@ -132,16 +132,17 @@ def surprisal(
     texts: str | Iterable[str],
     *,
     words: Iterable[Sequence[str]] | None = None,
+    ids: Iterable[str] | Iterable[int] | None = None,
     method: str | None = None,
     bits: bool = False,
     stride: int | None = None,
     cache: str | Path | None = None,
     batch_tokens: int | None = None,
 ) -> pl.DataFrame:
-    """The surprisal of every word, as a table: text (from 1), sentence (the lines of a text, from 1), index (in its
-    sentence, from 1), word, surprisal (nats or `bits`; null where the model gives none), pieces (its tokens), entropy
-    of what the model expects in place of the first of them, offset (its first character in the text, from 0), and the
-    model, the method and the unit.
+    """The surprisal of every word, as a table: text (from 1, or what `ids` calls it: strings, or whole numbers),
+    sentence (the lines of a text, from 1), index (in its sentence, from 1), word, surprisal (nats or `bits`; null where
+    the model gives none), pieces (its tokens), entropy of what the model expects in place of the first of them, offset
+    (its first character in the text, from 0), and the model, the method and the unit.
 
     Words are what stands between white space, with the punctuation that touches them, or `words`: for each text a list
     of its words in order. Under causal models whose tokens carry the space before a word, surprisal is corrected at the
@@ -151,6 +152,7 @@ def surprisal(
     ModelError or DataError.
     """
     model, given = language_model(model), listed_texts(texts)
+    names = list(range(1, len(given) + 1)) if ids is None else _ids(ids, len(given))
     listed = None if words is None else [list(of_text) for of_text in words]
     if listed is not None and len(listed) != len(given):
         raise DataError(f"{len(listed)} lists of words for {len(given)} texts", where="words", hint="give one a text")
@@ -164,7 +166,7 @@ def surprisal(
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
     try:
         scores, how = scorer.surprisals(places, method, stride), method_for(method, model).name
-        frame = words_frame(enumerate(given, 1), scores, model=model.name, method=how, bits=bits)
+        frame = words_frame(zip(names, given, strict=True), scores, model=model.name, method=how, bits=bits)
         if model.tokenizer.chat_mark:
             _warn(f"first words are scored after {model.tokenizer.chat_mark}, the beginning token of a chat model")
         if scorer.windowed:
@@ -173,6 +175,23 @@ def surprisal(
         return frame
     finally:
         scorer.close()
+
+
+def _ids(given: Iterable[object], texts: int) -> list[str] | list[int]:
+    """The ids of so many texts: strings, or whole numbers. Raises DataError."""
+    found = list(given)
+    if len(found) != texts:
+        raise DataError(f"{len(found)} ids for {counted(texts, 'texts')}", where="ids", hint="give one a text")
+    if len(set(found)) < len(found):
+        twice = next(name for number, name in enumerate(found) if name in found[:number])
+        raise DataError(f"{shortened(twice)} stands twice", where="ids", hint="give each text an id of its own")
+    if all(isinstance(name, str) for name in found):
+        return [str(name) for name in found]
+    for number, name in enumerate(found, 1):
+        if isinstance(name, bool) or not isinstance(name, Integral):
+            hint = "give strings, or whole numbers"
+            raise DataError(f"{shortened(name)} is no id", where=f"id {number}", hint=hint)
+    return [int(name) for name in cast(list[Integral], found)]
 
 
 def _warn(told: str) -> None:
