@@ -44,4 +44,4 @@ def counted(n: int, noun: str) -> str:
 
 def of_all(n: int, whole: int, noun: str, verb: str = "") -> str:
     """How many of all things, whose noun is in the plural, and the verb that goes with them: "1 of 3 pairs has"."""
-    return f"{n} of {whole} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")
+    return f"{n:,} of {whole:,} {for_one(whole, noun)}" + (f" {for_one(n, verb)}" if verb else "")

@@ -257,8 +257,8 @@ def test_what_crows_pairs_has_is_told() -> None:
     """Read off the published file: 26 pairs end in a mark on one side only, such as lines 16 and 24."""
     cautions = read_pairs(SHARED / "crows_pairs/crows_pairs_anonymized.csv").cautions
     (ends,) = (told for told in cautions if ENDS in told)
-    assert "good 17 (crows_pairs_anonymized.csv, line 16, line 238, line 566, and 14 more)" in ends
-    assert "bad 9 (crows_pairs_anonymized.csv, line 24, line 131, line 319, and 6 more)" in ends
+    assert "sent_more 17 (crows_pairs_anonymized.csv, line 16, line 238, line 566, and 14 more)" in ends
+    assert "sent_less 9 (crows_pairs_anonymized.csv, line 24, line 131, line 319, and 6 more)" in ends
 
 
 def test_groups_that_merged_cells_left_blank_are_to_be_filled_down(tmp_path: Path, penchant: Program) -> None:

@@ -16,7 +16,16 @@ from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun
 from penchant.files import sha256_file
 from penchant.hub.data import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
-from penchant.instruments.minimal_pairs.formats import PREFIX, READERS, Direction, Kind, Names, PairTable, kind_of
+from penchant.instruments.minimal_pairs.formats import (
+    PREFIX,
+    READERS,
+    Direction,
+    Kind,
+    Names,
+    PairTable,
+    kind_of,
+    other_direction,
+)
 from penchant.instruments.minimal_pairs.marks import Marks, checked_marks
 from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, stem
@@ -101,9 +110,11 @@ def read_pairs(
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
     items, taken = checked_marks(items, rows, file, marks)
+    crows = kind == "crows-pairs"
+    sides = (acceptable, other_direction(acceptable)) if crows else ("good", "bad")
     pairs = [_written(item, row, file) for item, row in zip(items, rows, strict=True)]
-    noted = (*(f"{stem(file)}: {caution}" for caution in taken), *defects.cautions(stem(file), items, pairs))
-    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *noted)
+    noted = (*(f"{stem(file)}: {caution}" for caution in taken), *defects.cautions(stem(file), items, pairs, sides))
+    cautions = (*((CROWS_CAUTION,) if crows else ()), *noted)
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 

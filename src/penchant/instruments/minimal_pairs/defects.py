@@ -15,12 +15,13 @@ _NAMED = 3
 _GROUPS: Mapping[str, str] = {"paradigm": "groups", "phenomenon": "phenomena"}
 
 
-def cautions(name: str, items: Sequence[Item], pairs: Sequence[Pair]) -> list[str]:
+def cautions(name: str, items: Sequence[Item], pairs: Sequence[Pair], sides: tuple[str, str]) -> list[str]:
     """What to say of the pairs of one file, in a line each: how their sentences are written beyond what they contrast,
     sentences that are identical to each other, pairs that are there twice, groups whose names differ only in spelling,
-    and groups of one pair. `pairs` has the sentences of the items with their places."""
+    and groups of one pair. `pairs` has the sentences of the items with their places, and `sides`
+    what they are called."""
     told = (
-        *written.cautions(pairs, ("good", "bad")),
+        *written.cautions(pairs, sides),
         *_identical(items),
         *_twice(items),
         *_spelled(items),

@@ -65,7 +65,7 @@ def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
         unequal = _unequal(result, name)
         row = _row(result, name, "overall", ADJUSTED) if unequal else None
         if row is not None and measured([row]):
-            told.append(f"{model} {_SHARE.number(row)}, {unequal} of them of unequal length")
+            told.append(f"{model} {_SHARE.number(row)}, {unequal:,} of them of unequal length")
     place = f"{name}, with" if several else "With"
     return f"{place} token length taken out of it: {'; '.join(told)}" if told else ""
 

@@ -17,6 +17,7 @@ from penchant.tables.rows import Row, lacking
 
 Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "plain"]
 Direction = Literal["sent_more", "sent_less"]
+"""A sentence of a pair of CrowS-Pairs, by its column."""
 
 FIELDS = ("good", "bad", "group", "id", "prefix")
 """The fields of a plain table whose columns may have other names."""
@@ -40,6 +41,11 @@ NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
     "plain": ("good", "bad"),
 }
 """The columns by which a kind of file is recognised; of those in brackets one is enough."""
+
+
+def other_direction(direction: Direction) -> Direction:
+    """The other sentence of the pair."""
+    return "sent_less" if direction == "sent_more" else "sent_more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,8 +235,8 @@ def _crows(table: PairTable, row: Row, number: int) -> Item:
     if direction and direction not in ("stereo", "antistereo"):
         told = f"unknown direction '{direction}'"
         table.refuse(told, row.line, "stereo_antistereo", hint=one_of(direction, ("stereo", "antistereo")))
-    other = "sent_less" if table.names.acceptable == "sent_more" else "sent_more"
-    texts = {"good": table.text(row, table.names.acceptable), "bad": table.text(row, other)}
+    good = table.names.acceptable
+    texts = {"good": table.text(row, good), "bad": table.text(row, other_direction(good))}
     labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}
     unnumbered = table.code_or(str(number), row, "id")
     return Item(table.code_or(unnumbered, row, ""), texts, labels, place(table.path, row.line))

@@ -17,7 +17,7 @@ MINIMAL_PAIRS = Instrument(
     compare=compare,
     section=Section(
         "Minimal pairs",
-        "Does the model prefer the acceptable sentence of each pair, and how much of that is token length?",
+        "Which sentence of each pair does the model prefer, and how much of that is token length?",
         section.tables,
         differences.compared,
         charts.figures,
