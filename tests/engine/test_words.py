@@ -408,7 +408,7 @@ def test_the_table(zoo: Zoo) -> None:
 
 def test_texts_have_ids_of_the_caller(zoo: Zoo) -> None:
     """A table of words is joined to the caller's own by the caller's own ids, as strings or as whole numbers."""
-    model, texts = str(zoo("gpt2")), TEXTS[:3]
+    model, texts = pc.load(str(zoo("gpt2"))), TEXTS[:3]
     plain = pc.surprisal(model, texts)
     named = pc.surprisal(model, texts, ids=["c", "a", "b"])
     assert named.drop("text").equals(plain.drop("text"))

@@ -25,7 +25,7 @@ from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
-from penchant.models.load import LanguageModel, load
+from penchant.models.load import LanguageModel, Model, load
 from penchant.tables.given import refuse_file
 from penchant.tables.given import texts as listed_texts
 from penchant.vectors.static import StaticVectors
@@ -58,7 +58,7 @@ def language_model(model: object, *, probabilities: bool = True) -> LanguageMode
 
 @asked
 def score(
-    model: LanguageModel | str | Path,
+    model: Model | str | Path,
     texts: str | Iterable[str],
     *,
     method: str | None = None,
@@ -98,7 +98,7 @@ def score(
 
 
 @asked
-def fill(model: LanguageModel | str | Path, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
+def fill(model: Model | str | Path, text: str, k: int = 10, *, cache: str | Path | None = None) -> pl.DataFrame:
     """The k most probable fillers of each `[MASK]` in a text, as a table: gap, rank, word, logprob, prob, piece.
 
     `piece` marks a filler that is not a word, such as "##eth", which continues the word before it (see `Filler`).
@@ -128,7 +128,7 @@ def fill(model: LanguageModel | str | Path, text: str, k: int = 10, *, cache: st
 
 @asked
 def surprisal(
-    model: LanguageModel | str | Path,
+    model: Model | str | Path,
     texts: str | Iterable[str],
     *,
     words: Iterable[Sequence[str]] | None = None,
@@ -201,7 +201,7 @@ def _warn(told: str) -> None:
 
 @asked
 def embed(
-    model: LanguageModel | str | Path,
+    model: Model | str | Path,
     texts: str | Iterable[str],
     *,
     spans: Sequence[tuple[int, int]] | tuple[int, int] | None = None,

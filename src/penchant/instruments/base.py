@@ -31,6 +31,7 @@ from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
 from penchant.limits import COUNT, RESAMPLES, SEED
 from penchant.models.load import LanguageModel, load
+from penchant.models.load import Model as Model
 from penchant.rating.tasks import Task, Wishes
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
@@ -39,8 +40,6 @@ from penchant.report.sections import Overview, Section
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import find_all, find_data
 from penchant.vectors.static import StaticVectors
-
-Model: TypeAlias = LanguageModel | StaticVectors
 
 
 @dataclass(slots=True)

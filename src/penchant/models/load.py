@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from penchant.arguments import asked, unknown_attribute
 from penchant.collector import uncollected
@@ -85,6 +85,10 @@ class LanguageModel:
         return f"<{self.kind} model {self.name}: {self.numbers}, up to {self.max_tokens:,} tokens>"
 
 
+Model: TypeAlias = LanguageModel | StaticVectors
+"""What `load` gives."""
+
+
 @asked
 def load(
     spec: str | Path,
@@ -95,7 +99,7 @@ def load(
     trust_remote_code: bool = False,
     allow_pickle: bool = False,
     digests: Digests | None = None,
-) -> LanguageModel | StaticVectors:
+) -> Model:
     """Load a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
     `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model

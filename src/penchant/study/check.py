@@ -18,7 +18,7 @@ from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import DataError, ModelError, together
 from penchant.instruments.unknown import OnUnknown, known_texts, require_known
 from penchant.models import shortcuts
-from penchant.models.load import LanguageModel
+from penchant.models.load import LanguageModel, Model
 from penchant.study.invariance import invariance
 from penchant.tables.given import plain
 from penchant.tables.given import texts as listed_texts
@@ -45,7 +45,7 @@ class Finding:
 
 @asked
 def check(
-    model: LanguageModel | str | Path,
+    model: Model | str | Path,
     texts: Iterable[str | tuple[str, str]] = (),
     *,
     scores: bool = True,

@@ -16,7 +16,7 @@ from penchant.instruments.minimal_pairs.data import AS_NAMED, PairSet, whole
 from penchant.instruments.minimal_pairs.estimates import ALL
 from penchant.instruments.minimal_pairs.probe import MinimalPairs, collection
 from penchant.instruments.unknown import unknown_part
-from penchant.models.load import LanguageModel, load_tokenizer
+from penchant.models.load import LanguageModel, Model, load_tokenizer
 from penchant.models.tokenizer import Tokenizer
 from penchant.stats.intervals import accuracy
 
@@ -24,7 +24,7 @@ from penchant.stats.intervals import accuracy
 @asked
 def audit(
     pair_sets: Sequence[PairSet] | str | Path | Any,
-    tokenizers: LanguageModel | str | Path | Iterable[LanguageModel | str | Path | tuple[str, Tokenizer]],
+    tokenizers: Model | str | Path | Iterable[Model | str | Path | tuple[str, Tokenizer]],
     columns: Mapping[Any, str] = AS_NAMED,
 ) -> pl.DataFrame:
     """Numbers of pairs with A=U, A>U and A<U, the tokens of the acceptable and the unacceptable sentence.
