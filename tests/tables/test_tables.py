@@ -346,3 +346,50 @@ def test_broken_parquet(folder: Path) -> None:
     assert refused(write(folder, spoiled)).message.startswith("cannot be read as Parquet")
     pl.DataFrame({"a": []}, schema={"a": pl.String}).write_parquet(path)
     assert refused(path).message == "holds no rows"
+
+
+# A quotation mark left open ---------------------------------------------------------------------------------------
+
+RECORDS = [
+    ["She sings, and he hums.", "She sing, and he hums.", "agreement", "1"],
+    ["No dog ever barked.", "Some dog ever barked.", "polarity", "2"],
+    ["He saw himself.", "He saw herself.", "reflexives", "3"],
+    ["They left.", "They leaves.", "agreement", "4"],
+]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(("opens", "closes"), [(0, 2), (0, 3), (1, 3), (1, 2)])
+@pytest.mark.parametrize("column", range(4))
+def test_a_quote_that_swallows_rows_is_refused(
+    delimiter: str, opens: int, closes: int, column: int, folder: Path
+) -> None:
+    """A mark that stands before a cell, and another behind the cell of a later row in the same column, make one of all
+    between them, and the table still has as many columns as its header names."""
+    rows = [[cell.replace(",", "") if delimiter == "," else cell for cell in row] for row in RECORDS]
+    rows[opens][column] = '"' + rows[opens][column]
+    rows[closes][column] += '"'
+    text = "\n".join(delimiter.join(row) for row in [["good", "bad", "group", "nr"], *rows])
+    error = refused(write(folder, text + "\n"))
+    assert error.message == f"one cell holds whole rows: it goes on to line {closes + 2}"
+    assert (error.line, error.hint) == (opens + 2, "was a quotation mark left open? Close it, or take it out")
+
+
+def test_a_quote_that_ends_elsewhere_says_how_far_it_goes(folder: Path) -> None:
+    error = refused(write(folder, 'a;b;c\n"x;y;1\nx;y;2\nx;y";3\n'))
+    assert error.message == "2 fields where the header names 3: it goes on to line 4"
+    assert "quotation mark left open" in error.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'text,id\n"Go, and catch\na falling star",1\n',
+        'id,text\n1,"Get with child\na mandrake root, and go"\n',
+        'text;id\n"Tell me where\nall past years are";1\n',
+        'id,text,by\n1,"one, two\nthree, four\nfive",Donne\n',
+    ],
+)
+def test_a_text_of_several_lines_is_a_text(text: str, folder: Path) -> None:
+    (row,) = read_rows(write(folder, text))
+    assert any("\n" in str(cell) for cell in row.values.values())

@@ -208,7 +208,17 @@ def _strays(first: str, second: str) -> Sides:
 
 
 def _stray(text: str) -> bool:
-    return text != text.strip() or any(blank in text for blank in ("  ", "\t", "\r", "\n"))
+    return text != text.strip() or any(blank in text for blank in ("  ", "\t"))
+
+
+def _broken(first: str, second: str) -> Sides:
+    """Which sentences go over several lines."""
+    return _over_lines(first), _over_lines(second)
+
+
+def _over_lines(text: str) -> bool:
+    shown = text.strip()
+    return "\n" in shown or "\r" in shown
 
 
 # Quotation marks and capitals ---------------------------------------------------------------------------------------
@@ -252,6 +262,7 @@ _KINDS = (
     _Kind("sentences with a no-break space", _fixed),
     _Kind("sentences with a character that nobody sees, such as a zero-width space", _hidden),
     _Kind("sentences with leading, trailing or doubled white space, kept as it is", _strays),
+    _Kind("sentences over several lines, line breaks kept: are some of them two rows in one?", _broken),
     _Kind(
         "sentences with curly quotation marks where the other one of the pair has straight ones", _quotes, contrast=True
     ),

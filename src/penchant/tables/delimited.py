@@ -15,6 +15,9 @@ from penchant.tables.row import TITLE, Row
 _QUOTED = re.compile(r'"[^"]*"')
 _DECLARED = re.compile(r'"?sep=([,;\t])"?[ ,;\t]*(?:\r\n|\n|\r|\Z)', re.IGNORECASE)
 """The line before the header in which Excel is told the separator."""
+_BREAK = re.compile(r"\r\n|\n|\r")
+OPEN = "was a quotation mark left open? Close it, or take it out"
+"""What to do about a cell that runs over lines."""
 _NAMES = {"\t": "tab", ";": "semicolon", ",": "comma"}
 
 
@@ -33,15 +36,37 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
             told = f"looks like a title, as the rows below have more columns: {shortened(names[0])}"
             raise DataError(told, file=file, line=first, hint=TITLE)
         if len(fields) != len(header):
-            raise DataError(
-                f"{counted(len(fields), 'fields')} where the header names {len(header)}",
-                file=file,
-                line=line,
-                hint=f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes",
-            )
+            told = f"{counted(len(fields), 'fields')} where the header names {len(header)}"
+            across = any(map(_broken, fields))
+            hint = OPEN if across else f"put a text that holds a {_NAMES[delimiter]} or a quote in double quotes"
+            raise DataError(f"{told}{_over(line, fields)}", file=file, line=line, hint=hint)
+        if any(_swallows(field, number, len(header) - 1, delimiter) for number, field in enumerate(fields)):
+            raise DataError(f"one cell holds whole rows{_over(line, fields)}", file=file, line=line, hint=OPEN)
         if any(field.strip() for field in fields[len(names) :]):
             _check_header([name.strip() for name in header], first, file)
         yield Row(line, dict(zip(names, fields, strict=False)), decimal)
+
+
+def _broken(field: str) -> bool:
+    return "\n" in field or "\r" in field
+
+
+def _over(line: int, fields: Sequence[str]) -> str:
+    """The lines over which a record goes, if they are several."""
+    more = sum(len(_BREAK.findall(field)) for field in fields)
+    return f": it goes on to line {line + more}" if more else ""
+
+
+def _swallows(field: str, number: int, separators: int, delimiter: str) -> bool:
+    """Whether a cell is the end of its row, whole rows and the beginning of one, by the separators on its lines:
+    so many as a row has, of which `number` stand before this cell. Texts hold commas, too: where these separate, so few
+    columns or lines that a text may look the same by chance are let through."""
+    if not _broken(field):
+        return False
+    first, *inner, last = (part.count(delimiter) for part in _BREAK.split(field))
+    if delimiter == "," and (separators < 2 or not (inner or separators > 2)):
+        return False
+    return first == separators - number and last == number and all(count == separators for count in inner)
 
 
 def header_of(text: str, file: Path) -> list[str]:
