@@ -220,6 +220,25 @@ def test_the_test_of_expanded_draws_agrees_with_their_interval(seed: int, n: int
     assert expanded_p(-draws, n) == p
 
 
+@given(seed=st.integers(0, 2**32), n=st.integers(3, 12), far=st.floats(3, 30))
+def test_far_p_is_that_of_the_t_test(seed: int, n: int, far: float) -> None:
+    """Where no resample reaches 0, p is the t test's, as SciPy has it: Holm's correction over many tests needs it."""
+    sample = np.random.default_rng(seed).normal(size=n)
+    sample = sample / sample.std() + far * max(1.0, float(np.ptp(sample / sample.std())))
+    draws = np.random.default_rng(seed + 1).choice(sample, size=(4000, n)).mean(axis=1)
+    assert draws.min() > 0
+    assert expanded_p(draws, n) == pytest.approx(stats.ttest_1samp(sample, 0).pvalue, rel=0.6)
+    assert expanded_p(draws, n) < 0.05
+
+
+def test_far_p_decides_among_many_tests() -> None:
+    """Five values far on one side: as counted p would be .029 with 10,000 resamples, and .7 after 24 tests."""
+    sample = np.array([1.0, 1.1, 0.9, 1.2, 0.8])
+    draws = np.random.default_rng(1).choice(sample, size=(10_000, 5)).mean(axis=1)
+    by_t = stats.ttest_1samp(sample, 0).pvalue  # .00015
+    assert expanded_p(draws, 5) == pytest.approx(by_t, rel=0.1) and 24 * by_t < 0.01
+
+
 def test_the_expanded_percentile_of_a_normal_bootstrap_is_the_t_interval() -> None:
     for n, level in ((4, 0.95), (9, 0.95), (9, 0.8), (60, 0.99)):
         # A bootstrap mean varies with s·√((n−1)/n)/√n: here s = 1 and 400,000 quantiles of that normal curve.

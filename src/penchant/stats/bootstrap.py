@@ -18,6 +18,8 @@ from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
 
 FEW_CLUSTERS = 10
 """Intervals from fewer units than this are called rough."""
+FEWEST_BEYOND = 5
+"""Resamples on the other side of a number, below which counting them says too little of a p-value."""
 CHUNK = 2_000_000
 """Array elements held at once while resampling (16 MB)."""
 
@@ -95,13 +97,19 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
 def expanded_p(draws: Array, n: int, against: float = 0.0) -> float:
     """Two-sided p-value for a statistic of `against`: below 1 − level where `expanded_percentile` leaves that out.
 
-    The draws count with the one that is observed (Phipson & Smyth 2010). NaN for one unit, or where a resample is NaN.
+    The draws count with the one that is observed (Phipson & Smyth 2010). Fewer than `FEWEST_BEYOND` of them beyond
+    `against` do not say how far away it is: of five units and 10,000 draws, p as counted is never below .029, however
+    clear a difference. There p is that of the t test with the draws' sd, where it is the smaller one. NaN for one unit,
+    or where a resample is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan
     beyond = min(np.count_nonzero(draws >= against), np.count_nonzero(draws <= against))
-    tail = (1 + beyond) / (1 + len(draws))
-    t = np.sqrt((n - 1) / n) * scipy.stats.norm.ppf(tail)
+    deviate = float(scipy.stats.norm.ppf((1 + beyond) / (1 + len(draws))))
+    spread = float(np.std(draws))
+    if beyond < FEWEST_BEYOND and spread > 0:
+        deviate = min(deviate, -abs(float(np.mean(draws)) - against) / spread)
+    t = np.sqrt((n - 1) / n) * deviate
     return min(1.0, 2 * float(scipy.stats.t.cdf(t, n - 1)))
 
 
