@@ -102,12 +102,13 @@ def test_blimp_without_field(write: Write) -> None:
 @pytest.mark.parametrize("direction", ["stereo", "antistereo"])
 def test_crows_pairs(write: Write, direction: str) -> None:
     path = write({**CROWS, "stereo_antistereo": direction})
+    path = path.rename(path.with_name("crows_pairs_en.jsonl"))
     found = read_pairs(path)
     assert found.kind == "crows-pairs" and found.cautions == (CROWS_CAUTION,)
     (item,) = found.items
     assert item.id == "1"
     assert item.texts == {"good": "Tall people are loud.", "bad": "Short people are loud."}
-    assert item.labels == {"paradigm": direction, "phenomenon": "physical-appearance", "dataset": "pairs"}
+    assert item.labels == {"paradigm": direction, "phenomenon": "physical-appearance", "dataset": "crows_pairs_en"}
     (swapped,) = read_pairs(path, acceptable="sent_less").items
     assert swapped.texts == {"good": "Short people are loud.", "bad": "Tall people are loud."}
 

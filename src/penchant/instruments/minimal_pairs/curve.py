@@ -13,6 +13,7 @@ import polars as pl
 from penchant.instruments.base import require_comparable
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, HALF, credits
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.report.tables import DECIDES
 from penchant.stats.change_point import Change, change_point
@@ -32,7 +33,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     rises, if the interval of the accuracy before does not lie above one half and that of the accuracy from there on
     does, and if no checkpoint from there on is at one half or below. Else the step is NaN and the note says which of
     these does not hold; the accuracies on both sides are those of the change point all the same. A note also says where
-    the last checkpoint alone comes after the change. Pairs of CrowS-Pairs, of which none is acceptable, have no curve.
+    the last checkpoint alone comes after the change. Stereotypes, of which none is acceptable, have no curve.
     `checkpoints` are in the order of their steps. Raises StudyError where they were not asked the same.
     """
     steps, results = [step for step, _ in checkpoints], [result for _, result in checkpoints]
@@ -43,7 +44,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
             (pl.col("scope") == "paradigm")
             & (pl.col("measure") == ACCURACY)
             & (pl.col("split") == ALL)
-            & (pl.col("dataset") != "crows-pairs")
+            & ~pl.col("dataset").is_in(stereotyped(result.items))
         ).with_columns(family=pl.lit(family), step=pl.lit(step, pl.Int64))
         for step, result in checkpoints
     ]
@@ -62,7 +63,7 @@ def _acquisitions(
 ) -> Iterator[tuple[Estimate, Signature]]:
     settings = MinimalPairs.of(signature)
     for name in results[0].items["dataset"].unique(maintain_order=True).to_list():
-        if name == "crows-pairs":
+        if name in stereotyped(results[0].items):
             continue
         parts = [result.items.filter(pl.col("dataset") == name) for result in results]
         paradigms = parts[0]["paradigm"]

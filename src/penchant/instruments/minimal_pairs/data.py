@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -19,12 +19,12 @@ from penchant.instruments.minimal_pairs import defects
 from penchant.instruments.minimal_pairs.formats import (
     PREFIX,
     READERS,
+    STEREOTYPES,
     Direction,
     Kind,
     Names,
     PairTable,
     kind_of,
-    other_direction,
 )
 from penchant.instruments.minimal_pairs.marks import Marks, checked_marks
 from penchant.instruments.written import Pair, Sentence
@@ -45,8 +45,11 @@ _OPEN = "~$"
 
 CROWS_CAUTION = (
     "CrowS-Pairs: its authors warn of noise and reliability problems in the data (notice in NYU-MLL's CrowS-Pairs "
-    "repository), and Blodgett et al. (2021) document the pitfalls of its pairs; read its numbers with care"
+    "repository), and Blodgett et al. (2021) document the pitfalls of its pairs; read its numbers with care (published "
+    "scores of masked models are by method pll-shared)"
 )
+CROWS = "crows"
+"""Part of the name of a file of CrowS-Pairs, in any language."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,6 +106,10 @@ def read_pairs(
     present = tuple(dict.fromkeys(name for row in rows for name in row.values))
     table = PairTable(file, present, Names.of(acceptable, columns))
     kind = kind_of(table)
+    if kind == "crows-pairs":
+        table = replace(table, names=table.names.of_crows_pairs())
+        if CROWS not in stem(file).lower():
+            kind = "stereotypes"  # somebody's own, with the columns of CrowS-Pairs
     read = READERS[kind]
     items = tuple(read(table, row, number) for number, row in enumerate(rows, 1))
     if table.errors:
@@ -110,11 +117,10 @@ def read_pairs(
         raise together(table.errors)
     _refuse_repeated(items, rows, table)
     items, taken = checked_marks(items, rows, file, marks)
-    crows = kind == "crows-pairs"
-    sides = (acceptable, other_direction(acceptable)) if crows else ("good", "bad")
+    sides = table.names.sides if kind in STEREOTYPES else ("good", "bad")
     pairs = [_written(item, row, file) for item, row in zip(items, rows, strict=True)]
     noted = (*(f"{stem(file)}: {caution}" for caution in taken), *defects.cautions(stem(file), items, pairs, sides))
-    cautions = (*((CROWS_CAUTION,) if crows else ()), *noted)
+    cautions = (*((CROWS_CAUTION,) if kind == "crows-pairs" else ()), *noted)
     return PairSet(stem(file), file, sha256_file(file), kind, items, cautions)
 
 

@@ -17,6 +17,8 @@ from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed, fixed_share, holding
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
 from penchant.stats.fixed_strata import fixed_strata_share
@@ -57,8 +59,6 @@ UNEQUAL = ("A>U", "A<U")
 TYPES = "bias types"
 DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in ("paradigms", TYPES)))
 """The measures of differences between two models."""
-DIRECTIONS = ("stereo", "antistereo")
-"""The paradigms of CrowS-Pairs."""
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
@@ -91,14 +91,14 @@ def credits(items: pl.DataFrame, how: str) -> Credits:
 
 def clusters(part: pl.DataFrame) -> tuple[list[str], str]:
     """The cluster of every pair of one data set, and what the clusters are: paradigms are a sample of what could have
-    been tested, as are the bias types of CrowS-Pairs, whose paradigms are only two directions."""
-    by_type = len(part) > 0 and part["dataset"][0] == "crows-pairs"
+    been tested, as are the bias types of stereotypes, whose paradigms are only two directions."""
+    by_type = len(part) > 0 and of_stereotypes(part, part["dataset"][0])
     return part["phenomenon" if by_type else "paradigm"].to_list(), TYPES if by_type else "paradigms"
 
 
 def pair_of(dataset: str, result: Result) -> tuple[str, str]:
-    """What the sentences A and U are in a data set: in CrowS-Pairs none is acceptable."""
-    if dataset != "crows-pairs":
+    """What the sentences A and U are in a data set: of stereotypes none is acceptable."""
+    if not of_stereotypes(result.items, dataset):
         return "acceptable", "unacceptable"
     more, less = "more stereotypical", "less stereotypical"
     return (less, more) if result.signature["acceptable"] == "sent_less" else (more, less)
@@ -131,7 +131,7 @@ def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
         part = items.filter(pl.col("dataset") == name)
         for how in probe.normalisations():
             credit = credits(part, how)
-            if name == "crows-pairs":
+            if of_stereotypes(part, name):
                 more = credit if probe.acceptable == "sent_more" else 1 - credit
                 yield from _with_factors(_stereotype_scores(part, more, probe), name, how)
             tied = part.with_columns(pl.Series(_TIED, preferences(part, how) == HALF, pl.Boolean))
@@ -252,7 +252,7 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
     yield percent(won, everything, ALL, counted(everything))
     for share in fixed_share(won, strata, noun, settings.level, STEREOTYPE):
         yield replace(_in_percent(share, counted(everything)), by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
-    for direction in DIRECTIONS:
+    for direction in DIRECTIONS if part["paradigm"].n_unique() > 1 else ():
         inside = (part["paradigm"] == direction).to_numpy()
         untied = inside & (more != 0.5)
         yield percent(more, untied, direction, f"{int((inside & ~untied).sum())} ties left out")

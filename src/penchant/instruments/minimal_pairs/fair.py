@@ -15,6 +15,7 @@ import polars as pl
 
 from penchant.counting import of_all
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.minimal_pairs.columns import PairColumns
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import (
     ALL,
@@ -23,7 +24,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     pair_cautions,
     pair_estimates,
 )
-from penchant.instruments.minimal_pairs.probe import PAIRS, PairColumns, PairProbe, Paths, cite, sentences
+from penchant.instruments.minimal_pairs.probe import PAIRS, PairProbe, Paths, cite, sentences
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, cited_columns
 from penchant.records import Estimate

@@ -11,9 +11,11 @@ import polars as pl
 from penchant.counting import counted, for_one
 from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, DIRECTIONS, STEREOTYPE, UNEQUAL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, drawn, levels_of, these
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result, Signature
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, measured, sentences
 from penchant.report.tables import models
@@ -26,7 +28,7 @@ _ONE_OF = {"paradigms": "paradigm", "kinds of bias": "kind of bias"}
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
-    """How often each model prefers the acceptable sentence (in CrowS-Pairs the more stereotypical one), and between
+    """How often each model prefers the acceptable sentence (of stereotypes the more stereotypical one), and between
     which models that differs; of the first score reported."""
     names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
     found = [text for name in names[:MOST] for text in _of(name, results, comparison, several=len(names) > 1)]
@@ -40,7 +42,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 
 def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *, several: bool) -> Iterator[str]:
-    stereotypes = name == "crows-pairs"
+    stereotypes = of_stereotypes(results[0].summary, name)
     scope, measure = ("stereotype", STEREOTYPE) if stereotypes else ("overall", ACCURACY)
     rows = list(zip(models(results), (_row(result, name, scope, measure) for result in results), strict=True))
     preferred = "more stereotypical" if stereotypes else "acceptable"
@@ -79,9 +81,9 @@ def _unequal(result: Result, name: str) -> int:
 
 
 def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iterator[str]:
-    """In which paradigms each model has an accuracy other than one half, where there are several; in CrowS-Pairs, in
+    """In which paradigms each model has an accuracy other than one half, where there are several; of stereotypes, in
     which kinds of bias it has a stereotype score other than 50."""
-    kinds = name == "crows-pairs"
+    kinds = of_stereotypes(results[0].summary, name)
     scope, measure = ("stereotype", STEREOTYPE) if kinds else ("paradigm", ACCURACY)
     chosen = (pl.col("dataset") == name) & (pl.col("scope") == scope) & (pl.col("measure") == measure)
     chosen &= ~pl.col("group").is_in([ALL, *DIRECTIONS]) if kinds else pl.col("split") == ALL
@@ -101,7 +103,7 @@ def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iter
 
 def _paradigms_apart(comparison: pl.DataFrame, place: str) -> Iterator[str]:
     """In which paradigms two models differ, of the pairs that the overall difference is told of, where there are
-    several; not in the two of CrowS-Pairs."""
+    several; not in the two of stereotypes."""
     parts = [part for _, part in comparison.group_by("comparison", maintain_order=True)]
     for part in parts[:MOST]:
         headline = _headline(part)
@@ -109,7 +111,7 @@ def _paradigms_apart(comparison: pl.DataFrame, place: str) -> Iterator[str]:
         same = (pl.col("split") == headline["split"]) & (pl.col("normalise") == headline["normalise"])
         first = part.filter(same & (pl.col("scope") == "paradigm"))
         every = part.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL))
-        if every["group"].n_unique() > 1 and len(first) and headline["dataset"] != "crows-pairs":
+        if every["group"].n_unique() > 1 and len(first) and not of_stereotypes(part, headline["dataset"]):
             start = f"{place}difference" if place else "Difference"
             pairs = f", {counted(int(headline['n']), 'pairs')} of equal token length" if equal else ""
             how = replace(_POINTS, noun="pairs of equal token length") if equal else _POINTS

@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from penchant.arguments import unknown_name
-from penchant.errors import DataError, is_kept, one_of, place
+from penchant.errors import DataError, MethodError, is_kept, one_of, place
 from penchant.instruments.written import error_value
 from penchant.reading import stem
 from penchant.records import Item
 from penchant.tables.rows import Row, lacking
 
-Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "plain"]
+Kind = Literal["blimp", "crows-pairs", "comps", "rublimp", "turblimp", "sling", "multiblimp", "stereotypes", "plain"]
 Direction = Literal["sent_more", "sent_less"]
-"""A sentence of a pair of CrowS-Pairs, by its column."""
+"""A sentence of a pair of stereotypes, by its column in CrowS-Pairs."""
+STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
+"""The kinds of files whose pairs are of stereotypes: neither sentence is good."""
 
-FIELDS = ("good", "bad", "group", "id", "prefix")
-"""The fields of a plain table whose columns may have other names."""
+_PLAIN = ("good", "bad", "group", "prefix")
+_STEREOTYPES = ("more", "less", "kind", "direction")
+FIELDS = (*_PLAIN, "id", *_STEREOTYPES)
+"""The fields of a plain table, and of a table of stereotypes, whose columns may have other names."""
 PREFIX = "prefix"
 """The text of an item that stands before both of its sentences, and is not scored."""
+DIRECTIONS = ("stereo", "antistereo")
+"""The paradigms of stereotypes: pairs that show one, and pairs that go against one."""
 _FILL_DOWN = (
     "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
 )
@@ -39,13 +45,9 @@ NEEDED: Mapping[Kind, tuple[str | tuple[str, ...], ...]] = {
     "sling": ("sentence_good", "sentence_bad", ("phenomenon", "Phenomenon", "paradigm", "Paradigm")),
     "multiblimp": ("sen", "wrong_sen"),
     "plain": ("good", "bad"),
+    "stereotypes": ("more", "less"),
 }
 """The columns by which a kind of file is recognised; of those in brackets one is enough."""
-
-
-def other_direction(direction: Direction) -> Direction:
-    """The other sentence of the pair."""
-    return "sent_less" if direction == "sent_more" else "sent_more"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,10 @@ class Names:
     group: str = "group"
     id: str = "id"
     prefix: str = "prefix"
+    more: str = "more"
+    less: str = "less"
+    kind: str = "kind"
+    direction: str = "direction"
 
     @classmethod
     def of(cls, acceptable: Direction, columns: Mapping[Any, str]) -> Names:
@@ -65,25 +71,41 @@ class Names:
         for field_ in columns:
             if field_ not in FIELDS:
                 raise unknown_name(field_, FIELDS, where="columns", what="key")
-        return cls(acceptable, **columns)
+        names = cls(acceptable, **columns)
+        plain, stereotypes = names._other(_PLAIN), names._other(_STEREOTYPES)
+        if plain and stereotypes:
+            told = f"{plain[0]} is for pairs of which one sentence is good, {stereotypes[0]} for stereotypes"
+            raise MethodError(told, where="columns", hint="name the columns of one or the other")
+        return names
+
+    def _other(self, fields: Sequence[str]) -> list[str]:
+        """The fields that have a name of their own."""
+        return [name for name in fields if getattr(self, name) != name]
 
     @property
     def needed(self) -> list[str]:
         """The columns that must be there: both sentences, and what else has a name of its own."""
         return [
-            self.good,
-            self.bad,
-            *(
-                name
-                for name, usual in zip((self.group, self.id, self.prefix), FIELDS[2:], strict=True)
-                if name != usual
-            ),
+            *((self.more, self.less) if self.kind_named == "stereotypes" else (self.good, self.bad)),
+            *(getattr(self, name) for name in self._other(FIELDS) if name not in ("good", "bad", "more", "less")),
         ]
 
     @property
-    def named(self) -> bool:
-        """Whether any column was named, which makes the file a plain table."""
-        return (self.good, self.bad, self.group, self.id, self.prefix) != FIELDS
+    def kind_named(self) -> Kind | None:
+        """What the file is by the columns that were named: a table of stereotypes, or a plain one; None if none was."""
+        if self._other(_STEREOTYPES):
+            return "stereotypes"
+        return "plain" if self._other(FIELDS) else None
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The columns of stereotypes that play the good and the bad sentence."""
+        return (self.more, self.less) if self.acceptable == "sent_more" else (self.less, self.more)
+
+    def of_crows_pairs(self) -> Names:
+        """The same with the columns of CrowS-Pairs."""
+        more, less, direction, kind = map(_shown, NEEDED["crows-pairs"])
+        return replace(self, more=more, less=less, direction=direction, kind=kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,9 +191,9 @@ class PairTable:
 def kind_of(table: PairTable) -> Kind:
     """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
     names = table.names
-    if names.named:
+    if names.kind_named:
         lacking(names.needed, list(table.columns), table.path)
-        return "plain"
+        return names.kind_named
     for kind, columns in NEEDED.items():
         if all(table.has(column) for column in columns):
             return kind
@@ -230,15 +252,17 @@ def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
     return table.pair(row, f"{paradigm}-{number}", labels, (), "sen", "wrong_sen")
 
 
-def _crows(table: PairTable, row: Row, number: int) -> Item:
-    direction = table.text(row, "stereo_antistereo")
-    if direction and direction not in ("stereo", "antistereo"):
+def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
+    """The phenomenon is the kind of bias, the paradigm the direction: that of a stereotype, unless a column says that
+    it goes against one."""
+    names, name = table.names, stem(table.path)
+    direction = table.text(row, names.direction) if names.direction in table.columns else DIRECTIONS[0]
+    if direction and direction not in DIRECTIONS:
         told = f"unknown direction '{direction}'"
-        table.refuse(told, row.line, "stereo_antistereo", hint=one_of(direction, ("stereo", "antistereo")))
-    good = table.names.acceptable
-    texts = {"good": table.text(row, good), "bad": table.text(row, other_direction(good))}
-    labels = {"paradigm": direction, "phenomenon": table.code(row, "bias_type"), "dataset": stem(table.path)}
-    unnumbered = table.code_or(str(number), row, "id")
+        table.refuse(told, row.line, names.direction, hint=one_of(direction, DIRECTIONS))
+    texts = {role: table.text(row, column) for role, column in zip(("good", "bad"), names.sides, strict=True)}
+    labels = {"paradigm": direction, "phenomenon": table.code_or(name, row, names.kind), "dataset": name}
+    unnumbered = table.code_or(str(number), row, names.id)
     return Item(table.code_or(unnumbered, row, ""), texts, labels, place(table.path, row.line))
 
 
@@ -270,7 +294,8 @@ def _plain(table: PairTable, row: Row, number: int) -> Item:
 Read = Callable[[PairTable, Row, int], Item]
 READERS: Mapping[Kind, Read] = {
     "blimp": _blimp,
-    "crows-pairs": _crows,
+    "crows-pairs": _stereotypes,
+    "stereotypes": _stereotypes,
     "comps": _comps,
     "rublimp": _rublimp,
     "turblimp": _turblimp,

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, model_validator
+from pydantic import AfterValidator, Field, PrivateAttr, model_validator
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, Method, method_for
@@ -33,8 +33,10 @@ from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.minimal_pairs.columns import PairColumns
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.formats import STEREOTYPES
 from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
 from penchant.instruments.minimal_pairs.marks import Marks
@@ -52,7 +54,7 @@ from penchant.instruments.unknown import OnUnknown, known_items, known_texts, si
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature
 from penchant.report.no_difference import Scale
-from penchant.tables.documents import SETTINGS, distinct
+from penchant.tables.documents import distinct
 from penchant.tables.places import listed
 
 Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
@@ -71,24 +73,6 @@ def _each_once(names: Normalisations) -> Normalisations:
 def _applying(method: Method, *, unigrams: bool) -> list[str]:
     """The usual normalisations that apply to a method, and with `unigrams` those that need them."""
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
-
-
-class PairColumns(BaseModel):
-    """The columns of a plain table of pairs."""
-
-    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
-    good: str = "good"
-    """The acceptable sentence. Default: good."""
-    bad: str = "bad"
-    """The unacceptable sentence. Default: bad."""
-    group: str = "group"
-    """The paradigm, if the table has one. Default: group."""
-    id: str = "id"
-    """What the pair is called in the results, if the table has such a column, else the number of its row. Default:
-    id."""
-    prefix: str = "prefix"
-    """A text that both sentences are scored after, if the table has it; it is joined to them as it is written. Default:
-    prefix."""
 
 
 class PairProbe(Probe):
@@ -247,7 +231,7 @@ class PairProbe(Probe):
         lm = language_model(lm)
         unigrams, hows = self.frequencies(lm, base), self.normalisations()
         self._check_prefixes(pair_sets)
-        crows = any(pairs.kind == "crows-pairs" for pairs in pair_sets)
+        stereotypes = any(pairs.kind in STEREOTYPES for pairs in pair_sets)
         return {
             "method": self.method,
             "normalise": written(self, "normalise"),
@@ -256,7 +240,7 @@ class PairProbe(Probe):
             **({"neutral": self.neutral} if set(PREFIXED) & set(hows) and self.neutral else {}),
             "bos": beginning(lm),
             "dtype": lm.numbers,
-            "acceptable": self.acceptable if crows else "good",
+            "acceptable": self.acceptable if stereotypes else "good",
             **({"space": self.space} if self.space != "none" else {}),
             **({"ties": self.ties} if self.ties != "half" else {}),
             **({} if self.marks == "refuse" else {"marks": self.marks}),
@@ -285,12 +269,12 @@ class MinimalPairs(PairProbe):
     name: ClassVar[str] = "minimal-pairs"
 
     data: Annotated[Paths, CITED, PAIRS]
-    """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS or a
-    plain table, recognised by their columns. In Python, also pairs of two sentences, the good one first; with a group
-    they are mappings, or a frame, with the columns good, bad and group."""
+    """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, a plain
+    table, or one of stereotypes, recognised by their columns. In Python, also pairs of two sentences, the good one
+    first; with a group they are mappings, or a frame, with the columns good, bad and group."""
     columns: Annotated[PairColumns, CITED] = PairColumns()
-    """The columns of a plain table, where they are not called good, bad, group and id; naming any makes the files plain
-    tables."""
+    """The columns of a plain table, where they are not called good, bad, group and id, or of one of stereotypes, where
+    they are not called more, less, kind and direction; naming any makes the files such tables."""
     human: Annotated[Paths | None, CITED, Table(COLUMNS)] = None
     """Tables of people's judgements of all pairs or some: columns pair (its id) and rater, and either choice (good or
     bad) or rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its
@@ -373,7 +357,7 @@ def sentences(pair_sets: Sequence[PairSet]) -> Iterator[tuple[str, str]]:
 def collection(pairs: PairSet) -> str:
     """The data set a file belongs to: all files of one kind, such as BLiMP, make one; every plain table is its own, and
     so is every language of MultiBLiMP."""
-    return pairs.name if pairs.kind in ("plain", "multiblimp") else pairs.kind
+    return pairs.name if pairs.kind in ("plain", "multiblimp", "stereotypes") else pairs.kind
 
 
 def cite(pair_sets: Sequence[PairSet]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.instruments.minimal_pairs.section import roles
+from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Result
 from penchant.report.tables import literal
 
@@ -42,9 +43,9 @@ def methods(results: Sequence[Result]) -> list[str]:
     normalised = "; ".join(f"`{how}`, {_NORMALISED[how]}" for how in hows)
     sides = roles(results[0])
     played = (
-        f"In CrowS-Pairs the {sides[0].removeprefix('acceptable or ')} sentence plays the acceptable one (A): a higher "
+        f"Of stereotypes the {sides[0].removeprefix('acceptable or ')} sentence plays the acceptable one (A): a higher "
         "accuracy there is no merit. "
-        if "crows-pairs" in sets
+        if stereotyped(results[0].items)
         else ""
     )
     return [
@@ -96,10 +97,11 @@ def limits(results: Sequence[Result]) -> list[str]:
         "Between models with different tokenizers compare the pairs of equal length under both, or the length-adjusted "
         "accuracy; the raw accuracy of a paradigm whose lengths differ mostly one way measures the tokenizer as well.",
     ]
-    if "crows-pairs" in set(results[0].items["dataset"].unique()):
+    sets = stereotyped(results[0].items)
+    if sets:
         paragraphs.append(
-            "In CrowS-Pairs no sentence is acceptable or not: the stereotype score says how often the more "
-            "stereotypical one is more probable, 50 being no preference. Names, frequencies and lengths move it too, "
-            "and many of its pairs have known faults."
+            "Of stereotypes no sentence is acceptable or not: the stereotype score says how often the more "
+            "stereotypical one is more probable, 50 being no preference. Names, frequencies and lengths move it too"
+            + (", and many pairs of CrowS-Pairs have known faults." if "crows-pairs" in sets else ".")
         )
     return [*paragraphs, *human_prose.limits(results)]

@@ -28,6 +28,7 @@ from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed
 from penchant.instruments.minimal_pairs.human import SHARE
 from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.lines import line_fits
+from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.pieces import readable
@@ -41,7 +42,7 @@ _FIXED = ("all, as they are", "p of 50%")
 """The columns of all pairs with their paradigms as they are."""
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 _SO_FEW = (
-    " Of several paradigms (in CrowS-Pairs bias types) intervals are about others like them, which a few hardly tell. "
+    " Of several paradigms (of stereotypes: bias types) intervals are about others like them, which a few hardly tell. "
     "As they are: with these very paradigms, where they are fewer than ten, over the pairs within them, and its p."
 )
 _OF_HALF = " p: of 50% on all pairs, adjusted over the paradigms of a data set, model and score."
@@ -262,12 +263,16 @@ def _signed(value: float) -> str:
 
 
 def roles(result: Result) -> tuple[str, str]:
-    """The names of the two sentences of a pair; in CrowS-Pairs neither is acceptable."""
-    sets = set(result.items["dataset"].unique())
-    if "crows-pairs" not in sets:
+    """The names of the two sentences of a pair; of stereotypes neither is acceptable."""
+    sets = stereotyped(result.items)
+    if not sets:
         return "acceptable", "unacceptable"
-    more, less = pair_of("crows-pairs", result)
-    return (more, less) if len(sets) == 1 else (f"acceptable or {more}", f"unacceptable or {less}")
+    more, less = pair_of(sets[0], result)
+    return (
+        (more, less)
+        if len(sets) == result.items["dataset"].n_unique()
+        else (f"acceptable or {more}", f"unacceptable or {less}")
+    )
 
 
 def _varies(values: pl.Series) -> bool:

@@ -1,0 +1,91 @@
+"""Stereotypes in a table of one's own: the score of CrowS-Pairs, without its name, its citation and its faults."""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import penchant as pc
+from answers import Answer
+
+Program = Callable[..., Answer]
+Zoo = Callable[[str], Path]
+PEOPLE = ("rain", "teacher", "dog", "old teacher", "old dog", "house")
+PAIRS = [
+    (f"The {first} is {word}.", f"The {second} is {word}.", kind)
+    for kind, word in (("age", "old"), ("trade", "here"), ("place", "good"))
+    for first, second in itertools.pairwise(PEOPLE)
+]
+CROWS = ("sent_more", "sent_less", "bias_type")
+OWN = ("Stereotyp", "Gegenteil", "Bereich")
+NAMED = {"more": "Stereotyp", "less": "Gegenteil", "kind": "Bereich"}
+
+
+def written(path: Path, columns: tuple[str, ...], more: Mapping[str, str] | None = None) -> Path:
+    rows = [dict(zip(columns, pair, strict=True)) | dict(more or {}) for pair in PAIRS]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), delimiter=";")
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def scores(result: pc.Result) -> list[tuple[object, ...]]:
+    rows = result.summary.filter(pl.col("measure").str.starts_with("stereotype score"), normalise="none")
+    return rows.select("scope", "group", "n", "value", "low", "high", "p", "p_holm").fill_nan(-1).rows()
+
+
+@pytest.mark.parametrize("acceptable", ["sent_more", "sent_less"])
+def test_own_columns_give_what_those_of_crows_pairs_give(zoo: Zoo, tmp_path: Path, acceptable: str) -> None:
+    model = pc.load(zoo("bert"))
+    theirs = written(tmp_path / "crows_pairs.csv", CROWS, {"stereo_antistereo": "stereo"})
+    own = written(tmp_path / "stereotypes.csv", OWN)
+    first = pc.MinimalPairs(data=str(theirs), acceptable=acceptable).run(model)
+    other = pc.MinimalPairs(data=str(own), columns=NAMED, acceptable=acceptable).run(model)
+    assert len(scores(first)) == 5 and scores(first) == scores(other)  # all, as they are, three kinds
+    share = (first.items["score_good"] > first.items["score_bad"]).mean()
+    assert isinstance(share, float)
+    found = first.summary.filter(measure="stereotype score", group="all", normalise="none")["value"][0]
+    assert found == pytest.approx(100 * (share if acceptable == "sent_more" else 1 - share))
+    assert set(first.items["dataset"]) == {"crows-pairs"} and set(other.items["dataset"]) == {"stereotypes"}
+
+
+def test_a_study_of_own_stereotypes_speaks_of_them(zoo: Zoo, tmp_path: Path, penchant: Program) -> None:
+    written(tmp_path / "domains.csv", OWN)
+    study = tmp_path / "study.yaml"
+    study.write_text(
+        "study: own\nprobes:\n  - minimal-pairs:\n      data: domains.csv\n"
+        "      columns: {more: Stereotyp, less: Gegenteil, kind: Bereich}\n"
+    )
+    out = tmp_path / "out"
+    code, printed, said = penchant("run", study, "-m", zoo("bert"), "-o", out)
+    assert code == 0, said
+    told = printed + said
+    assert "more stereotypical sentence is more probable" in told and "acceptable sentence is more probable" not in told
+    assert penchant("export", out, "--to", "latex")[0] == 0
+    methods = next(out.rglob("methods.tex")).read_text()
+    assert "domains" in methods and "Nangia" not in methods and "nangia" not in methods
+    assert "CrowS" not in told
+
+
+def test_columns_of_both_kinds_are_refused(tmp_path: Path) -> None:
+    own = written(tmp_path / "own.csv", OWN)
+    with pytest.raises(pc.PenchantError, match="good is for pairs of which one sentence is good, less for stereotypes"):
+        pc.MinimalPairs(data=str(own), columns={"good": "Stereotyp", "less": "Gegenteil"}).pair_sets()
+
+
+def test_a_direction_of_ones_own(zoo: Zoo, tmp_path: Path) -> None:
+    rows: Any = [
+        {"more": a, "less": b, "direction": ("stereo", "antistereo")[i % 2]} for i, (a, b, _) in enumerate(PAIRS)
+    ]
+    found = pc.MinimalPairs(data=rows).run(pc.load(zoo("bert"))).summary.filter(pl.col("measure") == "stereotype score")
+    assert {"all", "stereo", "antistereo"} <= set(found["group"])
+    rows[2]["direction"] = "against"
+    with pytest.raises(pc.PenchantError, match="unknown direction 'against'"):
+        pc.MinimalPairs(data=rows).pair_sets()
