@@ -150,16 +150,27 @@ def across(
     if len(known) == 1:
         ((place, row),) = known
         return f"{what}, {place}: {how.number(row)}" + ("" if clear else f", which cannot be told apart from {apart}")
+    alone = _alone(known, how)
     if not clear:
         named = f" ({listed([place for place, _ in known])})" if len(known) <= NAMED else ""
-        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}"
-    parts = [f"{place} {how.number(row)}" for place, row in clear[:MOST]]
-    parts += _others(len(clear) - MOST, more)
+        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}{alone}"
+    most = NAMED if len(known) <= NAMED else MOST
+    parts = [f"{place} {how.number(row)}" for place, row in clear[:most]]
+    parts += _others(len(clear) - most, more)
     unclear = [place for place, row in known if not told(row, how.null)]
     others = f"the other {len(unclear)} of {len(known)} {noun}"
     named = f" ({listed(unclear)})" if len(unclear) <= NAMED else ""
     said = f"; in {others}{named} it cannot be told apart from {apart}" if unclear else ""
-    return f"{what}, by {noun}: {', '.join(parts)}{said}"
+    return f"{what}, by {noun}: {', '.join(parts)}{said}{alone}"
+
+
+def _alone(known: Sequence[tuple[str, Estimated]], how: Shown) -> str:
+    """The places that are told apart one by one, but not once p is corrected for all of them."""
+    found = [pair for pair in known if outside(pair[1], how.null) and pair[1]["p"] <= ALPHA < pair[1]["p_holm"]]
+    ranked = sorted(found, key=lambda pair: -abs(pair[1]["value"] - how.null))
+    parts = [f"{place} {how.number(row, n=False)}" for place, row in ranked[:MOST]]
+    parts += _others(len(ranked) - MOST, "in the table")
+    return f"; without Holm's correction it can in {', '.join(parts)}" if parts else ""
 
 
 def sentences(*texts: str) -> list[str]:
