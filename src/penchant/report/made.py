@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import Result, Signature
 from penchant.report import no_difference
 from penchant.report.references import POINT, Reference
-from penchant.report.tables import literal
+from penchant.report.tables import literal, models
 
 _NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
 _TWO_SIDED = ", two-sided"
@@ -56,13 +56,25 @@ _NO_DIFFERENCE = (
 def methods(
     results: Sequence[Result], comparison: pl.DataFrame | None, references: Mapping[str, Reference]
 ) -> list[str]:
-    """Paragraphs on the intervals and tests of some results, and of the differences between them."""
-    paragraphs = list(_paragraphs("", [result.summary for result in results], references))
+    """Paragraphs on the models and the program, on the intervals and tests of some results, and of the differences
+    between them."""
+    paragraphs = [_measured(results)] if results else []
+    paragraphs += list(_paragraphs("", [result.summary for result in results], references))
     if comparison is not None:
         paragraphs += _paragraphs(" of differences between models", [comparison], references)
         if no_difference.tables(comparison, no_difference.Scale()):
             paragraphs.append(_NO_DIFFERENCE)
     return paragraphs
+
+
+def _measured(results: Sequence[Result]) -> str:
+    """The models, under their names in the tables and, where that is another one, in signatures; and the program."""
+    named = []
+    for label, result in zip(models(results), results, strict=True):
+        cited = Signature.parse(result.summary["signature"][0])["model"] if len(result.summary) else label
+        named.append(literal(label if cited == label else f"{label} ({cited})"))
+    version = results[0].signature["penchant"]
+    return f"Models: {', '.join(dict.fromkeys(named))}; measured with penchant {version}."
 
 
 def tested(*rows: pl.DataFrame) -> str:

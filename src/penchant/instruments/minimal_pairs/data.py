@@ -211,4 +211,5 @@ def _refuse_repeated(items: Sequence[Item], rows: Sequence[Row], table: PairTabl
                 f"the pair has the same id as the one on {line_noun(row.line)} {first.line}: '{item.id}'",
                 file=table.path,
                 line=row.line,
+                hint="number the pairs through, or leave the column out",
             )

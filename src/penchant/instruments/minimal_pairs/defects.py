@@ -31,10 +31,10 @@ def cautions(name: str, items: Sequence[Item], pairs: Sequence[Pair], sides: tup
 
 
 def _identical(items: Sequence[Item]) -> Iterator[str]:
-    same = sum(item.texts["good"] == item.texts["bad"] for item in items)
+    same = [item for item in items if item.texts["good"] == item.texts["bad"]]
     if same:
-        pairs = "pair consists" if same == 1 else "pairs consist"
-        yield f"{same} {pairs} of two identical sentences, which will tie"
+        pairs = "pair consists" if len(same) == 1 else "pairs consist"
+        yield f"{len(same):,} {pairs} of two identical sentences, which will tie ({_some([*map(_line, same)])})"
 
 
 def _twice(items: Sequence[Item]) -> Iterator[str]:
