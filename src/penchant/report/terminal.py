@@ -138,7 +138,7 @@ def _below(table: Table, more: int, shown: Sequence[int], left_out: Sequence[str
     lacking = [
         f"{more} more {for_one(more, 'rows')}" if more else "",
         *dict.fromkeys(left_out),
-        "notes on single numbers" if noted else "",
+        "footnotes" if noted else "",
     ]
     if any(lacking):
         yield from wrapped(f"Not shown here: {'; '.join(filter(None, lacking))}.", width)

@@ -85,7 +85,7 @@ def test_accuracy_with_its_test_stands_in_the_table() -> None:
     both = models()
     table = SECTION.tables(both)[0]
     heads = table.columns
-    assert "all, as they are" in heads and "p of 50%" in heads
+    assert "all, as they are" in heads and "p, as they are" in heads
     row = rows(both[0].summary, "accuracy, paradigms as they are")
     # 57 of 72, of which three paradigms are certain: the error is that within the fourth, and what Wilson adds.
     assert row["value"] == 57 / 72 and row["p"] < 1e-6

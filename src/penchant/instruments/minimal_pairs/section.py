@@ -38,7 +38,7 @@ T = TypeVar("T")
 Key: TypeAlias = tuple[str, ...]
 """What a row is about: data set, group if any, score, model."""
 _COLUMNS = ("pairs", ALL, *SPLITS, "length-adjusted")
-_FIXED = ("all, as they are", "p of 50%, as they are")
+_FIXED = ("all, as they are", "p, as they are")
 """The columns of all pairs with their paradigms as they are."""
 _SPLIT_NAMES = {sign: name for name, sign in SPLITS.items()}
 _SO_FEW = (
