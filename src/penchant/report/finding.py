@@ -150,16 +150,33 @@ def across(
     if len(known) == 1:
         ((place, row),) = known
         return f"{what}, {place}: {how.number(row)}" + ("" if clear else f", which cannot be told apart from {apart}")
+    alone = _alone([pair for pair in known if outside(pair[1], how.null) and not told(pair[1], how.null)], how, apart)
     if not clear:
         named = f" ({listed([place for place, _ in known])})" if len(known) <= NAMED else ""
-        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}"
-    parts = [f"{place} {how.number(row)}" for place, row in clear[:MOST]]
-    parts += _others(len(clear) - MOST, more)
+        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}{alone}"
+    most = NAMED if len(known) <= NAMED else MOST
+    parts = [f"{place} {how.number(row)}" for place, row in clear[:most]]
+    parts += _others(len(clear) - most, more)
     unclear = [place for place, row in known if not told(row, how.null)]
     others = f"the other {len(unclear)} of {len(known)} {noun}"
     named = f" ({listed(unclear)})" if len(unclear) <= NAMED else ""
     said = f"; in {others}{named} it cannot be told apart from {apart}" if unclear else ""
-    return f"{what}, by {noun}: {', '.join(parts)}{said}"
+    return f"{what}, by {noun}: {', '.join(parts)}{said}{alone}"
+
+
+def _alone(known: Sequence[tuple[str, Estimated]], how: Shown, apart: str) -> str:
+    """Of which places the interval leaves `apart` out, but not the test once it is corrected for all of them."""
+    ranked = sorted(known, key=lambda pair: -abs(pair[1]["value"] - how.null))
+    parts = [
+        f"{place} {how.number(row)} (p = {shown(row['p_holm'], '.2g')})"
+        for place, row in ranked
+        if row["p_holm"] > ALPHA
+    ]
+    if not parts:
+        return ""
+    named = ", ".join([*parts[:MOST], *_others(len(parts) - MOST, "in the table")])
+    tests = counted(int(ranked[0][1]["tests"]), "tests")
+    return f"; intervals, which are not corrected for {tests} as p is, leave {apart} out in {named}"
 
 
 def sentences(*texts: str) -> list[str]:

@@ -1,8 +1,9 @@
-"""The mean credit over strata that are no sample: an interval and a test about these very strata, as they are."""
+"""Mean credit over strata that are no sample, and its difference between two kinds of item: intervals and tests about
+these very strata, as they are."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 import scipy
@@ -42,16 +43,71 @@ def fixed_strata_share(
     order = np.lexsort((sizes, group_sums(codes, array)))  # the same bits in whatever order the strata come
     sizes, shares = sizes[order], (group_sums(codes, array) / sizes)[order]
     value = float(array.sum() / len(array))
-    low, high = _ends(shares, sizes, float(scipy.stats.norm.ppf((1 + level) / 2)))
+    low, high = _ends(shares, sizes, float(scipy.stats.norm.ppf((1 + level) / 2)), sizes / sizes.sum())
     how = f"stratified Wilson score over {len(sizes)} {noun} as they are"
     p = _p(shares, sizes, value, against)
     test = f"score test over {noun} as they are"
     return Estimate("mean", value, len(array), min(low, value), max(high, value), level, how=how, p=p, test=test)
 
 
-def _ends(shares: Array, sizes: Array, z: float) -> tuple[float, float]:
-    """The interval at a deviate z > 0."""
-    weights = sizes / sizes.sum()
+def fixed_strata_difference(
+    credits: ArrayLike,
+    exposed: ArrayLike,
+    strata: Iterable[Hashable],
+    *,
+    level: float = 0.95,
+    noun: str = "strata",
+) -> Estimate:
+    """Mean credit of exposed items minus that of the others, within strata that are those there are.
+
+    Strata have Mantel–Haenszel weights n₁n₀/n, those without both kinds none. Each side has the stratified Wilson
+    interval of `fixed_strata_share` at these weights, and the ends of the difference are Newcombe's (Yan & Su 2010,
+    Stat. Biopharm. Res. 2:329–335): d − √((p₁ − l₁)² + (u₀ − p₀)²) and d + √((u₁ − p₁)² + (p₀ − l₀)²). One stratum has
+    Newcombe's interval. The test of 0 rejects exactly where the interval of that level leaves 0 out. Raises DataError
+    for a credit other than 0, ½ or 1.
+    """
+    check_level(level)
+    array, side = as_credits(credits), np.asarray(exposed, dtype=bool)
+    codes = cluster_codes(strata, len(array))
+    sizes = np.stack([group_sums(codes, chosen) for chosen in (side, ~side)])
+    both = (sizes > 0).all(axis=0) if len(array) else np.zeros(0, dtype=bool)
+    if not both.any():
+        return Estimate("difference", np.nan, 0, level=level, note="no stratum has both kinds of item")
+    sums = np.stack([group_sums(codes, array * chosen) for chosen in (side, ~side)])[:, both]
+    sizes = sizes[:, both]
+    order = np.lexsort((*sizes, *sums))  # the same bits in whatever order the strata come
+    sizes, sums = sizes[:, order], sums[:, order]
+    weights = sizes[0] * sizes[1] / sizes.sum(axis=0)
+    weights = weights / weights.sum()
+    arms = tuple(zip(sums / sizes, sizes, strict=True))
+    value = float(weights @ (arms[0][0] - arms[1][0]))
+    low, high = _difference_ends(arms, weights, value, float(scipy.stats.norm.ppf((1 + level) / 2)))
+    how = f"stratified Newcombe over {len(weights)} {noun} as they are, Mantel-Haenszel weights"
+    side_of = 0 if value > 0 else 1
+
+    def beyond(z: float) -> float:
+        return _difference_ends(arms, weights, value, z)[side_of] * (1 if side_of == 0 else -1)
+
+    p = 1.0 if abs(value) <= 1e-12 else _inverted(beyond)
+    test = f"inverted interval over {noun} as they are"
+    return Estimate("difference", value, int(sizes.sum()), low, high, level, how=how, p=p, test=test)
+
+
+_Arm = tuple[Array, Array]
+"""The shares of the strata, and their sizes."""
+
+
+def _difference_ends(arms: tuple[_Arm, ...], weights: Array, value: float, z: float) -> tuple[float, float]:
+    """Newcombe's ends of the difference of two weighted shares at a deviate z > 0."""
+    (first, one), (second, other) = (
+        (float(weights @ shares), _ends(shares, sizes, z, weights)) for shares, sizes in arms
+    )
+    low = value - float(np.hypot(first - one[0], other[1] - second))
+    return max(-1.0, low), min(1.0, value + float(np.hypot(one[1] - first, second - other[0])))
+
+
+def _ends(shares: Array, sizes: Array, z: float, weights: Array) -> tuple[float, float]:
+    """The interval of a mean of shares with weights that sum to 1, at a deviate z > 0."""
     common = z / len(sizes) ** 0.5
     for _ in range(_STEPS):
         _, half = _wilson(shares, sizes, common)
@@ -76,8 +132,13 @@ def _p(shares: Array, sizes: Array, value: float, against: float) -> float:
     side = 0 if value > against else 1
 
     def beyond(z: float) -> float:
-        return (_ends(shares, sizes, z)[side] - against) * (1 if side == 0 else -1)
+        return (_ends(shares, sizes, z, sizes / sizes.sum())[side] - against) * (1 if side == 0 else -1)
 
+    return _inverted(beyond)
+
+
+def _inverted(beyond: Callable[[float], float]) -> float:
+    """The p-value at whose deviate z an interval's end is where `beyond` of z is 0; above that it is negative."""
     if beyond(_MOST) > 0:
         return 0.0
     return float(2 * scipy.stats.norm.sf(scipy.optimize.brentq(beyond, 1e-9, _MOST, xtol=1e-12)))

@@ -21,7 +21,7 @@ from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
-from penchant.stats.fixed_strata import fixed_strata_share
+from penchant.stats.fixed_strata import fixed_strata_difference, fixed_strata_share
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
@@ -209,7 +209,10 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
         fit(credit, difference, strata=strata, clusters=strata if several else None, levels=levels)
         for levels in (True, False)
     )
-    yield labelled(adjusted_accuracy(free, level=settings.level), ADJUSTED)
+    adjusted = adjusted_accuracy(free, level=settings.level)
+    if len(part) and not difference.any():  # the fit would draw it towards one half
+        adjusted = replace(mean_credit(credit, strata, noun, settings.level), note="no pair is of unequal length")
+    yield labelled(adjusted, ADJUSTED)
     yield labelled(length_slope(line, level=settings.level), SLOPE)
     if scope == "paradigm":
         yield labelled(lack_of_fit(credit, difference, level=settings.level), LACK_OF_FIT)
@@ -221,7 +224,8 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
 def _gap(
     credit: Credits, signs: NDArray[np.int32], sign: int, clustered: tuple[list[str], str], level: float
 ) -> Estimate:
-    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several."""
+    """Accuracy where |A|−|U| has a sign, minus accuracy where A=U; within paradigms when there are several, and where
+    these are few, no surer than of these as they are."""
     chosen = (signs == sign) | (signs == 0)
     exposed = (signs == sign)[chosen]
     inside = credit[chosen]
@@ -229,7 +233,9 @@ def _gap(
     groups = [s for s, c in zip(strata, chosen, strict=True) if c]
     if len(set(strata)) < 2:
         return independent_difference(inside[exposed], inside[~exposed], level=level)
-    return mantel_haenszel_difference(inside, exposed, groups, level=level, noun=noun)
+    over = mantel_haenszel_difference(inside, exposed, groups, level=level, noun=noun)
+    within = fixed_strata_difference(inside, exposed, groups, level=level, noun=noun)
+    return holding(over, within, groups, noun)
 
 
 def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> Iterator[Estimate]:

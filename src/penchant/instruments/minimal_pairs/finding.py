@@ -11,13 +11,13 @@ import polars as pl
 from penchant.counting import counted, for_one
 from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, STEREOTYPE, UNEQUAL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, HALF, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, drawn, levels_of, these
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result, Signature
-from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, measured, sentences
+from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, measured, sentences, told
 from penchant.report.tables import models
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -87,7 +87,7 @@ def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iter
     scope, measure = ("stereotype", STEREOTYPE) if kinds else ("paradigm", ACCURACY)
     chosen = (pl.col("dataset") == name) & (pl.col("scope") == scope) & (pl.col("measure") == measure)
     chosen &= ~pl.col("group").is_in([ALL, *DIRECTIONS]) if kinds else pl.col("split") == ALL
-    told: dict[str, list[str]] = {}
+    said: dict[str, list[str]] = {}
     for model, result in list(_each(results))[:MOST]:
         rows = result.summary.filter(chosen)
         each = rows.filter(pl.col("normalise") == rows["normalise"].first()) if len(rows) else rows
@@ -95,10 +95,18 @@ def _by_paradigm(name: str, results: Sequence[Result], *, several: bool) -> Iter
             how, noun = (_STEREOTYPE, "kinds of bias") if kinds else (_SHARE, "paradigms")
             n = int(each["n"].sum())
             pairs = f" over all {n:,} pairs of any length" if _unequal(result, name) else ""
-            told.setdefault(_in_places(each, how, noun, "" if kinds else pairs, "50%"), []).append(model)
+            below = "" if kinds else _below(each)
+            said.setdefault(_in_places(each, how, noun, "" if kinds else pairs, "50%") + below, []).append(model)
     what = f"{name}: {measure}" if several else measure.capitalize()
-    for text, alike in told.items():  # once for models of which the same is said
+    for text, alike in said.items():  # once for models of which the same is said
         yield f"{what} of {' and '.join(alike)}{text}" if text else ""
+
+
+def _below(rows: pl.DataFrame) -> str:
+    """The paradigms whose accuracy is told to be below one half, where a wrong order of columns looks the same."""
+    below = [row["group"] for row in rows.iter_rows(named=True) if told(row, HALF) and row["value"] < HALF]
+    wrong = "the unacceptable sentence is preferred, or the two stand in each other's column"
+    return f"; below 50%, where {wrong}: {listed(below[:NAMED])}" if below else ""
 
 
 def _paradigms_apart(comparison: pl.DataFrame, place: str) -> Iterator[str]:

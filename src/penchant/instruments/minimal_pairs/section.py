@@ -130,15 +130,18 @@ def _bias(results: Sequence[Result]) -> Table:
     """The gaps in accuracy where lengths are unequal, and the log-odds per token."""
     rows: dict[Key, Row] = {}
     for result in results:
-        overall = result.summary.filter((pl.col("scope") == "overall") & pl.col("measure").is_in([GAP, SLOPE]))
+        overall = result.summary.filter(
+            (pl.col("scope") == "overall") & pl.col("measure").is_in([ACCURACY, GAP, SLOPE])
+        )
         for (data, how), part in overall.group_by(["dataset", "normalise"], maintain_order=True):
             estimates = {(row["measure"], row["split"]): row for row in part.iter_rows(named=True)}
             longer, shorter = estimates[GAP, "A>U"], estimates[GAP, "A<U"]
             slope = estimates[SLOPE, ALL]
             cells = (
-                estimate(longer, "+.1f", scale=100, count=True),
+                *(estimates[ACCURACY, split]["n"] for split in SPLITS),
+                estimate(longer, "+.1f", scale=100),
                 P(longer["p"]),
-                estimate(shorter, "+.1f", scale=100, count=True),
+                estimate(shorter, "+.1f", scale=100),
                 P(shorter["p"]),
                 estimate(slope, "+.2f"),
                 P(slope["p"]),
@@ -146,10 +149,11 @@ def _bias(results: Sequence[Result]) -> Table:
             rows[data, how, result.signature["model"]] = Row(
                 (data, how, result.signature["model"], *cells), slope["signature"]
             )
-    columns = ("data", "score", "model", "A>U − A=U", "p", "A<U − A=U", "p ", "log-odds per token", "p  ")
+    gaps = ("A>U − A=U", "p", "A<U − A=U", "p ", "log-odds per token", "p  ")
+    columns = ("data", "score", "model", *(f"pairs {split}" for split in SPLITS), *gaps)
     note = (
-        "Percentage points of accuracy above or below the pairs of equal length, within paradigms, and the pairs that "
-        "go into it. Several paradigms are a sample, for the interval as for the test. Two-sided p, uncorrected here; "
+        "Percentage points of accuracy above or below the pairs of equal length, within paradigms. Several paradigms "
+        "are a sample, for the interval as for the test. Two-sided p, uncorrected here; "
         "of single paradigms, summary.parquet has p after Holm's correction over the paradigms of one data set and "
         "score, all gaps being one family and all log-odds another. Under an unbiased score all are 0."
     )
