@@ -7,11 +7,13 @@ import textwrap
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
+from typing_extensions import dataclass_transform
 
 from penchant.arguments import as_written, shown_type, unknown_name
 from penchant.errors import MethodError, in_words, one_of, shortened
+from penchant.instruments.parameters import default_of
 from penchant.instruments.settings import Table, taken
 
 if TYPE_CHECKING:
@@ -24,9 +26,14 @@ PARAMETERS = "\n\nParameters\n----------\n"
 _BOUNDS = {"Gt": "above", "Ge": "at least", "Lt": "below", "Le": "at most"}
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, default_of))
 class Called(ModelMetaclass):
     """The class of probes: a call from Python that cannot be made is one line, and takes tables where others name
-    files. The first argument may be the data."""
+    files. The first argument may be the data.
+
+    Type checkers see the fields as parameters by what decorates it here; mypy does not look for that in pydantic's own
+    metaclass. What may be given without its name is a field with `kw_only=False`.
+    """
 
     def __call__(self, *given: Any, **fields: Any) -> Any:
         probe: Any = self
