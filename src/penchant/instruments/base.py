@@ -143,6 +143,9 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         )
         return f"{type(self).__name__}({without_folders(', '.join(shown))})"
 
+    def __str__(self) -> str:
+        return repr(self)
+
     # What an instrument writes
 
     @abstractmethod

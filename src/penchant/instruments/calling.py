@@ -35,22 +35,24 @@ class Called(ModelMetaclass):
     metaclass. What may be given without its name is a field with `kw_only=False`.
     """
 
-    def __call__(self, *given: Any, **fields: Any) -> Any:
-        probe: Any = self
-        known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
-        if len(given) == 1 and "data" in known and "data" not in fields:
-            fields = {"data": given[0], **fields}
-        elif given:
-            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
-        for field in fields:
-            if field not in known:
-                raise unknown_name(field, ordered, where=name, what="parameter")
-        try:
-            return super().__call__(**taken(probe, fields))
-        except ValidationError as error:
-            found = error.errors()
-            first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-            raise _unfit(probe, fields, first) from None
+    if not TYPE_CHECKING:  # pyright takes what a metaclass calls for the whole signature
+
+        def __call__(self, *given: Any, **fields: Any) -> Any:
+            probe: Any = self
+            known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
+            if len(given) == 1 and "data" in known and "data" not in fields:
+                fields = {"data": given[0], **fields}
+            elif given:
+                raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
+            for field in fields:
+                if field not in known:
+                    raise unknown_name(field, ordered, where=name, what="parameter")
+            try:
+                return super().__call__(**taken(probe, fields))
+            except ValidationError as error:
+                found = error.errors()
+                first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+                raise _unfit(probe, fields, first) from None
 
     def __dir__(self) -> list[str]:
         """The names of a probe, without those that all models of pydantic have, which `help` would list."""

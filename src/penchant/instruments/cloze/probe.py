@@ -55,10 +55,11 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.tables.places import listed
-from penchant.tables.spelling import counted_apart
+from penchant.tables.spelling import name_cautions
 
 _Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
 FILL = "fill"
+_Files = Given[str | list[str] | None, Data | None]
 SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
 
@@ -95,11 +96,9 @@ class Cloze(Probe):
     candidates: Annotated[Given[str | None, Data | None], CITED, Table(("sentence", "word"))] = default_of(default=None)
     """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
     sentence."""
-    ratings: Annotated[Given[str | list[str] | None, Data | None], CITED, Table(FIELDS)] = default_of(default=None)
+    ratings: Annotated[_Files, CITED, Table(FIELDS)] = default_of(default=None)
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
-    lexicon: Annotated[Given[str | list[str] | None, Data | None], CITED, Table(("word", "valence"), _by_word)] = (
-        default_of(default=None)
-    )
+    lexicon: Annotated[_Files, CITED, Table(("word", "valence"), _by_word)] = default_of(default=None)
     """Lexicons, which take precedence over those of the test set. Default: none."""
     corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
     """Two texts to estimate the valence of words from that no other source rates. Default: none."""
@@ -235,7 +234,7 @@ class Cloze(Probe):
         cautions += (unnamed(test_set.description, test_set.path),) if test_set.scale == Ends() else ()
         for paths, columns in self._rating_tables(session.base):
             cautions += tuple(without_rating(paths, columns))
-        cautions += tuple(counted_apart((sentence.item.labels["group"] for sentence in kept), "groups"))
+        cautions += tuple(name_cautions((sentence.item.labels["group"] for sentence in kept), "groups"))
         cautions += tuple(doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 

@@ -36,7 +36,8 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.calibration import Line
-from penchant.tables.spelling import counted_apart
+from penchant.tables.missing import missing_cautions
+from penchant.tables.spelling import name_cautions
 
 SPAN = "span"
 LP = "lp"
@@ -184,6 +185,7 @@ class Values(Probe[Rated]):
         """Score the sentences of both stances for every clause and calibrate them."""
         values_set = self.asked(session.base)
         clauses, cautions = self._known(session.lm, values_set)
+        cautions += tuple(missing_cautions(((clause.text, clause.place) for clause in clauses), "clauses"))
         sentences = list(self._sentences(values_set, clauses))
         session.expect(len(sentences))
         if self.method == SPAN:
@@ -228,7 +230,7 @@ class Values(Probe[Rated]):
     def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about the calibration, the ratings and the survey."""
         values = measured.items.filter(kind="statement")["value"].unique(maintain_order=True).to_list()
-        return [*value_cautions(measured.items, self, estimates, measured.survey), *counted_apart(values, "values")]
+        return [*value_cautions(measured.items, self, estimates, measured.survey), *name_cautions(values, "values")]
 
     def _method(self, lm: LanguageModel) -> str:
         method_for(None, lm)
