@@ -49,7 +49,7 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
     an argument that is not of the plain type, such as `int | None`, of its parameter. Numbers of other libraries, such
     as numpy's, become Python's."""
     signature = inspect.signature(function)
-    name = f"{function.__name__}()"
+    name = f"{_called(function)}()"
     plain = {p.name: p.annotation for p in signature.parameters.values() if _is_plain(p.annotation)}
 
     @wraps(function)
@@ -64,7 +64,7 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
             if not _fits(given[parameter], plain[parameter]):
                 wanted = " or ".join("a mapping" if part == "Mapping" else part for part in _parts(plain[parameter]))
                 hint = getattr(type(given[parameter]), IN_MEMORY, "") if "Path" in plain[parameter] else ""
-                hint = hint or _mend(function.__name__, signature.parameters[parameter], given[parameter])
+                hint = hint or _mend(_called(function), signature.parameters[parameter], given[parameter])
                 told = f"{parameter} is {wanted}, got {shortened(given[parameter])}"
                 raise MethodError(told, where=name, hint=hint)
             if "Path" in plain[parameter] and "\0" in str(given[parameter]):
@@ -74,6 +74,11 @@ def asked(function: Callable[P, R]) -> Callable[P, R]:
 
     call.__signature__ = as_written(signature)  # type: ignore[attr-defined]
     return call
+
+
+def _called(function: Callable[..., object]) -> str:
+    """What a caller writes: the name of a function, or of the class that is made."""
+    return function.__qualname__.split(".")[-2] if function.__name__ == "__init__" else function.__name__
 
 
 def _mend(function: str, parameter: inspect.Parameter, value: object) -> str:

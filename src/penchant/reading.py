@@ -211,4 +211,4 @@ def refused_character(text: str) -> str:
     """What is wrong with text that holds a character no text has, such as NUL or half of a surrogate pair, or ""."""
     if "\0" in text:
         return "holds the character NUL"
-    return "holds half of a surrogate pair" if _SURROGATE.search(text) else ""
+    return "holds half of a surrogate pair" if not text.isascii() and _SURROGATE.search(text) else ""

@@ -82,6 +82,11 @@ _KEY = re.compile(r"[a-z][a-z0-9-]*\Z")
 _UNSAFE = re.compile("[%|\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
+def _is_field(part: object) -> bool:
+    """Whether something is a key and a value."""
+    return isinstance(part, tuple) and len(part) == 2 and all(isinstance(each, str) for each in part)
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class Signature(Mapping[str, str]):
     """How a number was computed, short enough to cite: `penchant:0.1.0|probe:minimal-pairs|model:…|seed:0`.
@@ -93,12 +98,15 @@ class Signature(Mapping[str, str]):
     fields: tuple[tuple[str, str], ...]
 
     def __post_init__(self) -> None:
+        if not isinstance(self.fields, tuple) or not all(map(_is_field, self.fields)):
+            hint = "Signature.parse(TEXT) reads one, and Signature.of(PROBE, KEY=VALUE) makes one"
+            raise StudyError("is made of pairs of a key and a value", where="signature", hint=hint)
         keys = [key for key, _ in self.fields]
         if len(set(keys)) != len(keys):
-            raise ValueError(f"a signature names each key once, got {keys}")
+            raise StudyError(f"names each key once, got {', '.join(keys)}", where="signature")
         for key in keys:
             if not _KEY.match(key):
-                raise ValueError(f"a signature key is lower-case letters, digits and '-', got {key!r}")
+                raise StudyError(f"a key is lower-case letters, digits and '-', got {key!r}", where="signature")
 
     @classmethod
     def of(cls, probe: str, /, **fields: object) -> Signature:
@@ -117,10 +125,7 @@ class Signature(Mapping[str, str]):
             if not colon:
                 raise StudyError(f"'{part}' has no ':'", where="signature", hint="write key:value|key:value")
             fields.append((key, unquote(value)))
-        try:
-            return cls(tuple(fields))
-        except ValueError as error:
-            raise StudyError(str(error), where="signature") from error
+        return cls(tuple(fields))
 
     def with_(self, **changes: object) -> Signature:
         """A copy with some values replaced, or new ones added at the end."""

@@ -37,7 +37,7 @@ def folder(tmp_path: Path) -> Path:
         ({"seed": 2**32}, "seed: input should be less than or equal to 4294967295"),
         ({"seed": TOO_LARGE}, "less than or equal to 4294967295"),
         ({"models": [""]}, "models.0: string should have at least 1 character"),
-        ({"models": [True]}, "models.0: input should be a valid string"),
+        ({"models": [True]}, "models.0: is true, not a text: put it in quotes"),
         ({"allow_pickle": 1}, "allow_pickle: input should be a valid boolean"),
         (
             {"vectors": {"v": {"method": "glove", "size": 10**9}}},

@@ -58,7 +58,11 @@ def test_score_reads_a_column(penchant: Penchant, zoo: Zoo, tmp_path: Path, kind
 
 def test_score_without_the_column(penchant: Penchant, zoo: Zoo, tmp_path: Path) -> None:
     pl.DataFrame({"text": ["x"]}).write_parquet(tmp_path / "t.parquet")
-    refused(penchant("score", "-m", zoo("gpt2"), "t.parquet"), "t.parquet: is a table", "--column")
+    refused(
+        penchant("score", "-m", zoo("gpt2"), "t.parquet"),
+        "t.parquet: looks like a table with the columns 'text'",
+        "--column",
+    )
     refused(penchant("score", "-m", zoo("gpt2"), "--column", "a", stdin="a\nb\n"), "standard input", "--column")
 
 

@@ -227,7 +227,7 @@ QUOTES = "put a word that YAML reads as something else in quotes"
         ("suffixes.words.rose", ["plural", "off"], ": there is no group of suffixes 'off' — did you mean of?"),
         ("suffixes.words.ros", "plural", ": there is no word 'ros' — did you mean rose?"),
         ("suffixes.roots", {}, ": unknown key"),
-        ("language", False, ": input should be a valid string, got False"),
+        ("language", False, ": is false, not a text: put it in quotes"),
         ("lexicon", "x", ": unknown key"),
     ],
 )

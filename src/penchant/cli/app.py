@@ -19,7 +19,7 @@ from typer.core import TyperOption
 
 from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
-from penchant.cli.console import ReaderGoneError, say, to_stdout, write
+from penchant.cli.console import ReaderGoneError, command, say, to_stdout, write
 from penchant.collector import left_at_exit
 from penchant.errors import OutputError, PenchantError, of_machine
 
@@ -107,7 +107,7 @@ def main() -> NoReturn:
     except PenchantError as error:
         code = _fail(error, debug)
     except KeyboardInterrupt:
-        say("penchant: interrupted; finished work is kept")
+        say(f"penchant: interrupted; finished work is kept{_next_step(sys.argv[1:])}")
         code = _INTERRUPTED
     except ReaderGoneError:
         code = 0
@@ -115,6 +115,19 @@ def main() -> NoReturn:
         code = _unexpected(error, debug)
     _report_unusable_instruments()
     sys.exit(code if isinstance(code, int) else 0)
+
+
+_RESUMED = ("run", "corpus extract", "score")
+"""Commands that go on where they stopped with --resume, where they write into a directory or a table."""
+
+
+def _next_step(words: list[str]) -> str:
+    """How to go on with an interrupted command, where it has results of its own to go on with."""
+    writes = any(word.startswith("-o") or word.partition("=")[0] == "--out" for word in words)
+    if not (writes and any(" ".join(words).startswith(name) for name in _RESUMED)):
+        return ""
+    again = words if "--resume" in words or "--rerun" in words else [*words, "--resume"]
+    return f": go on with {command(['penchant', *again])}"
 
 
 def _open_streams() -> None:

@@ -42,6 +42,7 @@ from penchant.errors import place as file_place
 from penchant.limits import FILLERS
 from penchant.reading import lines as limited_lines
 from penchant.reading import not_utf8, opened, require_file
+from penchant.tables.missing import missing_cautions, missing_word
 
 if TYPE_CHECKING:
     from penchant.engine.prefixed import Prefixed
@@ -204,15 +205,19 @@ def _of_prefixes(source: Source, wanted: Wanted) -> Iterator[str]:
 
 
 class Unseen:
-    """Counts the tokens that the text of the unigrams does not have."""
+    """Counts the tokens that the text of the unigrams does not have, and notes texts that are hardly meant as such."""
 
     def __init__(self, unigrams: Unigrams | None) -> None:
         self.unigrams = unigrams
-        self.tokens = self.unseen = 0
+        self.tokens = self.unseen = self.texts = 0
+        self.missing: list[tuple[str, str]] = []
 
     def counted(self, scores: Iterable[SentenceScore]) -> Iterator[SentenceScore]:
         """The scores as they are."""
         for score in scores:
+            self.texts += 1
+            if missing_word(score.text):
+                self.missing.append((score.text, f"text {self.texts:,}"))
             if self.unigrams is not None:
                 self.tokens += len(score.scored)
                 self.unseen += self.unigrams.unseen(score.scored)
@@ -220,6 +225,7 @@ class Unseen:
 
     def told(self) -> Iterator[str]:
         """What a user is told of them."""
+        yield from missing_cautions(self.missing, "texts")
         if self.unseen:
             yield f"{of_all(self.unseen, self.tokens, 'tokens', 'are')} never in the text of the unigrams"
 
@@ -357,15 +363,32 @@ def texts_of(file: str, columns: Sequence[str], *, blank: Collection[str] = ()) 
     return [[(str(row.values.get(column) or ""), file_place(file, row.line)) for row in rows] for column in columns]
 
 
+TABLES = frozenset({".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".sav", ".dta"})
+"""Suffixes of files that are read by their columns."""
+
+
 def refuse_binary(file: str) -> None:
-    """Raise MethodError for a table that is no text, of which no column is named."""
+    """Raise DataError for a table, by its content or its name, of which no column is named."""
     from penchant.tables.rows import is_binary
 
     if file == "-":
         return
     with opened(file) as stream:
-        if is_binary(stream.read(16)):
-            raise DataError("is a table", file=file, hint="name the column of its sentences with --column")
+        binary = is_binary(stream.read(16))
+    if binary or Path(file).suffix.lower() in TABLES:
+        named = ", ".join(map(repr, _columns(file)))
+        told = f"looks like a table with the columns {named}" if named else "looks like a table"
+        raise DataError(told, file=file, hint="name the column of its sentences with --column")
+
+
+def _columns(file: str) -> list[str]:
+    """The columns of a table; none where it cannot be read as one."""
+    from penchant.tables.rows import read_rows
+
+    try:
+        return list(dict.fromkeys(name for row in read_rows(file)[:100] for name in row.values))
+    except DataError:
+        return []
 
 
 def validate(scorer: Scorer, texts: Iterable[tuple[str, str]]) -> int:

@@ -12,12 +12,20 @@ from penchant.engine.engine import Counts, Engine
 from penchant.engine.methods import method_for
 from penchant.engine.pieces import too_long
 from penchant.errors import DataError, MethodError, together
+from penchant.limits import BATCH_TOKENS
 from penchant.models import shortcuts
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding
 
 _MOST_BAD = 1_000
 """Texts that cannot be read, after which no more are looked for."""
+
+
+def require_batch(tokens: int | None, where: str = "") -> None:
+    """Raise MethodError for a size of batches that none can have."""
+    if tokens is not None and not 1 <= tokens <= BATCH_TOKENS:
+        told = f"batch_tokens is {tokens:,}, and a batch has 1 to {BATCH_TOKENS:,} tokens"
+        raise MethodError(told, where=where, hint="leave it out, or name another size")
 
 
 class Asker:
@@ -33,6 +41,7 @@ class Asker:
         progress: Callable[[float], None] | None = None,
         backend: Backend | None = None,
     ) -> None:
+        require_batch(batch_tokens)
         self.model = model
         self._cache = None
         if cache is not None and shortcuts.allowed():

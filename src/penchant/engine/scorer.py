@@ -28,6 +28,7 @@ from penchant.errors import DataError, MethodError, ModelError, shortened
 from penchant.models.load import LanguageModel, Model, load
 from penchant.tables.given import refuse_file
 from penchant.tables.given import texts as listed_texts
+from penchant.tables.missing import missing_cautions
 from penchant.vectors.static import StaticVectors
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ def score(
     check_prefix([normalise], prefixes is not None, neutral)
     counted = None if unigrams is None else read_unigrams(unigrams, model.tokenizer, model.name)
     before = None if prefixes is None else listed_texts(prefixes, "prefixes")
+    for told in missing_cautions(numbered(given), "texts"):
+        _warn(told)
     if before is not None and len(before) != len(given):
         raise DataError(f"{len(before)} prefixes for {len(given)} texts", where="prefixes", hint="give one a text")
     scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
@@ -160,6 +163,8 @@ def surprisal(
         (text, white_space_words(text) if listed is None else listed_words(text, listed[i], place), place)
         for i, (text, place) in enumerate(numbered(given))
     ]
+    for told in missing_cautions(numbered(given), "texts"):
+        _warn(told)
     if model.kind == "masked" and method is None:
         told = f"{model.name} is a masked model: each piece is masked, and what follows a word is seen, too"
         _warn(f"{told} (name method='pll', or 'pll-word-l2r', where you know)")

@@ -20,13 +20,12 @@ from typing_extensions import TypeVar
 
 from penchant.arguments import asked, kind, unknown_attribute
 from penchant.corpus.stimuli import StimulusSet
-from penchant.engine.backends import Backend
-from penchant.engine.scorer import Counts
 from penchant.errors import MethodError, ModelError, StudyError, shortened, without_folders
 from penchant.files import join_names
 from penchant.hub.data import repositories
 from penchant.instruments.calling import PARAMETERS, Called, explain
 from penchant.instruments.result import Result
+from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
 from penchant.limits import COUNT, RESAMPLES, SEED
@@ -40,25 +39,6 @@ from penchant.report.sections import Overview, Section
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import find_all, find_data
 from penchant.vectors.static import StaticVectors
-
-
-@dataclass(slots=True)
-class Run:
-    """How a probe is run; nothing here changes a number.
-
-    `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
-    items finished since the last call, number of items), `base` the directories in which relative data paths are looked
-    up. `warn` is called with what a user must be told. `backend` runs the batches, by default in this process. `counts`
-    is filled with what the run took.
-    """
-
-    cache: Path | None = None
-    batch_tokens: int | None = None
-    progress: Callable[[float, int], None] = lambda done, total: None
-    base: Sequence[Path] = (Path(),)
-    warn: Callable[[str], None] = lambda text: None
-    backend: Backend | None = None
-    counts: Counts = field(default_factory=Counts)
 
 
 @dataclass(frozen=True)
@@ -162,6 +142,9 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
             if fields[name].is_required() or value != fields[name].get_default()
         )
         return f"{type(self).__name__}({without_folders(', '.join(shown))})"
+
+    def __str__(self) -> str:
+        return repr(self)
 
     # What an instrument writes
 

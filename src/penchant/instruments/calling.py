@@ -7,11 +7,13 @@ import textwrap
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Field, PrivateAttr, ValidationError
 from pydantic.fields import FieldInfo
+from typing_extensions import dataclass_transform
 
 from penchant.arguments import as_written, shown_type, unknown_name
 from penchant.errors import MethodError, in_words, one_of, shortened
+from penchant.instruments.parameters import default_of
 from penchant.instruments.settings import Table, taken
 
 if TYPE_CHECKING:
@@ -24,26 +26,33 @@ PARAMETERS = "\n\nParameters\n----------\n"
 _BOUNDS = {"Gt": "above", "Ge": "at least", "Lt": "below", "Le": "at most"}
 
 
+@dataclass_transform(kw_only_default=True, field_specifiers=(Field, PrivateAttr, default_of))
 class Called(ModelMetaclass):
     """The class of probes: a call from Python that cannot be made is one line, and takes tables where others name
-    files. The first argument may be the data."""
+    files. The first argument may be the data.
 
-    def __call__(self, *given: Any, **fields: Any) -> Any:
-        probe: Any = self
-        known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
-        if len(given) == 1 and "data" in known and "data" not in fields:
-            fields = {"data": given[0], **fields}
-        elif given:
-            raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
-        for field in fields:
-            if field not in known:
-                raise unknown_name(field, ordered, where=name, what="parameter")
-        try:
-            return super().__call__(**taken(probe, fields))
-        except ValidationError as error:
-            found = error.errors()
-            first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
-            raise _unfit(probe, fields, first) from None
+    Type checkers see the fields as parameters by what decorates it here; mypy does not look for that in pydantic's own
+    metaclass. What may be given without its name is a field with `kw_only=False`.
+    """
+
+    if not TYPE_CHECKING:  # pyright takes what a metaclass calls for the whole signature
+
+        def __call__(self, *given: Any, **fields: Any) -> Any:
+            probe: Any = self
+            known, name, ordered = probe.model_fields, probe.__name__, inspect.signature(probe).parameters
+            if len(given) == 1 and "data" in known and "data" not in fields:
+                fields = {"data": given[0], **fields}
+            elif given:
+                raise MethodError("takes its parameters by name", where=name, hint=f"such as {next(iter(ordered))}=…")
+            for field in fields:
+                if field not in known:
+                    raise unknown_name(field, ordered, where=name, what="parameter")
+            try:
+                return super().__call__(**taken(probe, fields))
+            except ValidationError as error:
+                found = error.errors()
+                first = next((each for each in found if each["type"] == "extra_forbidden"), found[0])
+                raise _unfit(probe, fields, first) from None
 
     def __dir__(self) -> list[str]:
         """The names of a probe, without those that all models of pydantic have, which `help` would list."""

@@ -9,6 +9,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from penchant.tables.misread import misread
+from penchant.tables.missing import missing_word
+
 NAMED = 3
 """The places that a caution names of each side."""
 
@@ -133,51 +136,9 @@ def _ending(first: str, second: str) -> Sides:
 
 # Letters ------------------------------------------------------------------------------------------------------------
 
-_FOREIGN = re.compile(r"[^\x00-\x7f]+")
-_CODED = {"cp1252": "ÃÂâÄÅ", "cp1250": "ĂÂâÄĹ", "cp1251": ""}
-"""Encodings as which UTF-8 is misread, and the letters with which what stands for a single character begins."""
-_CLOSES = "’”“‘…–—›»‹«‚„"
-_DAMAGED = re.compile("\ufffd|â€|(?<![^\\W\\d_])ï»¿")
-
-
-def _misread(text: str) -> bool:
-    """Whether a part of a text is UTF-8 that was read in another encoding, or has lost a character for good."""
-    if text.isascii():
-        return False
-    return bool(_DAMAGED.search(text)) or any(_decodes(run) for run in _FOREIGN.findall(text))
-
-
-def _decodes(run: str) -> bool:
-    """Whether a run of letters outside ASCII is another one when its bytes are read as UTF-8."""
-    if len(run) < 2:
-        return False
-    for name, beginnings in _CODED.items():
-        try:
-            meant = b"".join(_byte(char, name) for char in run).decode("utf-8")
-        except UnicodeError:
-            continue
-        if name == "cp1251":  # legitimate words, such as Её, are UTF-8 of something else by chance
-            if len(meant) > 1 and all("\u0400" <= char <= "\u04ff" for char in meant):
-                return True
-        elif len(meant) > 1 or (run[0] in beginnings and not (run[0] in "ÄÅĹ" and run[-1] in _CLOSES)):
-            return True
-    return False
-
-
-def _byte(char: str, encoding: str) -> bytes:
-    """The byte of a character; one that the encoding leaves free stands for itself, as browsers and Excel have it."""
-    try:
-        return char.encode(encoding)
-    except UnicodeEncodeError:
-        return char.encode("latin-1") if "\x80" <= char <= "\x9f" else _none(char)
-
-
-def _none(char: str) -> bytes:
-    raise UnicodeError(char)
-
 
 def _misreads(first: str, second: str) -> Sides:
-    return _misread(first), _misread(second)
+    return misread(first), misread(second)
 
 
 # Blanks -------------------------------------------------------------------------------------------------------------
@@ -255,8 +216,13 @@ def _capitals(first: str, second: str) -> Sides:
     return False, False
 
 
+def _missing(first: str, second: str) -> Sides:
+    return missing_word(first), missing_word(second)
+
+
 _KINDS = (
     _Kind("sentences with a mark of acceptability (*, ?, #, %), which is scored as a part of them", _marks),
+    _Kind("sentences that are nothing but what programs write for a missing cell, such as NaN, None or NULL", _missing),
     _Kind("sentences that end in punctuation where the other one of the pair does not", _ending, contrast=True),
     _Kind("sentences with characters that were read in a wrong encoding, such as Ã© or \ufffd", _misreads),
     _Kind("sentences with a no-break space", _fixed),

@@ -75,7 +75,7 @@ class Tokenizer:
         """Tokenize texts; the encoding of each does not depend on the others. Raises DataError for a text that no
         tokenizer takes."""
         for text in texts:
-            if not text.isascii() and (wrong := refused_character(text)):
+            if wrong := refused_character(text):
                 raise DataError(f"the text {wrong}", where=repr(text[:40]), hint="change or remove the text")
         batch = self.hf(
             list(texts),
@@ -192,8 +192,12 @@ class Tokenizer:
         return str(self.hf.decode(list(ids)))
 
     def require_sound(self, text: str, encoding: Encoding, where: str, *, gaps: bool = False) -> None:
-        """Raise DataError if the text cannot be scored as it is: it has no tokens, a part of it is not in the
-        vocabulary, or it contains a special token (with `gaps`, mask tokens are allowed)."""
+        """Raise DataError if the text cannot be scored as it is: it has no tokens, it holds a control
+        character that is dropped, a part of it is not in the vocabulary, or it contains a special token (with `gaps`,
+        mask tokens are allowed)."""
+        if (control := _CONTROL.search(text)) and self._drops_controls(text, encoding):
+            told = f"the text holds the control character U+{ord(control[0]):04X}, which the tokenizer drops"
+            raise DataError(told, where=where, hint="remove it from the text")
         if not encoding.at:
             raise DataError("the text has no tokens", where=where, hint="remove the empty line or item")
         for token, (start, end) in zip(encoding.tokens, encoding.spans, strict=True):
@@ -212,7 +216,13 @@ class Tokenizer:
                 f"the text contains the special token '{part}'", where=where, hint="remove it from the text"
             )
 
+    def _drops_controls(self, text: str, encoding: Encoding) -> bool:
+        """Whether a text is read as if its control characters were not there."""
+        return self.encode([_CONTROL.sub("", text)])[0].ids == encoding.ids
 
+
+_CONTROL = re.compile("[\x01-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+"""Control characters that are no white space; NUL is refused in any case."""
 _SPACE_BYTES = re.compile("<0x(?:09|0[A-D]|1[C-F]|20)>", re.IGNORECASE)
 """Entries that stand for one byte of white space where a vocabulary falls back on bytes."""
 

@@ -108,14 +108,17 @@ _TOPICS: Mapping[str, Callable[[], Rows]] = {
 
 
 def schemas(what: str) -> dict[str, Any]:
-    """The JSON schema of a study file, or of the files of a topic. Raises MethodError."""
+    """The JSON schema of a study file, of the files of a topic, or of the settings of a probe. Raises MethodError."""
     topics: dict[str, Schemas] = {}
     for each in instruments().values():
         topics |= each.schemas
     if what == "study":
         return study_schema()
+    if what not in topics and what in instruments():
+        return instruments()[what].probe.model_json_schema()
     if what not in topics:
-        raise MethodError(f"there is no schema of '{what}'", hint=one_of(what, ["study", *topics]))
+        known = dict.fromkeys(["study", *topics, *instruments()])
+        raise MethodError(f"there is no schema of '{what}'", hint=one_of(what, list(known)))
     topic = topics[what]
     if isinstance(topic, Mapping):
         return {name: model.model_json_schema() for name, model in topic.items()}

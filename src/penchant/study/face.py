@@ -39,6 +39,7 @@ _PARAMETERS: Mapping[str, str] = {
     "--cache on the command line, cache= in Python": "cache=",
     "--resume": "resume=True",
     "--rerun": "rerun=True",
+    "--limit": "limit=",
     "--trust-edited": "trust_edited=True",
     "--on ": "on=",
     "-o,": "out,",
@@ -75,6 +76,7 @@ def run(
     data: str | Path | Sequence[str | Path] = (),
     resume: bool = False,
     rerun: bool = False,
+    limit: int | None = None,
     cache: str | Path | None = None,
     on: str | None = None,
     workers: int | None = None,
@@ -86,22 +88,20 @@ def run(
 
     `study` is a study file, or what stands in one as a mapping. `models`, where given, replace those of the study;
     `data` are directories to search first for data files; `resume` goes on with what is in `out`, also with other
-    models, and `rerun` also measures again what has changed since; `cache` is the file that keeps answers, "none" for
-    none (default: that of the command, `$PENCHANT_CACHE` or one in the user's cache directory). With `on` Ray does it:
-    "ray" (here), "auto" or an address; by so many `workers` (default: as many as fit), each with `cpus` and `gpus`. How
-    far it is shows on standard error, on a terminal as bars, elsewhere as a line now and then, unless `progress` is
-    False; notes on what must be known show in any case.
+    models, and `rerun` also measures again what has changed since; `limit` makes it a pilot of so many items a probe;
+    `cache` is the file that keeps answers, "none" for none (default: that of the command, `$PENCHANT_CACHE` or one in
+    the user's cache directory). With `on` Ray does it: "ray" (here), "auto" or an address; by so many `workers`
+    (default: as many as fit), each with `cpus` and `gpus`. How far it is shows on standard error, on a terminal as
+    bars, elsewhere as a line now and then, unless `progress` is False; notes on what must be known show in any case.
 
     Raises StudyError, DataError, ModelError or MethodError, before anything is measured where it can.
     """
     places = [Path(place) for place in _names(() if data is None else data, "data")]
-    chosen = None if models is None else [str(name) for name in _names(models, "models")]
-    if chosen == []:
-        raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
+    chosen = _chosen(models)
     if isinstance(study, Mapping):
-        asked_for, probes = _of_mapping(study, chosen)
+        asked_for, probes = _of_mapping(study, chosen, limit)
     else:
-        asked_for, probes = read_study(study, models=chosen)
+        asked_for, probes = read_study(study, models=chosen, limit=limit)
         places.append(Path(study).parent)
     with _shown(progress) as (doing, bar):
         options = Options(
@@ -114,9 +114,28 @@ def run(
             warn=lambda text: say(f"note: {text}"),
             progress=bar,
         )
-        outcome = run_study(asked_for, probes, out, options)
+        with _interrupted_told():
+            outcome = run_study(asked_for, probes, out, options)
     _write_report(outcome, out, Path(out) / "report.html")
     return outcome
+
+
+def _chosen(models: Sequence[str] | None) -> list[str] | None:
+    """The models that replace those of the study. Raises MethodError for an empty list."""
+    chosen = None if models is None else [str(name) for name in _names(models, "models")]
+    if chosen == []:
+        raise MethodError("no model is named", where="run(), models", hint="leave it out for those of the study")
+    return chosen
+
+
+@contextmanager
+def _interrupted_told() -> Iterator[None]:
+    """Say how to go on, where a study is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt as error:
+        error.add_note("finished work is kept: go on with the same call and resume=True")
+        raise
 
 
 def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:
@@ -148,7 +167,7 @@ def _names(given: Any, where: str) -> list[str | Path]:
     return list(names)
 
 
-def _of_mapping(study: Mapping[str, Any], models: list[str] | None) -> tuple[Study, Any]:
+def _of_mapping(study: Mapping[str, Any], models: list[str] | None, limit: int | None) -> tuple[Study, Any]:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "study.yaml"
         try:
@@ -160,7 +179,7 @@ def _of_mapping(study: Mapping[str, Any], models: list[str] | None) -> tuple[Stu
             hint = "a probe of its own takes tables, as in penchant.MinimalPairs(TABLE).run(MODEL)"
             raise StudyError(told, where="study", hint=hint) from None
         try:
-            return read_study(file, models=models)
+            return read_study(file, models=models, limit=limit)
         except StudyError as error:
             where = re.sub(rf"{re.escape(str(file))}(, line \d+)?", "study", error.where)
             raise StudyError(error.message, where=where, hint=error.hint) from None
@@ -218,6 +237,7 @@ def export(
 def _write_report(outcome: Outcome, directory: str | Path, path: Path) -> None:
     document = outcome.document()
     write_report(document, path)
+    outcome.page = path
     _say_outdated(directory, document)
 
 

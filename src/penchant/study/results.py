@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from html import escape
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +23,7 @@ from penchant.reading import exists, is_directory, is_file
 from penchant.records import Estimate
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
+from penchant.report.terminal import screen
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
 
@@ -39,7 +41,8 @@ FREE = {"model", "bos", "dtype", "case"}
 class Outcome:
     """What a study found: results by probe directory and model; differences between models, and curves over the
     checkpoints of a training, by probe directory; notes on models that could not be compared; the manifests that say
-    how it was made (one a result directory); and the files that were edited since."""
+    how it was made (one a result directory); the files that were edited since; and the page of its report, where one
+    was written."""
 
     manifests: list[Manifest]
     edited: list[str] = field(default_factory=list)
@@ -47,12 +50,20 @@ class Outcome:
     comparisons: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("comparison"))
     curves: dict[str, pl.DataFrame] = field(default_factory=lambda: Named("curve"))
     notes: list[str] = field(default_factory=list)
+    page: Path | None = None
     _in_memory: ClassVar[str] = "name the directory that the study was written to"
 
     def __repr__(self) -> str:
         number = counted(len(self.results), "results")
         told = ", ".join(f"{place} with {model}" for place, model in self.results)
         return f"<{number}: {told}>" if len(told) < LONGEST else f"<{number}>"
+
+    def _repr_html_(self) -> str:
+        """What was found, in words, and where the report is, for notebooks."""
+        sections = self.document().sections
+        told = "\n\n".join("\n".join(screen(each, LONGEST, named=True, estimates=False)) for each in sections)
+        where = "" if self.page is None else f"<p>The report is in <code>{escape(str(self.page))}</code>.</p>"
+        return f'<pre style="white-space: pre-wrap">{escape(told)}</pre>{where}'
 
     if not TYPE_CHECKING:
 

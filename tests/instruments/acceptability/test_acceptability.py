@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,7 +105,7 @@ def test_the_order_of_rows_changes_nothing(zoo: Zoo, unigrams: Callable[[str], s
     rows = table()
     for row in rows:
         del row["rater"]
-    settings = {"unigrams": unigrams("gpt2"), "resamples": 200}
+    settings: dict[str, Any] = {"unigrams": unigrams("gpt2"), "resamples": 200}
     one = pc.Acceptability(data=rows, **settings).run(zoo("gpt2"))
     other = pc.Acceptability(data=rows[::-1], **settings).run(zoo("gpt2"))
     assert one.summary["value"].to_numpy() == pytest.approx(other.summary["value"].to_numpy(), abs=1e-5, nan_ok=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -37,7 +38,7 @@ def accuracy(zoo: Zoo, name: str, front: str, tie: float) -> float:
     return sum(counts) / len(counts)
 
 
-def measured(zoo: Zoo, name: str, **settings: str) -> pc.Result:
+def measured(zoo: Zoo, name: str, **settings: Any) -> pc.Result:
     return MinimalPairs(data=PAIRS, resamples=100, **settings).run(pc.load(zoo(name)))
 
 

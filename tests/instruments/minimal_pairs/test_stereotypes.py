@@ -6,7 +6,7 @@ import csv
 import itertools
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pytest
@@ -42,7 +42,9 @@ def scores(result: pc.Result) -> list[tuple[object, ...]]:
 
 
 @pytest.mark.parametrize("acceptable", ["sent_more", "sent_less"])
-def test_own_columns_give_what_those_of_crows_pairs_give(zoo: Zoo, tmp_path: Path, acceptable: str) -> None:
+def test_own_columns_give_what_those_of_crows_pairs_give(
+    zoo: Zoo, tmp_path: Path, acceptable: Literal["sent_more", "sent_less"]
+) -> None:
     model = pc.load(zoo("bert"))
     theirs = written(tmp_path / "crows_pairs.csv", CROWS, {"stereo_antistereo": "stereo"})
     own = written(tmp_path / "stereotypes.csv", OWN)

@@ -23,6 +23,7 @@ from penchant.instruments.base import Run
 from penchant.instruments.stereoset.blanks import fill_of
 from penchant.instruments.stereoset.data import ROLES, read_stereoset
 from penchant.instruments.stereoset.probe import StereoSet
+from penchant.instruments.stereoset.scoring import Name
 from stereoset_clusters import INTER, INTRA, cluster, content, write
 from zoo import MAX_TOKENS
 
@@ -222,7 +223,7 @@ def their_results(rows: Sequence[dict[str, Any]], scores: dict[str, dict[str, fl
     return {"LMS": lms, "SS": ss, "ICAT": lms * min(ss, 100 - ss) / 50}
 
 
-def agree(name: str, method: str, count: int | None, zoo: Zoo, folder: Path) -> int:
+def agree(name: str, method: Name, count: int | None, zoo: Zoo, folder: Path) -> int:
     """Check the scores of clusters and the numbers over bias types of both programs; return the number of clusters."""
     causal = name == "gpt2"
     model, tokenizer = brute.load(zoo(name), causal=causal)
@@ -255,14 +256,14 @@ CASES = [("bert", "stereoset"), ("bert", "stereoset-one-mask"), ("gpt2", "stereo
 
 @needs_shared
 @pytest.mark.parametrize(("name", "method"), CASES)
-def test_the_authors_numbers_of_a_sample(name: str, method: str, zoo: Zoo, tmp_path: Path) -> None:
+def test_the_authors_numbers_of_a_sample(name: str, method: Name, zoo: Zoo, tmp_path: Path) -> None:
     assert agree(name, method, 60, zoo, tmp_path) == 60
 
 
 @needs_shared
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "method"), CASES)
-def test_the_authors_numbers_of_the_whole_set(name: str, method: str, zoo: Zoo, tmp_path: Path) -> None:
+def test_the_authors_numbers_of_the_whole_set(name: str, method: Name, zoo: Zoo, tmp_path: Path) -> None:
     assert agree(name, method, None, zoo, tmp_path) > 150
 
 
@@ -288,7 +289,7 @@ def test_each_distinct_input_of_the_whole_set_is_read_once(zoo: Zoo, tmp_path: P
                 masked.add((*encoded.ids[:at], tokenizer.mask_token_id, *encoded.ids[at + 1 :]))
                 reads += 1
     asked = Run(cache=tmp_path / "cache.sqlite")
-    settings = {"part": "intra", "method": "pll", "on_unknown": "skip", "resamples": 100}
+    settings: dict[str, Any] = {"part": "intra", "method": "pll", "on_unknown": "skip", "resamples": 100}
     StereoSet(data=str(tmp_path / "short.json"), **settings).run(str(zoo("bert")), asked)
     assert asked.counts.forward == len(masked)
     assert asked.counts.reads == reads > len(masked)

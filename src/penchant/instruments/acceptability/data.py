@@ -14,6 +14,7 @@ from penchant.files import sha256_file
 from penchant.reading import stem
 from penchant.tables.documents import SETTINGS, Text
 from penchant.tables.footers import footer
+from penchant.tables.missing import missing_cautions
 from penchant.tables.rows import checked_models, read_rows
 
 SENTENCE = ("sentence", "rating")
@@ -129,5 +130,6 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
         cautions.append(
             f"{of_all(lost, len(found), 'sentences', 'have')} no judgement and {for_one(lost, 'are')} left out"
         )
+    cautions += missing_cautions(((s.sentence, s.place) for s in sentences), "sentences")
     raters = 0 if "" in numbers else len(numbers)
     return JudgedSet(stem(path), path, sha256_file(path), sentences, raters, tuple(cautions))

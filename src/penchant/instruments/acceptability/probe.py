@@ -5,9 +5,9 @@ fits how much either should count to the judgements themselves (Tjuatja, Neubig,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
 from pydantic import AfterValidator, Field, PrivateAttr
@@ -30,6 +30,7 @@ from penchant.files import cited
 from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns, Judged, JudgedSet, read_judged
 from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, cautions_of, estimates_of
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.parameters import Data, Files, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -66,17 +67,21 @@ class Acceptability(Probe):
     limited: ClassVar[str] = "sentences"
     difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 2}, "give a difference of correlations, such as 0.05")
 
-    data: Annotated[str, CITED, Table(SENTENCE)]
+    data: Annotated[Given[str, Data], CITED, Table(SENTENCE)] = Field(kw_only=False)
     """A table of judged sentences: columns sentence and rating, with a rater where several judged, and optionally
     prefix. penchant rate makes one of any list of sentences."""
-    columns: Annotated[AcceptabilityColumns, CITED] = AcceptabilityColumns()
+    columns: Annotated[Given[AcceptabilityColumns, AcceptabilityColumns | Mapping[str, Any]], CITED] = default_of(
+        default=AcceptabilityColumns()
+    )
     """The columns of the table, where they are not called sentence, rating, rater and prefix."""
-    unigrams: Annotated[Paths | None, CITED] = None
+    unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
     """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor and morcela need
     them. Default: none."""
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[Scores, AfterValidator(_each_once), Written(separator=",")] = None
+    normalise: Annotated[
+        Given[Scores, Score | Iterable[Score] | None], AfterValidator(_each_once), Written(separator=",")
+    ] = default_of(default=None)
     """What is held against the judgements: `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` (see
     penchant list methods) and `morcela`. Default: none and mean, and with `unigrams` slor and morcela."""
     folds: Annotated[int, Field(ge=2, le=1000)] = 10

@@ -7,7 +7,7 @@ text says, above 1 where it says more, and between 0 and 1 where it says less.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Self
@@ -25,6 +25,7 @@ from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.scoring import Asked, scored
 from penchant.instruments.amplification.texts import cited_texts, texts_of
 from penchant.instruments.base import Measured, Model, Probe
+from penchant.instruments.parameters import File, Files, Given
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.settings import CITED, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -47,9 +48,9 @@ class Amplification(Probe):
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
     limited: ClassVar[str] = "attributes"
 
-    data: Annotated[str, CITED]
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
     """Groups, attributes and templates: a bundled name, a directory with set.yaml, or such a file."""
-    text: Annotated[str | list[str] | dict[str, str | list[str]], CITED]
+    text: Annotated[Given[str | list[str] | dict[str, str | list[str]], Files | Mapping[str, str | list[str]]], CITED]
     """The text that the model was trained on: files, patterns, directories or URLs, as for penchant corpus extract.
     Where models have texts of their own, those by model, named as in the study: {bundled:modern: modern.txt}."""
     layout: Layout = "paragraphs"

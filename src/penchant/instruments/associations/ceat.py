@@ -40,6 +40,7 @@ from penchant.instruments.associations.probe import (
     require_vectors,
 )
 from penchant.instruments.base import Measured, Model, TextNeeds
+from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, written
 from penchant.limits import COUNT, RESAMPLES
@@ -81,22 +82,26 @@ class CEAT(Association[Combined]):
 
     drawn: ClassVar[str] = "sentences"
 
-    sentences: Annotated[str | list[str] | None, CITED, Table(("id", "word", "text", "start", "end"))] = None
+    sentences: Annotated[
+        Given[str | list[str] | None, Data | None], CITED, Table(("id", "word", "text", "start", "end"))
+    ] = default_of(default=None)
     """Files of sentences: a table with id, word, text, start and end (see `penchant schema occurrences`), or plain text
     with one sentence per line, which is searched for the words with their suffixes. Default: the sentences that a study
     draws from its corpus."""
-    segments: Annotated[tuple[Bound, ...], Field(min_length=1, strict=False)] = (9, 25, 75, ">75")
+    segments: Annotated[Given[tuple[Bound, ...], Iterable[int | str]], Field(min_length=1, strict=False)] = default_of(
+        default=(9, 25, 75, ">75")
+    )
     """Context lengths, in words. L: a window of L words around the word; ">L": whole sentences of more than L words;
     "all": whole sentences of any length. Default: 9, 25, 75 and ">75"."""
     mode: Literal["window", "bin"] = "window"
     """How a length L is applied. `window` (default) cuts L words around the word; `bin` takes whole sentences of at
     most L words and more than the next smaller length."""
-    samples: Several[Annotated[int, Field(ge=2, le=RESAMPLES)]] = (1_000,)
+    samples: Several[Annotated[int, Field(ge=2, le=RESAMPLES)]] = default_of(default=(1_000,))
     """Number of samples to combine. With several numbers, each gives its own results. Default: 1000."""
-    sampling: Several[Literal["fixed", "random"]] = ("fixed",)
+    sampling: Several[Literal["fixed", "random"]] = default_of(default=("fixed",))
     """`fixed` (default): the same sentences for every model and number of samples; `random`: sentences drawn anew for
     each."""
-    layers: Layers = (-1,)
+    layers: Layers = default_of(default=(-1,))
     """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
     pieces: Literal["mean", "first", "last", "root"] = "mean"
     """Which vector represents a word of several pieces: the `mean` over them (default), the `first`, the `last`, or the

@@ -35,6 +35,7 @@ from penchant.instruments.associations.estimates import (
     without,
 )
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
+from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
@@ -47,7 +48,7 @@ from penchant.tables.places import listed
 
 T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, lt=1)]
-Several = Annotated[tuple[T, ...], Field(min_length=1, strict=False), AfterValidator(distinct)]
+Several = Annotated[Given[tuple[T, ...], T | Iterable[T]], Field(min_length=1, strict=False), AfterValidator(distinct)]
 """One or more values, without repetition."""
 Layers = Several[Annotated[int, Field(ge=-LAYERS, le=LAYERS)]]
 ITEM = ("category", "label", "layer", "context")
@@ -71,11 +72,15 @@ class Association(Probe[M]):
 
     limited: ClassVar[str] = "words of each list"
 
-    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv", file_of_set)]
+    data: Annotated[Given[str | list[str], Data], CITED, Table(WORD, word_rows, ".csv", file_of_set)] = Field(
+        kw_only=False
+    )
     """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
-    columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
+    columns: Annotated[Given[dict[Literal["category", "set", "word", "label"], str], Columns], CITED] = default_of(
+        default={}
+    )
     """The columns of a table of words that are not called category, set, word or label, as field: column."""
-    categories: Annotated[list[str] | None, Written(none="all")] = None
+    categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
     """Names of the categories to test. Default: all that are for this instrument."""
     compat: str | None = None
     """Name of another tool whose conventions replace the defaults of parameters that are not set; see

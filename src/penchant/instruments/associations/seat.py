@@ -27,6 +27,7 @@ from penchant.instruments.associations.probe import (
 )
 from penchant.instruments.associations.weat import WEAT
 from penchant.instruments.base import Model
+from penchant.instruments.parameters import default_of
 from penchant.instruments.session import Session
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
@@ -45,7 +46,7 @@ class SEAT(Association[Tables]):
         "paper": {**WEAT.presets["paper"], "pooling": "cls", "unit": "sentence"},
     }
 
-    layers: Layers = (-1,)
+    layers: Layers = default_of(default=(-1,))
     """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
     pooling: Literal["mean", "mean-special", "cls", "last"] = "mean"
     """Which vector represents a sentence: the `mean` over its tokens without special ones (default), `mean-special`

@@ -5,7 +5,7 @@ the profession masked too. Persons of two genders are compared within the same t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -18,6 +18,7 @@ from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.bec_pro.data import Masked, TamColumns, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scoring import scored
+from penchant.instruments.parameters import Columns, File, Given, default_of
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -43,15 +44,15 @@ class BecPro(Probe):
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
     limited: ClassVar[str] = "pairs of template and profession"
 
-    data: Annotated[str, CITED]
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
     """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
-    columns: Annotated[TamColumns, CITED] = TamColumns()
+    columns: Annotated[Given[TamColumns, TamColumns | Columns], CITED] = default_of(default=TamColumns())
     """The columns of the table, where they are called otherwise."""
-    contrast: Annotated[list[str], Field(min_length=2, max_length=2), AfterValidator(_two)] = Field(
-        default=["female", "male"]
+    contrast: Annotated[Given[list[str], Iterable[str]], Field(min_length=2, max_length=2), AfterValidator(_two)] = (
+        default_of(default=["female", "male"])
     )
     """The two genders that are compared, first minus second. Default: female, male."""
-    same: Annotated[dict[str, str], CITED] = Field(default={})
+    same: Annotated[Given[dict[str, str], Mapping[str, str]], CITED] = default_of(default={})
     """Templates that count as another one, as template: the other, such as those that differ in an article."""
     prior: Literal["written", "pieces"] = "written"
     """The masks of the profession: as they are `written` in the table (default), or as many as the tokenizer has

@@ -46,6 +46,7 @@ from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, r
 from penchant.instruments.cloze.scale import Scale as Ends
 from penchant.instruments.cloze.scale import unnamed
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
+from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -54,10 +55,11 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.tables.places import listed
-from penchant.tables.spelling import counted_apart
+from penchant.tables.spelling import name_cautions
 
 _Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
 FILL = "fill"
+_Files = Given[str | list[str] | None, Data | None]
 SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
 
@@ -80,9 +82,9 @@ class Cloze(Probe):
     limited: ClassVar[str] = "sentences"
     difference_scale: ClassVar[Scale] = BETWEEN
 
-    data: Annotated[str, CITED, Table(SENTENCE, file=file_of_set)]
+    data: Annotated[Given[str, Data], CITED, Table(SENTENCE, file=file_of_set)] = Field(kw_only=False)
     """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
-    columns: Annotated[dict[_Field, str | list[str]], CITED] = Field(default={})
+    columns: Annotated[Given[dict[_Field, str | list[str]], Mapping[str, Any]], CITED] = default_of(default={})
     """The columns that are not called as their fields, as field: column: of the table of sentences id, text, expected
     and group, of tables of ratings sentence, word, rater and rating. Several columns of rating are a rater's each."""
     method: str | None = None
@@ -91,14 +93,14 @@ class Cloze(Probe):
     the softmax of the scores of the filled sentences as their probabilities."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
     """Number of most probable words that count. Default: 10."""
-    candidates: Annotated[str | None, CITED, Table(("sentence", "word"))] = None
+    candidates: Annotated[Given[str | None, Data | None], CITED, Table(("sentence", "word"))] = default_of(default=None)
     """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
     sentence."""
-    ratings: Annotated[str | list[str] | None, CITED, Table(FIELDS)] = None
+    ratings: Annotated[_Files, CITED, Table(FIELDS)] = default_of(default=None)
     """Tables of ratings, which take precedence over those of the test set. Default: none."""
-    lexicon: Annotated[str | list[str] | None, CITED, Table(("word", "valence"), _by_word)] = None
+    lexicon: Annotated[_Files, CITED, Table(("word", "valence"), _by_word)] = default_of(default=None)
     """Lexicons, which take precedence over those of the test set. Default: none."""
-    corpora: Annotated[Corpora | None, CITED] = None
+    corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
     """Two texts to estimate the valence of words from that no other source rates. Default: none."""
     unrated: Literal["zero", "error"] = "zero"
     """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
@@ -232,7 +234,7 @@ class Cloze(Probe):
         cautions += (unnamed(test_set.description, test_set.path),) if test_set.scale == Ends() else ()
         for paths, columns in self._rating_tables(session.base):
             cautions += tuple(without_rating(paths, columns))
-        cautions += tuple(counted_apart((sentence.item.labels["group"] for sentence in kept), "groups"))
+        cautions += tuple(name_cautions((sentence.item.labels["group"] for sentence in kept), "groups"))
         cautions += tuple(doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 

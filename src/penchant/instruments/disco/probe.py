@@ -19,6 +19,7 @@ from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.disco.data import DiscoSet, Person, parts, read_disco, sentence
 from penchant.instruments.disco.estimates import DIFFERENT, disco_cautions, disco_estimates
+from penchant.instruments.parameters import File, Given
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.settings import CITED, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -41,7 +42,7 @@ class Disco(Probe):
     limited: ClassVar[str] = "templates"
     difference_scale: ClassVar[Scale] = Scale({f"difference of {DIFFERENT}": FILLERS})
 
-    data: Annotated[str, CITED]
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
     """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
     k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
     """How many of the most probable words are the fills of a person. Default: 3."""

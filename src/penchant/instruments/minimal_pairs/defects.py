@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from penchant.instruments import written
 from penchant.instruments.written import Pair
 from penchant.records import Item
-from penchant.tables.spelling import counted_apart
+from penchant.tables.spelling import name_cautions
 
 _NAMED = 3
 """How many places or groups a caution names."""
@@ -61,7 +61,7 @@ def _line(item: Item) -> str:
 
 def _spelled(items: Sequence[Item]) -> Iterator[str]:
     for label, noun in _GROUPS.items():
-        yield from counted_apart((item.labels[label] for item in items), noun)
+        yield from name_cautions((item.labels[label] for item in items), noun)
 
 
 def _alone(items: Sequence[Item]) -> Iterator[str]:

@@ -25,6 +25,7 @@ from penchant.instruments.minimal_pairs.estimates import (
     pair_estimates,
 )
 from penchant.instruments.minimal_pairs.probe import PAIRS, PairProbe, Paths, cite, sentences
+from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, cited_columns
 from penchant.records import Estimate
@@ -48,11 +49,11 @@ class FairPairs(PairProbe):
 
     name: ClassVar[str] = "fair-pairs"
 
-    original: Annotated[Paths, CITED, PAIRS]
+    original: Annotated[Given[Paths, Data], CITED, PAIRS]
     """Files, directories or patterns of the original pairs, or pairs as `MinimalPairs` takes them."""
-    fair: Annotated[Paths, CITED, PAIRS]
+    fair: Annotated[Given[Paths, Data], CITED, PAIRS]
     """Files, directories or patterns of pairs of equal token length, such as `penchant pairs` makes."""
-    columns: Annotated[PairColumns, CITED] = PairColumns()
+    columns: Annotated[Given[PairColumns, PairColumns | Columns], CITED] = default_of(default=PairColumns())
     """The columns of plain tables, where they are not called good, bad, group and id; naming any makes the files plain
     tables, but for a fair set that `penchant pairs` made with its own columns."""
 

@@ -48,6 +48,7 @@ from penchant.instruments.minimal_pairs.scoring import (
     unigram_cautions,
     with_unigrams,
 )
+from penchant.instruments.parameters import Columns, Data, Files, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -93,10 +94,14 @@ class PairProbe(Probe):
 
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
+    normalise: Annotated[
+        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
+        AfterValidator(_each_once),
+        Written(separator=","),
+    ] = default_of(default=None)
     """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi` (see penchant
     list methods). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
-    unigrams: Annotated[Paths | None, CITED] = None
+    unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
     """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor needs them.
     Default: none."""
     neutral: str = ""
@@ -268,14 +273,14 @@ class MinimalPairs(PairProbe):
 
     name: ClassVar[str] = "minimal-pairs"
 
-    data: Annotated[Paths, CITED, PAIRS]
+    data: Annotated[Given[Paths, Data], CITED, PAIRS] = Field(kw_only=False)
     """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, a plain
     table, or one of stereotypes, recognised by their columns. In Python, also pairs of two sentences, the good one
     first; with a group they are mappings, or a frame, with the columns good, bad and group."""
-    columns: Annotated[PairColumns, CITED] = PairColumns()
+    columns: Annotated[Given[PairColumns, PairColumns | Columns], CITED] = default_of(default=PairColumns())
     """The columns of a plain table, where they are not called good, bad, group and id, or of one of stereotypes, where
     they are not called more, less, kind and direction; naming any makes the files such tables."""
-    human: Annotated[Paths | None, CITED, Table(COLUMNS)] = None
+    human: Annotated[Given[Paths | None, Data | None], CITED, Table(COLUMNS)] = default_of(default=None)
     """Tables of people's judgements of all pairs or some: columns pair (its id) and rater, and either choice (good or
     bad) or rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its
     suffix) where files have pairs of the same id; good and bad, by which a pair is found that has another name there,

@@ -19,6 +19,7 @@ from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.parameters import File, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Written, written
 from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset
@@ -57,10 +58,10 @@ class StereoSet(Probe):
         {SS_GAP: 100, LMS_GAP: 100}, "give percentage points, such as 5", 1, "percentage points", ".1f"
     )
 
-    data: Annotated[str, CITED]
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
     """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence."""
-    part: Annotated[Parts, AfterValidator(_parts_once), Written(separator=",")] = Field(
-        default_factory=lambda: list(get_args(Part))
+    part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_parts_once), Written(separator=",")] = (
+        default_of(default=list(get_args(Part)))
     )
     """The parts that are measured: `intra` (sentences that fill a blank), `inter` (sentences that follow a context).
     Default: both."""
@@ -69,7 +70,11 @@ class StereoSet(Probe):
     for intra only: with causal models the mean log2-probability of a token, with masked ones the mean probability of
     the fill's pieces, filled in from left to right, the later ones masked; stereoset-one-mask, the same with the later
     ones left out. Intersentence: the second sentence given the first. Default: lp or pll."""
-    normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = None
+    normalise: Annotated[
+        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
+        AfterValidator(_each_once),
+        Written(separator=","),
+    ] = default_of(default=None)
     """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
     method."""
     ties: Literal["half", "authors"] = "half"

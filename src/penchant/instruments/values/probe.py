@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import polars as pl
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.counting import counted, for_one
@@ -23,6 +23,7 @@ from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
@@ -35,7 +36,8 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.calibration import Line
-from penchant.tables.spelling import counted_apart
+from penchant.tables.missing import missing_cautions
+from penchant.tables.spelling import name_cautions
 
 SPAN = "span"
 LP = "lp"
@@ -63,9 +65,9 @@ class Values(Probe[Rated]):
         {DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25", studentised=True
     )
 
-    data: Annotated[str, CITED, Table(file=file_of_set)]
+    data: Annotated[Given[str, Data], CITED, Table(file=file_of_set)] = Field(kw_only=False)
     """A set of statements: a bundled name, or a directory with set.yaml."""
-    survey: Annotated[str | None, CITED, Table(file=file_of_survey)] = None
+    survey: Annotated[Given[str | None, Data | None], CITED, Table(file=file_of_survey)] = default_of(default=None)
     """People's answers: a YAML file that describes them (see `penchant schema values`), or a table alone, whose columns
     are named like the statements. Default: none."""
     method: Literal["span", "lp"] | None = None
@@ -183,6 +185,7 @@ class Values(Probe[Rated]):
         """Score the sentences of both stances for every clause and calibrate them."""
         values_set = self.asked(session.base)
         clauses, cautions = self._known(session.lm, values_set)
+        cautions += tuple(missing_cautions(((clause.text, clause.place) for clause in clauses), "clauses"))
         sentences = list(self._sentences(values_set, clauses))
         session.expect(len(sentences))
         if self.method == SPAN:
@@ -227,7 +230,7 @@ class Values(Probe[Rated]):
     def cautions(self, measured: Rated, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about the calibration, the ratings and the survey."""
         values = measured.items.filter(kind="statement")["value"].unique(maintain_order=True).to_list()
-        return [*value_cautions(measured.items, self, estimates, measured.survey), *counted_apart(values, "values")]
+        return [*value_cautions(measured.items, self, estimates, measured.survey), *name_cautions(values, "values")]
 
     def _method(self, lm: LanguageModel) -> str:
         method_for(None, lm)

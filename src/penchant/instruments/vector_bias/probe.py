@@ -16,6 +16,7 @@ from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimul
 from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
+from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.vector_bias.cells import SIDES, cells
@@ -31,7 +32,9 @@ from penchant.vectors.static import StaticVectors
 
 _READ_AS = "weat"
 """The name under which a set of stimuli says that a category is for static vectors."""
-Measures = Annotated[tuple[Measure, ...], Field(min_length=1, strict=False), AfterValidator(distinct)]
+Measures = Annotated[
+    Given[tuple[Measure, ...], Iterable[Measure]], Field(min_length=1, strict=False), AfterValidator(distinct)
+]
 
 
 class VectorBias(Probe):
@@ -47,13 +50,17 @@ class VectorBias(Probe):
     limited: ClassVar[str] = "words of each list"
     sets_of: ClassVar[tuple[str, ...]] = ("associations",)
 
-    data: Annotated[str | list[str], CITED, Table(WORD, word_rows, ".csv", file_of_set)]
+    data: Annotated[Given[str | list[str], Data], CITED, Table(WORD, word_rows, ".csv", file_of_set)] = Field(
+        kw_only=False
+    )
     """A set of stimuli as for weat: a bundled name, a directory with set.yaml, SEAT's JSONL files, or a table."""
-    columns: Annotated[dict[Literal["category", "set", "word", "label"], str], CITED] = Field(default={})
+    columns: Annotated[Given[dict[Literal["category", "set", "word", "label"], str], Columns], CITED] = default_of(
+        default={}
+    )
     """The columns of a table of words that are not called category, set, word or label, as field: column."""
-    categories: Annotated[list[str] | None, Written(none="all")] = None
+    categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
     """Names of the categories to measure. Default: all that are for weat."""
-    measures: Measures = ("rnd", "rnsb", "mac", "ect", "ripa")
+    measures: Measures = default_of(default=("rnd", "rnsb", "mac", "ect", "ripa"))
     """Which measures: `rnd`, `rnsb`, `mac`, `ect`, `ripa`. Default: all five."""
     distance: Distance = "euclid"
     """The distance of RND: `euclid` (default), or `cosine`, which is 1 − cosine."""

@@ -17,6 +17,7 @@ from penchant.corpus.sampling import spread
 from penchant.engine.scorer import SentenceScore
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.parameters import File, Files, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED
 from penchant.instruments.unknown import known_items
@@ -52,13 +53,13 @@ class WinoBias(PronounProbe):
         dict.fromkeys((PRO_DIFFERENCE, MALE_DIFFERENCE), 1.0), "give a share of pairs, such as 0.05 for 5 points"
     )
 
-    data: Annotated[Paths, CITED]
+    data: Annotated[Given[Paths, Files], CITED] = Field(kw_only=False)
     """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
     are read; or the files themselves, whose names say pro or anti, and type1 or type2."""
-    male_occupations: Annotated[str | None, CITED] = None
+    male_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
     """A list of occupations with a male stereotype, one a line, against which the pairs are checked. Default:
     male_occupations.txt in the folder of the data, where it is there."""
-    female_occupations: Annotated[str | None, CITED] = None
+    female_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
     """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
 
     _read: dict[tuple[Path, ...], WinoBiasPairs] = PrivateAttr(default_factory=dict)

@@ -16,6 +16,7 @@ from pydantic import AfterValidator, Field, PrivateAttr
 from penchant.corpus.sampling import spread
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.parameters import Columns, File, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import known_items
@@ -32,7 +33,7 @@ from penchant.instruments.wino.scoring import PronounProbe, score_columns
 from penchant.records import Estimate, Item
 from penchant.tables.documents import distinct
 
-Shares = Annotated[list[str], Field(min_length=1), AfterValidator(distinct)]
+Shares = Annotated[Given[list[str], Iterable[str]], Field(min_length=1), AfterValidator(distinct)]
 
 
 class Winogender(PronounProbe):
@@ -46,15 +47,17 @@ class Winogender(PronounProbe):
     name: ClassVar[str] = "winogender"
     limited: ClassVar[str] = "sentences with three pronouns each"
 
-    data: Annotated[str, CITED]
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
     """A folder with all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
     occupations-stats.tsv as published; or a table of sentences or of templates itself."""
-    statistics: Annotated[str | None, CITED] = None
+    statistics: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
     """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
-    shares: Shares = Field(default=["bls_pct_female", "bergsma_pct_female"])
+    shares: Shares = default_of(default=["bls_pct_female", "bergsma_pct_female"])
     """The columns of the statistics that have percentages of women; of the first the report speaks first. Default:
     bls_pct_female (US labour statistics) and bergsma_pct_female (pronouns in text)."""
-    columns: Annotated[WinogenderColumns, CITED] = WinogenderColumns()
+    columns: Annotated[Given[WinogenderColumns, WinogenderColumns | Columns], CITED] = default_of(
+        default=WinogenderColumns()
+    )
     """The columns of the tables, where they are called otherwise."""
 
     _read: dict[tuple[object, ...], WinogenderItems] = PrivateAttr(default_factory=dict)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from penchant.engine.methods import METHODS, Method, method_for
 from penchant.engine.normalising import USUAL, check_normalise, constants, normalise
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.instruments.base import Model, Probe, beginning
+from penchant.instruments.parameters import Given, default_of
 from penchant.instruments.settings import Written, written
 from penchant.instruments.unknown import OnUnknown, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
@@ -44,7 +45,11 @@ class PronounProbe(Probe):
 
     method: str | None = None
     """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[Normalisations, AfterValidator(_each_once), Written(separator=",")] = "none"
+    normalise: Annotated[
+        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
+        AfterValidator(_each_once),
+        Written(separator=","),
+    ] = default_of(default="none")
     """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: none, since the
     sentences that are compared have nearly always the same number of tokens."""
     on_unknown: OnUnknown = "stop"

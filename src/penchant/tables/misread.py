@@ -1,0 +1,47 @@
+"""Text that was read in a wrong encoding."""
+
+from __future__ import annotations
+
+import re
+
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
+_CODED = {"cp1252": "ÃÂâÄÅ", "cp1250": "ĂÂâÄĹ", "cp1251": ""}
+"""Encodings as which UTF-8 is misread, and the letters with which what stands for a single character begins."""
+_CLOSES = "’”“‘…–—›»‹«‚„"
+_DAMAGED = re.compile("\ufffd|â€|(?<![^\\W\\d_])ï»¿")
+
+
+def misread(text: str) -> bool:
+    """Whether a part of a text is UTF-8 that was read in another encoding, or has lost a character for good."""
+    if text.isascii():
+        return False
+    return bool(_DAMAGED.search(text)) or any(_decodes(run) for run in _FOREIGN.findall(text))
+
+
+def _decodes(run: str) -> bool:
+    """Whether a run of letters outside ASCII is another one when its bytes are read as UTF-8."""
+    if len(run) < 2:
+        return False
+    for name, beginnings in _CODED.items():
+        try:
+            meant = b"".join(_byte(char, name) for char in run).decode("utf-8")
+        except UnicodeError:
+            continue
+        if name == "cp1251":  # legitimate words, such as Её, are UTF-8 of something else by chance
+            if len(meant) > 1 and all("\u0400" <= char <= "\u04ff" for char in meant):
+                return True
+        elif len(meant) > 1 or (run[0] in beginnings and not (run[0] in "ÄÅĹ" and run[-1] in _CLOSES)):
+            return True
+    return False
+
+
+def _byte(char: str, encoding: str) -> bytes:
+    """The byte of a character; one that the encoding leaves free stands for itself, as browsers and Excel have it."""
+    try:
+        return char.encode(encoding)
+    except UnicodeEncodeError:
+        return char.encode("latin-1") if "\x80" <= char <= "\x9f" else _none(char)
+
+
+def _none(char: str) -> bytes:
+    raise UnicodeError(char)
