@@ -129,11 +129,11 @@ def agreement(
         found = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
         raters, estimates, disputed, notes = found
         told = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
-        _show(raters, estimates, disputed, told, notes)
+        _show(raters, estimates, disputed, told, notes, "items")
         return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
     told = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
-    _show(result.raters, (result.alpha, result.raw), result.disputed, told, result.notes)
+    _show(result.raters, (result.alpha, result.raw), result.disputed, told, result.notes, "words")
 
 
 def _show(
@@ -142,8 +142,11 @@ def _show(
     disputed: pl.DataFrame,
     told: str,
     notes: Sequence[str],
+    noun: str,
 ) -> None:
     import polars as pl
+
+    from penchant.rating.opposed import tentative
 
     alpha, raw = estimates
 
@@ -153,7 +156,7 @@ def _show(
     write(f"\n{told}")
     if len(disputed):
         print_frame(disputed, "table")
-    for note in notes:
+    for note in (*notes, *tentative(alpha, noun)):
         say(f"note: {note}")
     if alpha.value < 0:
         say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")

@@ -17,15 +17,13 @@ from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate, Result
 from penchant.report.finding import listed
 from penchant.report.tables import Number, Row, Table, estimate
-from penchant.stats.agreement import krippendorff_alpha, raw_agreement
+from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement
 from penchant.stats.raters import worth
 
 if TYPE_CHECKING:
     from penchant.instruments.cloze.probe import Cloze
 
 ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
-TENTATIVE = 0.667
-"""The α from which Krippendorff (2019) draws even tentative conclusions."""
 
 
 def by_word(items: pl.DataFrame) -> dict[tuple[str, str], dict[int, float]]:

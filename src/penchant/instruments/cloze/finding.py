@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 import polars as pl
 
-from penchant.instruments.cloze.agreeing import ALPHA, TENTATIVE
+from penchant.instruments.cloze.agreeing import ALPHA
 from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, OVER_ALL, PER_RATED
 from penchant.instruments.cloze.raters import SAMPLED
@@ -26,6 +26,7 @@ from penchant.report.finding import (
     told,
 )
 from penchant.report.tables import models
+from penchant.stats.agreement import TENTATIVE
 
 _Said: TypeAlias = tuple[bool, str]
 """Whether a sentence tells anything apart, and the sentence."""

@@ -24,8 +24,9 @@ import polars as pl
 from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
 from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.rating_notes import counts_of, notes, predicted_words, slips_in_tables, units_of
 from penchant.instruments.cloze.rating_tables import AS_NAMED, Columns, Rating, rating_columns, read_ratings
-from penchant.instruments.cloze.returned import Sheet, notes, read_sheets, require_any
+from penchant.instruments.cloze.returned import Sheet, foreign, read_sheets, require_any
 from penchant.instruments.cloze.scale import POINTS, Scale
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
@@ -169,6 +170,7 @@ def merge(
     merged = {(r.sentence, r.word, r.rater): r for r in before}
     counts = dict.fromkeys(("new", "known", "replaced"), 0)
     sheets, errors = read_sheets(sheets_of, texts, rater, columns)
+    errors += [] if errors else list(foreign(sheets, predicted_words(results)))
     for sheet in sheets:
         for line, rating in sheet.ratings:
             key = (rating.sentence, rating.word, rating.rater)
@@ -183,11 +185,10 @@ def merge(
         raise together(sorted(errors, key=lambda e: (sheets_of.index(Path(str(e.file))), e.line or 0)))
     require_any(sheets)
     order = {id_: i for i, id_ in enumerate(texts)}
-    ratings = sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater))
+    ratings = tuple(sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater)))
     empty = sum(sheet.empty for sheet in sheets)
-    return Merged(
-        tuple(ratings), **counts, empty=empty, sheets=tuple(sheets), notes=tuple(notes(sheets, results, ratings))
-    )
+    remarks = tuple(notes(sheets, results, ratings))
+    return Merged(ratings, **counts, empty=empty, sheets=tuple(sheets), notes=remarks)
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
@@ -227,18 +228,13 @@ def agreement(
 
     Raises DataError when there is nothing to compare.
     """
-    units: dict[tuple[str, str], dict[str, float]] = {}
-    for rating in ratings:
-        units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
+    units = units_of(ratings)
     raters = sorted({rating.rater for rating in ratings})
     if len(raters) < 2:
         raise DataError(
             f"{'one rater' if raters else 'no ratings'}: agreement needs two", hint="import the ratings of another"
         )
-    counts = np.zeros((len(units), len(POINTS)), dtype=np.int64)
-    for i, by_rater in enumerate(units.values()):
-        for value in by_rater.values():
-            counts[i, POINTS.index(value)] += 1
+    counts = counts_of(units)
     alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
     said = list(units.values())
     correlations = each_with_others(said)
@@ -265,7 +261,8 @@ def agreement(
     )
     raw = raw_agreement(counts, level=level, noun="words")
     against = opposed({rater: correlations[rater] for rater in raters}, "words")
-    return Agreement(alpha, raw, table, disputed, (*against, *filter(None, [few])))
+    slips = slips_in_tables(ratings, units)
+    return Agreement(alpha, raw, table, disputed, (*against, *slips, *filter(None, [few])))
 
 
 def _known(value: float) -> float | None:
