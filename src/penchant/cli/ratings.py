@@ -33,7 +33,7 @@ def export(
     """Write every predicted word without a rating, in its sentence, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
-    from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, unnamed, unrated
+    from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
     from penchant.instruments.cloze.scale import UNNAMED
     from penchant.study.results import require_unedited, unshown
     from penchant.tables.spreadsheets import MARK, for_spreadsheets
@@ -56,6 +56,8 @@ def export(
             f"left out: {counted(marks, 'predictions')} that {for_one(marks, 'are')} punctuation or "
             "pieces of words, which nobody can judge"
         )
+    for told in nothing_to_rate(results):
+        say(f"note: {told}")
     if unnamed(results):
         say(f"note: {UNNAMED} under scale in the test set, and run the study again (predictions come from the cache)")
 
@@ -103,9 +105,8 @@ def import_(
     )
     following = after_ratings(directory, into)
     if following is not None and len(merged.ratings):
-        words, named = following
-        first = "" if named else f"write ratings: {into.name} under cloze in {words[2]}, then "
-        say(f"next: {first}{command(words)}")
+        first = f"write {following.entry}, then " if following.entry else ""
+        say(f"next: {first}{command(following.words)}")
 
 
 @ratings.command("agreement")

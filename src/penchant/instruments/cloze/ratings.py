@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -32,6 +32,7 @@ from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate
+from penchant.report.finding import listed
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.spreadsheets import for_spreadsheets
@@ -123,6 +124,24 @@ def not_to_rate(results: Sequence[Result]) -> int:
             if source == PIECE or (source == UNRATED and not is_word(word))
         }
     )
+
+
+def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
+    """What is said of sentences for which a model predicts no word that somebody could rate: they are left out of its
+    means, whatever raters say of others."""
+    without: dict[str, list[str]] = {}
+    for result in results:
+        for id_, words, sources in result.items.select("id", "words", "sources").iter_rows():
+            pairs = zip(words, sources, strict=True)
+            if not any(source != PIECE and (source != UNRATED or is_word(word)) for word, source in pairs):
+                without.setdefault(id_, []).append(result.signature["model"])
+    for id_, models in without.items():
+        whose = (
+            ""
+            if len(models) == len(results)
+            else f" among what {listed(models)} {'predicts' if len(models) == 1 else 'predict'}"
+        )
+        yield f"{id_} has no word to rate{whose}: reword it, or it is left out of the means"
 
 
 @dataclass(frozen=True, slots=True)
