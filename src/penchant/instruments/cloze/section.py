@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -22,6 +23,9 @@ from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
 _FIRST = ("mean β", "mean δ", "sentences")
+_SKEW = re.compile(r"skew values: .* only some (\d+)% hold the mean")
+_LIMITS = (70, 93)
+"""Shares of intervals, in percent, below which a note is given."""
 _OTHERWISE = {
     PER_RATED: "Per rated probability: β had it been divided by the rated mass, as if no other word were predicted.",
     OVER_ALL: "Over all probability: β had unrated words counted as 0, as without `renormalise`.",
@@ -45,14 +49,14 @@ def tables(results: Sequence[Result]) -> list[Table]:
             cells = (
                 group,
                 result.signature["model"],
-                delta["n"] if delta["n"] == mass["n"] else f"{delta['n']} of {mass['n']}",
+                delta["n"] if delta["n"] == mass["n"] else _part(delta["n"], mass["n"]),
                 _number(beta, "+.3f"),
                 _range(sampled[0], "+.3f"),
                 _beside(by_measure.get(other.format(MEASURES["beta"]))),
                 _number(delta, ".3f"),
                 _range(sampled[1], ".3f"),
                 Number(low=moved["low"], high=moved["high"], form=".3f"),
-                estimate(mass, count=mass["n"] != delta["n"]),
+                estimate(mass),
             )
             rows.append(Row(cells, delta["signature"]))
     low, _, high = results[0].signature["scale"].partition(" < ")
@@ -67,7 +71,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         f"{_OTHERWISE[other]}{without_sentences(results)} {_known(told)}".rstrip()
     )
     valence = Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note, first=_FIRST)
-    below = f"{_OTHERWISE[other]}{without_sentences(results)} {_known(told)}".rstrip()
+    below = f"{without_sentences(results)} {_known(told)}".strip()
     return [
         replace(valence, short=_short(valence, _of_beta(low, high), below)),
         *agreement_table(models(results), results),
@@ -89,9 +93,21 @@ def _beside(row: Mapping[str, Any] | None) -> Number:
     return Number(form="+.3f") if row is None else replace(estimate(row, "+.3f"), note="")
 
 
+def _part(n: int, whole: int) -> Number:
+    """How many of all sentences, as a number, beside which others stand."""
+    return Number(float(n), form=".0f", star=f" of {whole}")
+
+
 def _plain(note: str) -> str:
-    """A note without the parts that the table says once of all its rows."""
-    return "; ".join(part for part in note.split("; ") if not part.endswith((KNOWN, ENDS, LEFT_OUT)))
+    """A note without the parts that the table says once of all its rows, and with one of two limits in place of how
+    many intervals of skew values hold the mean, so that few notes stand below the table."""
+    parts = _SKEW.sub(_limited, note).split("; ")
+    return "; ".join(part for part in parts if not part.endswith((KNOWN, ENDS, LEFT_OUT)))
+
+
+def _limited(match: re.Match[str]) -> str:
+    limit = _LIMITS[0] if int(match[1]) < _LIMITS[0] else _LIMITS[1]
+    return f"skew values: under {limit} of 100 such intervals hold the mean, and more sentences are needed"
 
 
 def _known(notes: Sequence[str]) -> str:
@@ -126,7 +142,9 @@ def _short(table: Table, of_beta: str, below: str) -> Table:
     sampled = table.columns.index(SAMPLED.format("β"))
     numbers = (cell for row in table.rows if isinstance(cell := row.cells[sampled], Number))
     others = any(not math.isnan(number.low) for number in numbers)
-    left_out = [i for i, name in enumerate(table.columns) if "δ" in name or (i == sampled and not others)]
+    wide = {SAMPLED.format("β")} if not others else set()
+    wide |= {way.format("β") for way in _OTHERWISE}  # for room on an upright page; the full table has it
+    left_out = [i for i, name in enumerate(table.columns) if "δ" in name or name in wide]
     note = f"{of_beta}. Intervals of mean β are for other sentences with the same raters" + (
         "; raters sampled: for other raters, too. " if others else ". "
     )
