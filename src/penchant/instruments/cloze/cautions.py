@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from penchant.counting import for_one, of_all
-from penchant.instruments.cloze.estimates import MEASURES, OVER_ALL, PER_RATED
+from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, OVER_ALL, PER_RATED
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.records import Estimate
@@ -116,7 +116,8 @@ def turning(estimates: Sequence[Estimate]) -> Iterator[str]:
             if own is None or other is None or math.isnan(own.low + other.low) or lean(own) == lean(other):
                 continue
             first, second = (other, own) if over_all else (own, other)
-            parts.append(f"in {group} {_interval(first)} over all probability, {_interval(second)} per rated one")
+            where = "over all sentences" if group == EVERYTHING else f"in {group}"
+            parts.append(f"{where} {_interval(first)} over all probability, {_interval(second)} per rated one")
     if parts:
         yield (
             f"where the model leans turns on whether unrated words count (renormalise): mean β is "

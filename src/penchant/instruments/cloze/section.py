@@ -23,7 +23,7 @@ from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
 _FIRST = ("mean β", "mean δ", "sentences")
-_SKEW = re.compile(r"skew values: .* only some (\d+)% hold the mean")
+_SKEW = re.compile(r"skew values: .* only some (\d+)% hold the mean; \d+ would do")
 _LIMITS = (70, 93)
 """Shares of intervals, in percent, below which a note is given."""
 _OTHERWISE = {
