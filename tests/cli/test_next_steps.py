@@ -73,7 +73,8 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     assert penchant("init", "cloze", "my words")[0] == 0
     home = Path("my words")
     run = ("run", home / "cloze.yaml", "-m", zoo("bert"), "--limit", 2, "-o", home / "first")
-    assert penchant(*run)[0] == 0
+    code, _, err = penchant(*run)
+    assert code == 0 and "penchant ratings export 'my words/first' -o words.csv" in " ".join(err.split())
     assert penchant("ratings", "export", home / "first", "-o", "anna.csv")[0] == 0
     said = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "ratings.csv")
     assert "next:" not in said[2], "nothing is rated"
@@ -89,6 +90,10 @@ def test_ratings_go_on_with_the_study(penchant: Program, zoo: Zoo, tmp_path: Pat
     _, _, err = penchant("ratings", "import", home / "first", "anna.csv", "--into", home / "other.csv")
     assert "next: write ratings: other.csv under cloze in my words/cloze.yaml, then penchant run " in err
     assert "-o 'my words/first' --rerun" in err
+    # The study is found by its data where the ratings lie elsewhere, and its entry is the path from there.
+    Path("far").mkdir()
+    _, _, err = penchant("ratings", "import", home / "first", "anna.csv", "--into", "far/r.csv")
+    assert "next: write ratings: ../far/r.csv under cloze in my words/cloze.yaml, then penchant run 'my words/" in err
     names = yaml.safe_load((home / "cloze.yaml").read_text("utf-8"))
     names["probes"][0]["cloze"]["ratings"] = "other.csv"
     (home / "cloze.yaml").write_text(yaml.safe_dump(names), "utf-8")

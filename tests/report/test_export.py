@@ -295,7 +295,7 @@ def test_table_of_differences_of_cloze_has_the_comparisons_numbers(finished: Pat
         )
         assert int(row["sentences"]) == plain["n"]
         for column, part in (("value", "value"), ("value low", "low"), ("value high", "high")):
-            assert same(row[column], plain[part])
+            assert same(row.get(column, ""), plain[part])  # no column where none has an interval
         assert all(same(row[f"ratings moved {part}"], moved[part]) for part in ("low", "high"))
         assert "ratings moved" not in row
         assert same(row["p"], plain["p"])

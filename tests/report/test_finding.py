@@ -257,7 +257,7 @@ def test_cloze() -> None:
             estimated("mean rated mass", (mass, mass, mass), 60, group="all"),
             *([estimated("mean β, raters sampled", raters, 60, group="all")] if raters else []),
         ]
-        items: dict[str, list[Any]] = {"group": ["early", "late"], "expected": [0.5, 1.0]}
+        items: dict[str, list[Any]] = {"group": ["early", "late"], "expected": [0.5, 1.0], "beta": [0.1, 0.2]}
         return result("cloze", model, rows, items, scale="old < new")
 
     each = [of("a", (-0.2, -0.3, -0.1)), of("b", (0.0, -0.1, 0.1))]
@@ -285,8 +285,8 @@ def test_cloze() -> None:
     assert said("cloze", each, compared(rows))[1:] == [
         "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
         "groups (late) it cannot be told apart from 0.",
-        "Over all sentences, a suits the sentences better than b: difference of mean δ +0.030 [+0.010, +0.060], n = 60 "
-        "sentences.",
+        "Over all sentences, a mixture of 1 early and 1 late, a suits the sentences better than b: difference of mean "
+        "δ +0.030 [+0.010, +0.060], n = 60 sentences.",
     ]
     assert said("cloze", [of("a", (0.0, NAN, NAN), 0.0)]) == []  # no rated word: nothing was measured
 
@@ -306,12 +306,13 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
     told = {}
     for late in ([1.0], [1.0, -0.5]):
         items: dict[str, list[Any]] = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
+        items["beta"] = [0.1] * len(items["group"])
         each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
         told[len(late)] = said("cloze", each, compared(rows))[1:]
     by_group, overall, *adequacy = told[1]
     assert overall == (
-        "Over all sentences, a leans more towards new than b: difference of mean β +0.200 [+0.150, +0.250], n = 40 "
-        "sentences."
+        "Over all sentences, a mixture of 1 early and 1 late, a leans more towards new than b: difference of mean β "
+        "+0.200 [+0.150, +0.250], n = 40 sentences."
     )
     assert by_group.startswith(
         "Difference of mean β, a − b, by groups: early +0.200 [+0.100, +0.300], n = 20 sentences"
@@ -329,6 +330,7 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
 def test_cloze_tells_groups_before_their_mixture() -> None:
     """The mean over all sentences is that of a mixture which the author chose."""
     items: dict[str, list[Any]] = {"group": ["early"] * 3 + ["late"] * 2 + ["both", "odd"], "expected": [0.0] * 7}
+    items["beta"] = [0.1] * 7
     groups: dict[str, tuple[Bounds, float, Bounds]] = {
         "early": ((-0.3, -0.5, -0.1), 0.5, (-0.3, -0.6, -0.05)),
         "late": ((0.1, 0.05, 0.2), 0.5, (0.1, -0.05, 0.3)),
@@ -367,6 +369,48 @@ def test_cloze_tells_groups_before_their_mixture() -> None:
         "0.50 over the words of a, and 0.667 is asked for."
     )
     assert len(said("cloze", [of("a", groups, 0.667)])) == 1
+    # A sentence without a rated word is not among those whose mean is told.
+    items["beta"][0] = None
+    assert (
+        "; over the 6 of 7 sentences with a rated word, a mixture of 2 early, 2 late, 1 both and 1 odd, its mean"
+        in (said("cloze", [of("a", groups)])[0])
+    )
+
+
+def test_cloze_tells_what_can_be_told_first() -> None:
+    """And of a group without an interval, such as one sentence, not that something "cannot be told"."""
+    items: dict[str, list[Any]] = {"group": [*["early"] * 3, "one"], "expected": [0.0] * 4}
+    items["beta"] = [0.1] * 4
+    groups: dict[str, Bounds] = {"early": (0.0, -0.1, 0.1), "one": (0.4, NAN, NAN), "all": (0.1, -0.1, 0.3)}
+    leans = [
+        estimated(measure, numbers if measure == "mean β" else (0.5, 0.4, 0.6), 1 if name == "one" else 3, group=name)
+        for name, numbers in groups.items()
+        for measure in ("mean β", "mean rated mass")
+    ]
+    rows = [
+        estimated("difference of mean β", (0.2, 0.1, 0.3), 3, 0.01, 0.01, comparison="a − b", group="early"),
+        estimated("difference of mean β", (0.5, NAN, NAN), 1, comparison="a − b", group="one"),
+        estimated("difference of mean β", (0.1, -0.1, 0.3), 4, 0.5, comparison="a − b", group="all"),
+        *(
+            estimated("difference of mean β, per rated probability", numbers, 3, comparison="a − b", group=group)
+            for group, numbers in (("early", (0.3, -0.1, 0.7)), ("one", (0.6, NAN, NAN)), ("all", (0.2, -0.2, 0.6)))
+        ),
+    ]
+    each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
+    told = said("cloze", each, compared(rows))
+    assert told[0] == (
+        "Difference of mean β, a − b, early: +0.200 [+0.100, +0.300], n = 3 sentences; it has no interval in one, "
+        "where nothing is tested."
+    )
+    assert told[1].startswith(
+        "a cannot be told to lean towards old or new in early; no interval in one, of which nothing is tested; over "
+        "all 4 sentences, a mixture of 3 early and 1 one, its mean β is"
+    )
+    assert told[2].startswith("b cannot be told") and told[3].startswith("Over all sentences, a mixture of 3 early")
+    assert told[4] == (
+        "What is told of mean β turns on whether unrated words count: a − b in early +0.200 [+0.100, +0.300] over all "
+        "probability, +0.300 [−0.100, +0.700] per rated one."
+    )
 
 
 def test_values() -> None:

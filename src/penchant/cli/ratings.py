@@ -33,7 +33,7 @@ def export(
     """Write every predicted word without a rating, in its sentence, as CSV for raters."""
     from penchant.errors import OutputError
     from penchant.files import occupied, write_text
-    from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, unnamed, unrated
+    from penchant.instruments.cloze.ratings import cloze_results, not_to_rate, nothing_to_rate, unnamed, unrated
     from penchant.instruments.cloze.scale import UNNAMED
     from penchant.study.results import require_unedited, unshown
     from penchant.tables.spreadsheets import MARK, for_spreadsheets
@@ -56,6 +56,8 @@ def export(
             f"left out: {counted(marks, 'predictions')} that {for_one(marks, 'are')} punctuation or "
             "pieces of words, which nobody can judge"
         )
+    for told in nothing_to_rate(results):
+        say(f"note: {told}")
     if unnamed(results):
         say(f"note: {UNNAMED} under scale in the test set, and run the study again (predictions come from the cache)")
 
@@ -103,9 +105,8 @@ def import_(
     )
     following = after_ratings(directory, into)
     if following is not None and len(merged.ratings):
-        words, named = following
-        first = "" if named else f"write ratings: {into.name} under cloze in {words[2]}, then "
-        say(f"next: {first}{command(words)}")
+        first = f"write {following.entry}, then " if following.entry else ""
+        say(f"next: {first}{command(following.words)}")
 
 
 @ratings.command("agreement")
@@ -129,11 +130,11 @@ def agreement(
         found = of_items.agreement(*items, least=least, seed=seed, resamples=resamples, level=level)
         raters, estimates, disputed, notes = found
         told = f"{counted(len(disputed), 'items')} whose answers lie {least:g} or more apart"
-        _show(raters, estimates, disputed, told, notes)
+        _show(raters, estimates, disputed, told, notes, "items")
         return
     result = measure_agreement(read_ratings(files), least=least, seed=seed, resamples=resamples, level=level)
     told = f"{counted(len(result.disputed), 'words')} whose ratings lie {least:g} or more apart"
-    _show(result.raters, (result.alpha, result.raw), result.disputed, told, result.notes)
+    _show(result.raters, (result.alpha, result.raw), result.disputed, told, result.notes, "words")
 
 
 def _show(
@@ -142,8 +143,11 @@ def _show(
     disputed: pl.DataFrame,
     told: str,
     notes: Sequence[str],
+    noun: str,
 ) -> None:
     import polars as pl
+
+    from penchant.rating.opposed import tentative
 
     alpha, raw = estimates
 
@@ -153,7 +157,7 @@ def _show(
     write(f"\n{told}")
     if len(disputed):
         print_frame(disputed, "table")
-    for note in notes:
+    for note in (*notes, *tentative(alpha, noun)):
         say(f"note: {note}")
     if alpha.value < 0:
         say("note: alpha is below 0: raters agree less than by chance; did one of them turn the scale round?")

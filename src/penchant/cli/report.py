@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penchant.cli.console import FormatOption, check_format, note, print_frame, say, to_stdout, write
+from penchant.cli.console import FormatOption, check_format, command, note, print_frame, say, to_stdout, write
 from penchant.cli.options import EditedOption, FullOption
 from penchant.errors import one_line
 
@@ -46,7 +46,7 @@ def report(
     for file in outcome.edited:
         note(f"edited after the study wrote it: {file}")
     warnings = write_report(document, path)
-    show(document, estimates=other is None, full=full)
+    show(document, directory=directory, estimates=other is None, full=full)
     for line in (*warnings, *outdated(directory, document)):
         note(line)
     say(f"report: {path}")
@@ -74,18 +74,20 @@ def compare(
             note(remark)
 
 
+_EXPORT = "penchant ratings export {}"
 CAUTIONS = 5
 """The most cautions that are shown where not everything is."""
 
 
-def show(document: Document, *, estimates: bool = True, full: bool = False) -> None:
+def show(document: Document, *, directory: Path | None = None, estimates: bool = True, full: bool = False) -> None:
     """Print what was found in a study and its headline tables, then cautions and notes, as they fit a screen; or, with
-    `full`, all tables and all cautions. Without `estimates`, only tables of differences."""
+    `full`, all tables and all cautions. Without `estimates`, only tables of differences. `directory` has the results,
+    and stands in commands that a caution gives."""
     with to_stdout():
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)
     for caution in _every_caution(document) if full else _cautions(document):
-        note(caution)
+        note(caution.replace(_EXPORT.format("DIR"), _EXPORT.format(command([str(directory or "DIR")]))))
     for remark in document.notes:
         note(remark)
 

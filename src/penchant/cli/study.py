@@ -122,7 +122,7 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
         )
         outcome = run_study(spec, probes, out, told)
     document = outcome.document()
-    show(document, full=full)
+    show(document, directory=out, full=full)
     page = out / "report.html"
     warnings = write_report(document, page)
     for line in (*warnings, *outdated(out, document)):

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from penchant.counting import counted, for_one
 from penchant.records import Estimate
+from penchant.stats.agreement import RELIABLE, TENTATIVE
 from penchant.stats.raters import with_others, worth
 
 Rater = TypeVar("Rater", bound=Hashable)
@@ -40,6 +41,15 @@ def opposed(correlations: Mapping[Rater, Estimate], noun: str, called: Callable[
     for rater, found in against.items():
         told = f"the ratings of {called(rater)} run against the others'"
         yield f"{told} ({_shown(found, noun)}): is the scale turned round?"
+
+
+def tentative(alpha: Estimate, noun: str) -> Iterator[str]:
+    """What is said of raters whose α is below that of tentative conclusions; `noun` is what they judged."""
+    if alpha.value < TENTATIVE:
+        yield (
+            f"raters agree little: Krippendorff's α is {alpha.value:.2f} over the {counted(alpha.n, noun)} that two or "
+            f"more rated; conclusions are tentative only from {TENTATIVE}, reliable from {RELIABLE}"
+        ).replace("-", "−")
 
 
 def _shown(found: Estimate, noun: str) -> str:

@@ -30,6 +30,8 @@ from penchant.stats.inputs import (
 from penchant.stats.intervals import clustered_mean
 
 Scale = Literal["ordinal", "interval", "nominal"]
+TENTATIVE, RELIABLE = 0.667, 0.8
+"""The α from which Krippendorff (2019) draws tentative conclusions, and from which he relies on the data."""
 ENOUGH = 100
 """From this many units, percentile intervals of the nominal and the interval α hold what they say (simulated)."""
 _ROUGH = f"the interval is rough: from fewer units than {ENOUGH} 87 to 94 of 100 hold the truth; {ENOUGH} would do"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from penchant.errors import StudyError
+from penchant.errors import PenchantError
 from penchant.study.manifest import FILE, read_manifest
 from penchant.study.spec import Study, read_study, study_file
 from penchant.tables.places import listed
@@ -14,34 +16,56 @@ ANY = "STUDY.yaml"
 """Stands for a study file that is not found."""
 
 
-def after_ratings(directory: Path, ratings: Path) -> tuple[list[str], bool] | None:
-    """The words of the command that measures a study again with a table of ratings, and whether the study names the
-    table yet; None for results that no study wrote.
+@dataclass(frozen=True, slots=True)
+class Next:
+    """The words of the command that measures a study again, and the entry for a table of ratings that the study does
+    not name yet; empty where it does."""
 
-    The study file is looked for beside the ratings. What was asked for otherwise than it says, such as other models, is
-    asked for again.
+    words: list[str]
+    entry: str = ""
+
+
+def after_ratings(directory: Path, ratings: Path) -> Next | None:
+    """How a study goes on with a table of ratings; None for results that no study wrote.
+
+    The study file is looked for beside the ratings, beside the data that the study read, beside the results and where
+    the user is. What was asked for otherwise than it says, such as other models, is asked for again.
     """
     folder = next((place for place in (directory, directory.parent) if (place / FILE).exists()), None)
     if folder is None:
         return None
-    asked = read_manifest(folder / FILE).asked
+    manifest = read_manifest(folder / FILE)
+    asked = manifest.asked
     settings = [each for probe in asked.probes for each in probe.values()]
     names = [name for each in settings for name in listed(each.get("ratings") or [])]
-    file, options = _study(ratings.parent, asked.study, [name for probe in asked.probes for name in probe])
+    places = [ratings.parent, *(Path(each.path).parent for each in manifest.data), folder.parent, Path()]
+    probes = [name for probe in asked.probes for name in probe]
+    for place in dict.fromkeys(places):
+        file, options = _study(place, asked.study, probes)
+        if file is not None:
+            named = any((file.parent / name).resolve() == ratings.resolve() for name in names)
+            path = Path(os.path.relpath(ratings.resolve(), file.parent.resolve())).as_posix()
+            entry = "" if named else f"ratings: {path} under cloze in {file}"
+            return Next(["penchant", "run", str(file), "-o", str(folder), "--rerun", *options], entry)
     named = ratings.name in {Path(name).name for name in names}
-    return ["penchant", "run", file, "-o", str(folder), "--rerun", *options], named
+    told = (
+        f"ratings: {ratings.name} (its path from there) under cloze in the file of the study '{asked.study['study']}'"
+    )
+    return Next(["penchant", "run", ANY, "-o", str(folder), "--rerun"], "" if named else told)
 
 
-def _study(place: Path, asked: dict[str, Any], probes: list[str]) -> tuple[str, list[str]]:
-    """The study file in a folder, if it is the one that was run, and the options that it was run with."""
-    try:
-        file = study_file(place)
-        study, _ = read_study(file)
-    except StudyError:
-        return ANY, []
-    if study.study != asked.get("study"):
-        return ANY, []
-    return str(file), _options(study, asked, probes)
+def _study(place: Path, asked: dict[str, Any], probes: list[str]) -> tuple[Path | None, list[str]]:
+    """The study file in a folder that is the one that was run, and the options that it was run with."""
+    if not place.is_dir():
+        return None, []
+    for file in sorted(each for each in place.iterdir() if each.suffix in (".yaml", ".yml")):
+        try:
+            study, _ = read_study(study_file(file))
+        except PenchantError:
+            continue
+        if study.study == asked.get("study"):
+            return file, _options(study, asked, probes)
+    return None, []
 
 
 def _options(study: Study, asked: dict[str, Any], probes: list[str]) -> list[str]:

@@ -28,11 +28,12 @@ import zoo as tiny
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.files import sha256_file
 from penchant.instruments import registry as any_probe
-from penchant.instruments.cloze import charts
+from penchant.instruments.cloze import charts, prose
 from penchant.instruments.cloze import section as report
 from penchant.instruments.cloze.data import RESERVED
 from penchant.instruments.cloze.estimates import Moves, _changes, measured
 from penchant.records import Signature
+from penchant.report.latex import latex_table
 
 Zoo = Callable[[str], Path]
 Answer = tuple[int, str, str]
@@ -587,7 +588,7 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     assert after["rated_mass"] == before["rated_mass"]
     assert divided.items["beta"].to_list()[1:] == [None] * 3
     assert divided.items["delta"].to_list()[1:] == [None] * 3
-    assert plain.items["beta"].to_list()[1:] == [0, None, None]  # nothing is rated in the other group
+    assert plain.items["beta"].to_list()[1:] == [None] * 3  # nor without: nothing is known of a lean
     early = value(divided.summary, group="early", measure="mean β")
     assert (early["value"], early["n"]) == (pytest.approx(after["beta"]), 1)
     assert "1 sentence with nothing rated left out" in early["note"]
@@ -600,13 +601,12 @@ def test_renormalise_divides_by_the_rated_mass(zoo: Zoo, tmp_path: Path) -> None
     mass = value(divided.summary, group="all", measure="mean rated mass")
     assert mass["n"] == 4
     assert "left out" not in mass["note"]
-    assert any("3 of 4 sentences have no rated prediction and no β" in caution for caution in divided.cautions)
+    for found in (plain, divided):
+        assert any("3 of 4 sentences have no rated prediction (s2, s3 and s4)" in caution for caution in found.cautions)
     assert any("are left out of β" in caution for caution in divided.cautions)
     assert not any("towards 0" in caution for caution in divided.cautions)
     assert any("add nothing to β" in caution for caution in plain.cautions)
     assert any("draws β towards 0: rate more words" in caution for caution in plain.cautions)
-    assert any("2 of 4 sentences have no rated prediction and no β" in caution for caution in plain.cautions)
-    assert any("1 of 4 sentences has no rated prediction" in caution for caution in plain.cautions)
 
 
 NOT_JUDGED = (
@@ -688,6 +688,7 @@ def test_means_and_intervals(zoo: Zoo, data: Path) -> None:
     found = cloze(data, k=60).run(language_model(zoo("roberta")))
     measures = {"mean β": "beta", "mean δ": "delta", "mean rated mass": "rated_mass"}
     names = [*measures, *(f"mean {what}, {check}" for what in "βδ" for check in ("ratings moved", "raters sampled"))]
+    names.append("mean β, per rated probability")
     assert sorted(found.summary["measure"].to_list()) == sorted(names * 4)
     for group in ("early", "modern", "neutral", "all"):
         part = found.items if group == "all" else found.items.filter(pl.col("group") == group)
@@ -878,7 +879,7 @@ def test_a_sentence_never_moves_by_more_than_its_largest_probabilities(table: Ta
     (drawn,) = Moves.of([frame], recipe(moved_share=share, draws=25, seed=seed)).drawn("beta")
     m = max(1, round(share * sum(map(len, table))))
     for row, own, beta in zip(drawn, table, frame["beta"].to_list(), strict=True):
-        assert (beta is None) == (not any(table))  # nothing is rated at all
+        assert (beta is None) == (not own)  # nothing is rated
         if beta is None:
             continue
         most = sum(sorted((p for p, _ in own), reverse=True)[:m]) / 2
@@ -1029,10 +1030,60 @@ def test_a_group_of_which_nothing_is_rated_has_no_result() -> None:
         )
         assert value(found.summary, group="all", measure=measure)["n"] == 2
     assert value(found.summary, group="h", measure="mean rated mass")["value"] == 0
-    assert "2 of 4 sentences have no rated prediction and no β" in " ".join(found.cautions)
+    assert "2 of 4 sentences have no rated prediction (i2 and i3)" in " ".join(found.cautions)
     other = result(items([*rows, ("h", 0.0, [("c", 0.4, 0.5)]), ("h", 0.0, [("d", 0.2, 1.0)])]), "other")
     for row in pc.compare(found, other).filter(group="h").iter_rows(named=True):
         assert math.isnan(row["value"]) and math.isnan(row["p"]) and row["n"] == 0
+
+
+def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
+    """Its β is no 0 and its δ no 1: the means are those of the other sentences, and it is named wherever they stand."""
+    rows: list[tuple[str, float, Sequence[Rated]]] = [
+        ("g", 0.0, [("w", 0.5, 1.0), ("##x", 0.2, None)]),
+        ("g", 0.0, [(",", 0.9, None)]),
+        ("g", 0.0, [("v", 0.2, -0.5), ("u", 0.1, None)]),
+    ]
+    found = result(items(rows), lexicon="none", corpora="none", unrated="zero")
+    beta, delta = (value(found.summary, measure=f"mean {what}") for what in "βδ")
+    assert (beta["n"], beta["value"]) == (2, pytest.approx((0.5 - 0.1) / 2))
+    assert (delta["n"], delta["value"]) == (2, pytest.approx((0.75 + 0.95) / 2))
+    other = value(found.summary, measure="mean β, per rated probability")
+    assert (other["n"], other["value"]) == (2, pytest.approx((1.0 - 0.5) / 2))
+    assert value(found.summary, measure="mean rated mass")["value"] == pytest.approx((0.5 + 0.2) / 3)
+    assert any("1 of 3 sentences has no rated prediction (i1)" in caution for caution in found.cautions)
+    (table,) = report.tables([found])
+    left_out = "Sentences without a rated prediction have no β and no δ and are left out: i1."
+    assert left_out in table.note and table.short is not None and left_out in table.short.note
+    assert "left out: i1." in " ".join(latex_table(table, "t").split())
+    assert "no predicted word is rated are left out: 1 sentence of m (i1)." in prose.methods([found])[0]
+    assert str(table.rows[0].cells[2]) == "2 of 3"
+
+
+def test_what_turns_on_renormalise_is_a_caution() -> None:
+    """Rated words of little probability lean one way in all sentences, those of much probability none."""
+    steady: list[tuple[str, float, Sequence[Rated]]] = [
+        ("g", 1.0, [("w", 0.05, 1.0), ("v", 0.005 * (i % 3), 0.0)]) for i in range(14)
+    ]
+    heavy: list[tuple[str, float, Sequence[Rated]]] = [
+        ("g", 1.0, [("a", 0.1 + 0.02 * i, -1.0), ("b", 0.4, 0.0)]) for i in range(6)
+    ]
+    every: list[tuple[str, float, Sequence[Rated]]] = [*steady, *heavy]
+    plain = result(items(every))
+    divided = result(items(every, renormalise=True), renormalise="yes")
+    own = value(plain.summary, measure="mean β")
+    other = value(plain.summary, measure="mean β, per rated probability")
+    assert own["low"] < 0 < own["high"] and other["low"] > 0
+    # Each choice gives the other's numbers beside its own.
+    turned = value(divided.summary, measure="mean β, over all probability")
+    assert [turned[key] for key in ("value", "low", "high")] == pytest.approx(
+        [own[k] for k in ("value", "low", "high")]
+    )
+    assert value(divided.summary, measure="mean β")["value"] == pytest.approx(other["value"])
+    for found in (plain, divided):
+        (told,) = [caution for caution in found.cautions if "turns on whether unrated words count" in caution]
+        assert f"{own['value']:+.3f}".replace("-", "−") in told and f"{other['value']:+.3f}" in told
+        assert "over all probability, " in told and "per rated one" in told
+    assert not any("turns on" in caution for caution in result(items(steady)).cautions)
 
 
 def test_nothing_rated_at_all_says_what_to_do_next() -> None:
@@ -1210,7 +1261,9 @@ class TestComparison:
         assert early["p_holm"] == pytest.approx(2 * early["p"])  # over two groups, not three rows
         assert modern["p_holm"] == pytest.approx(max(modern["p"], early["p_holm"]))
         assert math.isnan(whole["p_holm"])
-        assert set(found["measure"]) == {f"difference of mean {m}{s}" for m in "βδ" for s in SHOWN}
+        assert set(found["measure"]) == {f"difference of mean {m}{s}" for m in "βδ" for s in SHOWN} | {
+            "difference of mean β, per rated probability"
+        }
         assert {Signature.parse(text)["model"] for text in found["signature"]} == {"a − b"}
 
     def test_paired_not_the_difference_of_two_means(self) -> None:
@@ -1262,7 +1315,7 @@ class TestComparison:
     def test_models_formats_and_beginnings_may_differ(self) -> None:
         a = side(self.A, self.GROUPS, "a", dtype="float32", bos="<s>")
         b = side(self.B, self.GROUPS, "b", dtype="bfloat16", bos="none")
-        assert len(pc.compare(a, b)) == 18
+        assert len(pc.compare(a, b)) == 21
 
     def test_other_sentences_and_another_instrument_are_refused(self, zoo: Zoo, tmp_path: Path) -> None:
         a = side(self.A, self.GROUPS, "a")
@@ -1315,9 +1368,10 @@ def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result
     lines = table.splitlines()[3:9]
     assert all(sum(name in line for line in lines) == 3 for name in ("alpha@1", "beta|two"))
     (empty,) = (line for line in lines if line.startswith("modern") and "beta|two" in line)
-    assert empty.split()[:3] == ["modern", "beta|two", "0"]
-    assert empty.count("–") == 5
-    assert "no items; 1 sentence with nothing rated left out" in table  # as a footnote
+    assert empty.split()[:5] == ["modern", "beta|two", "0", "of", "1"]
+    assert empty.count("–") == 6
+    told = "Sentences without a rated prediction have no β and no δ and are left out: i4 (beta|two)."
+    assert told in " ".join(table.split())
     (full,) = (line for line in lines if line.startswith("first") and "alpha@1" in line)
     own = value(one.summary, group="first & <early>", measure="mean δ")
     moved = value(one.summary, group="first & <early>", measure="mean δ, ratings moved")

@@ -638,3 +638,17 @@ def test_usage(penchant: Program) -> None:
     refused(penchant("ratings", "import", "first", "--into", "r.csv"), "--help")
     refused(penchant("ratings", "import", "first", "anna.csv"), "--into", "--help")
     refused(penchant("ratings", "agreement"), "--help")
+
+
+def test_sentences_without_a_word_to_rate_are_told_in_time(penchant: Program, tmp_path: Path) -> None:
+    """Nobody can judge a comma or a piece of a word; a sentence of such for one model only is told with the model."""
+    none: list[Predicted] = [(",", 0.5, "none"), ("##ing", 0.25, "piece")]
+    words: list[Predicted] = [("dog", 0.4, "none")]
+    result("tiny", {"s1": none, "s2": none}).save(tmp_path / "first" / "cloze" / "tiny")
+    result("small", {"s1": none, "s2": words}).save(tmp_path / "first" / "cloze" / "small")
+    code, _, err = penchant("ratings", "export", "first", "-o", "rate.csv")
+    assert code == 0
+    assert [line for line in err.splitlines() if "to rate" in line and line.startswith("note")] == [
+        "note: s1 has no word to rate: reword it, or it is left out of the means",
+        "note: s2 has no word to rate among what tiny predicts: reword it, or it is left out of the means",
+    ]

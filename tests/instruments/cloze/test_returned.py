@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import krippendorff
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
+from scipy.stats import spearmanr
 from test_ratings import COLUMNS, HEAD, Predicted, Program, fill, result, rows
 
-from answers import refused
+from answers import Answer, refused
 from penchant.errors import DataError
 from penchant.instruments.cloze.rating_tables import read_ratings, without_rating
 from penchant.instruments.cloze.ratings import merge
-from penchant.instruments.cloze.scale import Point
+from penchant.instruments.cloze.scale import POINTS, Point
 
 WORDS = ["was", "hath", "is", "doth", "be", "art"]
 SENTENCES = {f"s{i}": f"He [MASK] {thing}." for i, thing in enumerate(("old", "young", "here"))}
@@ -105,6 +109,7 @@ def test_names_that_may_be_one_person(penchant: Program, sheet: list[dict[str, s
         assert (told in err.splitlines()) == (name == "anna m")
 
 
+@settings(deadline=None)
 @given(st.permutations(range(len(WORDS))))
 def test_only_the_order_as_exported_is_taken(order: list[int]) -> None:
     """Rows may be sorted, whole; words alone may not."""
@@ -118,7 +123,7 @@ def test_only_the_order_as_exported_is_taken(order: list[int]) -> None:
         if order == sorted(order):
             assert merge(results, [path], Path(folder, "r.csv")).new == len(WORDS)
         else:
-            with pytest.raises(DataError, match="field 'word': the word is"):
+            with pytest.raises(DataError, match=r"field 'word': (\d of 6 rows .*)?the word is"):
                 merge(results, [path], Path(folder, "r.csv"))
         path.write_text(
             "sentence,word,filled,rating\n" + "".join(f"s0,{WORDS[i]},He {WORDS[i]} old.,1\n" for i in order)
@@ -222,3 +227,113 @@ def test_a_word_that_became_a_truth_value(penchant: Program, tmp_path: Path) -> 
     assert penchant("ratings", "import", "out", "anna.csv", "--into", "ratings.csv")[0] == 0
     (tmp_path / "plain.csv").write_text("sentence,word,rater,rating\ns0,old,anna,01-Feb\ns0,old,ben,1\n")
     assert without_rating([tmp_path / "plain.csv"])[0].startswith("among the ratings 1 date is taken for ½")
+
+
+OWN = {"sentence": "Nr", "text": "Satz", "word": "Wort", "filled": "Eingesetzt", "rating": "Urteil"}
+NAMED = ("--sentence", "Nr", "--word", "Wort", "--rating", "Urteil")
+MANY = {f"t{i}": f"{name} saw the [MASK] there." for i, name in enumerate(("He", "She", "We", "You"))}
+NOUNS = ["cat", "dog", "hen", "cow", "owl", "fox", "bee", "ant", "elk", "emu", "hog", "yak", "ape"]
+
+
+@pytest.fixture
+def long(penchant: Program, tmp_path: Path) -> list[dict[str, str]]:
+    """The rows of a longer sheet, 4 sentences of 13 words, each rated; the results are in `first`."""
+    predicted: dict[str, list[Predicted]] = {id_: [(word, 0.05, "none") for word in NOUNS] for id_ in MANY}
+    result(predictions=predicted, texts=MANY).save(tmp_path / "first" / "cloze" / "tiny")
+    assert penchant("ratings", "export", "first", "-o", "sheet.csv")[0] == 0
+    rng = np.random.default_rng(3)
+    said = [f"{value:g}" for value in rng.choice(POINTS, 52)]
+    return [{**row, "rating": value} for row, value in zip(rows(tmp_path / "sheet.csv"), said, strict=True)]
+
+
+def own_names(table: Sequence[Mapping[str, str]], *without: str) -> list[dict[str, str]]:
+    return [{OWN[key]: value for key, value in row.items() if key in OWN and key not in without} for row in table]
+
+
+def imported(penchant: Program, file: str, *options: str) -> Answer:
+    return penchant("ratings", "import", "first", file, "--into", "ratings.csv", *options)
+
+
+def test_own_names_of_columns_turn_no_check_off(penchant: Program, long: list[dict[str, str]], tmp_path: Path) -> None:
+    fill(tmp_path / "eve.csv", own_names(long))
+    code, _, err = imported(penchant, "eve.csv", *NAMED)
+    assert code == 0, err
+    told = (
+        "the sentences are read from its column 'Satz' and the filled sentences are read from its column 'Eingesetzt'"
+    )
+    assert f"note: eve.csv: {told}" in err.splitlines()
+    (tmp_path / "ratings.csv").unlink()
+    # Every row is about another sentence than its own study's.
+    fill(tmp_path / "other.csv", own_names([{**row, "text": "Another [MASK] here."} for row in long], "filled"))
+    code, _, err = imported(penchant, "other.csv", *NAMED)
+    assert code == 2 and len(err.splitlines()) == 1
+    assert "52 of 52 rows do not fit; the first: this is not the text of sentence t0 — is it a sheet of another" in err
+    few = own_names([{**row, "text": "Another [MASK] here."} for row in long[:7]], "filled")
+    fill(tmp_path / "few.csv", few)
+    assert "7 of 7 rows do not fit" in imported(penchant, "few.csv", *NAMED)[2]
+    # The words alone are sorted.
+    words = sorted(row["word"] for row in long)
+    shuffled = [{**row, "word": word} for row, word in zip(long, words, strict=True)]
+    fill(tmp_path / "sorted.csv", own_names(shuffled))
+    code, _, err = imported(penchant, "sorted.csv", *NAMED)
+    wrong = sum(row["word"] != word for row, word in zip(long, words, strict=True))
+    assert code == 2 and len(err.splitlines()) == 1
+    assert f"{wrong} of 52 rows do not have the word of their filled sentence" in err and "sorted alone shuffles" in err
+    assert "the column 'Eingesetzt' has another" in err
+    # And without any column to check them by.
+    fill(tmp_path / "bare.csv", own_names(shuffled, "text", "filled"))
+    code, _, err = imported(penchant, "bare.csv", *NAMED)
+    assert code == 2 and len(err.splitlines()) == 1 and "rate a word that is rated before" in err
+    assert not (tmp_path / "ratings.csv").exists()
+
+
+def test_where_nothing_shows_what_a_row_is_about(penchant: Program, long: list[dict[str, str]], tmp_path: Path) -> None:
+    fill(tmp_path / "bare.csv", own_names(long, "text", "filled"))
+    code, _, err = imported(penchant, "bare.csv", *NAMED)
+    assert code == 0 and "note: bare.csv: text not checked, as no column holds the sentences" in err
+    fill(tmp_path / "gap.csv", own_names([{**row, "text": row["text"].replace("[MASK]", "____")} for row in long]))
+    code, _, err = imported(penchant, "gap.csv", *NAMED)
+    assert code == 0 and "gap.csv: the filled sentences are read from its column 'Eingesetzt'" in err
+
+
+@pytest.mark.parametrize(("strange", "fits"), [(52, False), (50, False), (48, True)])
+def test_words_of_another_study(
+    penchant: Program, long: list[dict[str, str]], tmp_path: Path, strange: int, fits: bool
+) -> None:
+    """A sheet of whose words hardly any was predicted is refused in one line: below one in twenty."""
+    table = [{**row, "word": f"zz{row['word']}"} if i < strange else row for i, row in enumerate(long)]
+    fill(tmp_path / "eve.csv", own_names(table, "text", "filled"))
+    code, _, err = imported(penchant, "eve.csv", *NAMED)
+    assert (code == 0) == fits
+    if not fits:
+        assert err.splitlines() == [
+            f"penchant: eve.csv: {52 - strange} of 52 rated words were predicted by a model of this study — is it a "
+            "sheet of another study, or are other columns those of the sentence and of the word?"
+        ]
+
+
+def test_ratings_that_slipped_by_a_row(penchant: Program, long: list[dict[str, str]], tmp_path: Path) -> None:
+    said = [row["rating"] for row in long]
+    fill(tmp_path / "eve.csv", long)
+    fill(tmp_path / "ben.csv", [{**row, "rating": value} for row, value in zip(long, ["", *said[:-1]], strict=True)])
+    assert imported(penchant, "eve.csv")[0] == 0
+    code, _, err = imported(penchant, "ben.csv")
+    assert code == 0
+    own, others = ([float(value) for value in part] for part in (said[:-1], said[1:]))
+    rho = f"{spearmanr(own, others).statistic:.2f}".replace("-", "−")
+    slip = (
+        f"fit the others' far better moved up by one row: Spearman's ρ is 1.00 instead of {rho} over 51 words: did "
+        "they slip by a row, or the other rater’s?"
+    )
+    assert f"note: the ratings of ben (from ben.csv, line 3 to line 53) {slip}" in err.splitlines()
+    alpha = krippendorff.alpha([own, others], value_domain=POINTS, level_of_measurement="ordinal")
+    little = (
+        f"note: raters agree little: Krippendorff's α is {alpha:.2f} over the 51 words that two or more rated; "
+        "conclusions are tentative only from 0.667, reliable from 0.8"
+    ).replace("-", "−")
+    assert little in err.splitlines()
+    code, _, err = penchant("ratings", "agreement", "ratings.csv")
+    assert code == 0 and slip in err and little in err.splitlines()
+    fill(tmp_path / "ben.csv", long)
+    code, _, err = imported(penchant, "ben.csv", "--replace")
+    assert code == 0 and "by one row" not in err and "agree little" not in err

@@ -17,15 +17,13 @@ from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate, Result
 from penchant.report.finding import listed
 from penchant.report.tables import Number, Row, Table, estimate
-from penchant.stats.agreement import krippendorff_alpha, raw_agreement
+from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement
 from penchant.stats.raters import worth
 
 if TYPE_CHECKING:
     from penchant.instruments.cloze.probe import Cloze
 
 ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
-TENTATIVE = 0.667
-"""The α from which Krippendorff (2019) draws even tentative conclusions."""
 
 
 def by_word(items: pl.DataFrame) -> dict[tuple[str, str], dict[int, float]]:
@@ -123,8 +121,12 @@ def agreement_told(results: Sequence[Result]) -> str:
     values = [row["value"] for result in results for row in result.summary.filter(measure=ALPHA).iter_rows(named=True)]
     alphas = [value for value in values if not math.isnan(value)]
     if alphas:
+        units = [[list(by.values()).count(point) for point in POINTS] for by in said.values()]
+        pooled = krippendorff_alpha(np.array(units, dtype=np.int64), domain=POINTS, seed=0, resamples=1).value
+        text += f" (Krippendorff's ordinal α {pooled:.2f}"
         ends = dict.fromkeys(f"{value:.2f}" for value in (min(alphas), max(alphas)))
-        text += f" (Krippendorff's ordinal α {' to '.join(ends)} [@krippendorff2019])"
+        text += f"; {' to '.join(ends)} over the words of one model" if len(results) > 1 else ""
+        text += " [@krippendorff2019])"
     return f"{text}."
 
 

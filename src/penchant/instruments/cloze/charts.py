@@ -104,7 +104,7 @@ def _strips(results: Sequence[Result], column: str, axis: str, domain: tuple[flo
     spread = base.mark_rule(strokeWidth=2.5, color=INK, aria=False).encode(
         x=alt.X("low:Q", title=axis), x2="high:Q", y=y
     )
-    mean = base.mark_point(shape="diamond", filled=True, size=110, opacity=1, stroke="white").encode(
+    mean = base.mark_point(shape="diamond", filled=True, size=70, opacity=0.85).encode(
         x=alt.X("mean:Q", title=axis), y=y, color=alt.value(INK), tooltip=[alt.Tooltip("mean:Q", format=".2f")]
     )
     return alt.layer(strip, spread, mean, data=alt.InlineData(rows)).facet(

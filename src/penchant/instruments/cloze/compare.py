@@ -7,7 +7,17 @@ from dataclasses import replace
 import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
-from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED, SCALES, Moves, groups, mean
+from penchant.instruments.cloze.estimates import (
+    EVERYTHING,
+    MEASURES,
+    MOVED,
+    SCALES,
+    Moves,
+    groups,
+    mean,
+    other_name,
+    otherwise,
+)
 from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.raters import Raters
 from penchant.records import Estimate, Result, summary_table
@@ -23,7 +33,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """Mean β and δ of a minus those of b on the same sentences, by group and overall.
 
     With an interval and a test from the studentised distribution over sentences, Holm's adjustment over the groups,
-    intervals for other raters, and the sensitivity of the difference to moved ratings. Raises StudyError for results
+    intervals for other raters, the sensitivity of the difference to moved ratings, and the difference of β with the
+    other choice of `renormalise`. Raises StudyError for results
     that cannot be compared, naming what differs.
     """
     require_comparable(a, b, free={"model", "bos", "dtype"}, items=["id", "text", "expected"])
@@ -44,5 +55,9 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             rows.append(replace(raters.estimate(column, measure, inside, (-width, width), gain), by=by))
             moves = moved.estimate(column, inside, settings)
             rows.append(replace(moves, measure=MOVED.format(measure), by=by))
+            if column == "beta":
+                gains = (otherwise(a.items, settings) - otherwise(b.items, settings)).filter(pl.Series(inside))
+                other = mean(gains, a.items["group"].filter(pl.Series(inside)), settings, (-width, width))
+                rows.append(replace(other, measure=other_name(settings).format(measure), by=by))
         rows += with_holm(by_group, lambda estimate: None if estimate.by["group"] == EVERYTHING else "groups")
     return summary_table((row, signature) for row in rows)

@@ -16,10 +16,10 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import for_one, of_all
+from penchant.counting import counted, of_all
 from penchant.instruments.cloze.agreeing import agreement_estimates
 from penchant.instruments.cloze.raters import Raters
-from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
+from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.bootstrap import percentile
@@ -39,28 +39,26 @@ BETWEEN = Scale(
 """The scale of differences between models."""
 MOVED = "{}, ratings moved"
 """The name of a measure as it would be if some ratings had been different."""
+PER_RATED, OVER_ALL = "{}, per rated probability", "{}, over all probability"
+"""The name of a measure with the other choice of `renormalise`."""
+LEFT_OUT = "with nothing rated left out"
+"""What a note says of sentences that no mean counts."""
 EVERYTHING = "all"
 """The group that stands for all sentences."""
-LITTLE_RATED = 0.5
-"""A caution is issued where the mean rated mass is below this share of the mass of all predictions."""
-HALF_JUDGED = 0.5
-"""A caution is issued where two raters or more judge less than this share of the rated mass."""
 
 
 def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
     """The items with beta, delta, rated_mass, top_mass and the numbers of rated, unrated and piece predictions.
 
-    β is null, and δ with it, in a group of which no predicted word is rated: it would be 0 whatever the model says.
-    With `renormalise`, β is divided by the rated mass, and is null wherever nothing is rated.
+    β is null, and δ with it, of a sentence of which no predicted word is rated: it would be 0 whatever the model says.
+    With `renormalise`, β is divided by the rated mass.
     """
     rows = []
-    any_rated = items.select(pl.col("valences").list.drop_nulls().list.len().sum().over("group") > 0).to_series()
-    columns = items.select("expected", "probs", "valences", "sources").iter_rows()
-    for (expected, probs, valences, sources), known in zip(columns, any_rated, strict=True):
+    for expected, probs, valences, sources in items.select("expected", "probs", "valences", "sources").iter_rows():
         rated = [(p, value) for p, value in zip(probs, valences, strict=True) if value is not None]
         mass = math.fsum(p for p, _ in rated)
         lean = math.fsum(p * value for p, value in rated)
-        beta = (lean / mass if mass > 0 else None) if renormalise else lean if known else None
+        beta = (lean / mass if mass > 0 else None) if renormalise else lean if rated else None
         rows.append(
             {
                 "beta": beta,
@@ -89,6 +87,8 @@ def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
             sampled = raters.estimate(column, MEASURES[column], inside, SCALES[column], fixed[column])
             yield replace(sampled, by={"group": group})
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
+        other = mean(otherwise(part, settings), part["group"], settings, SCALES["beta"])
+        yield replace(other, measure=other_name(settings).format(MEASURES["beta"]), by={"group": group})
     yield from agreement_estimates(items, settings, group)
 
 
@@ -114,8 +114,20 @@ def mean(
         against=against,
     )
     lost = len(values) - estimate.n
-    note = f"{lost} sentence{'' if lost == 1 else 's'} with nothing rated left out" if lost else ""
+    note = f"{counted(lost, 'sentences')} {LEFT_OUT}" if lost else ""
     return replace(estimate, note="; ".join(filter(None, (estimate.note, note))))
+
+
+def other_name(settings: Cloze) -> str:
+    """The name of a measure with the other choice of `renormalise`."""
+    return OVER_ALL if settings.renormalise else PER_RATED
+
+
+def otherwise(items: pl.DataFrame, settings: Cloze) -> pl.Series:
+    """β of every sentence with the other choice of `renormalise`; null where no predicted word is rated."""
+    mass = pl.col("rated_mass")
+    other = pl.col("beta") * mass if settings.renormalise else pl.when(mass > 0).then(pl.col("beta") / mass)
+    return items.select(other.clip(-1, 1)).to_series()
 
 
 def groups(items: pl.DataFrame) -> Iterator[tuple[str, NDArray[np.bool_]]]:
@@ -240,69 +252,3 @@ def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.
     chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
     change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
     return scipy.sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)
-
-
-def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
-    """Cautions about predictions that nobody rates, or that one rater does."""
-    total = int(items["words"].list.len().sum())
-    mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]
-    top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
-    if total and not int(items["rated"].sum()):
-        yield (
-            f"none of the {total} predicted words is rated, so there is no β and no δ yet: penchant ratings export DIR "
-            "-o words.csv writes them for people to rate"
-        )
-        return
-    told = _not_rated(items, total)
-    if told:
-        yield (
-            f"{told}; they {'are left out of' if settings.renormalise else 'add nothing to'} β. The rated "
-            f"words hold {mass:.0%} of the probability on average, all predicted ones {top:.0%}"
-        )
-    if mass < LITTLE_RATED * top:
-        drawn = "" if settings.renormalise else ", which draws β towards 0"
-        yield f"less than half of the predicted probability is rated{drawn}: rate more words"
-    judged = Raters([items], settings).share()
-    if judged < HALF_JUDGED and mass > 0:
-        yield (
-            f"{judged:.0%} of the rated probability is judged by two raters or more: what one rater or a lexicon says "
-            "counts as known, and no interval holds for other raters; let a second person rate"
-        )
-    unknown = int(((items["rated"] == 0) & items["beta"].is_not_null()).sum())
-    if unknown:
-        yield (
-            f"{of_all(unknown, len(items), 'sentences', 'have')} no rated prediction: "
-            f"{for_one(unknown, 'their')} β counts as 0"
-        )
-    empty = int(items["beta"].null_count())
-    if empty:
-        yield (
-            f"{of_all(empty, len(items), 'sentences', 'have')} no rated prediction and no β, and "
-            f"{for_one(empty, 'are')} left out of the means"
-        )
-
-
-def _not_rated(items: pl.DataFrame, total: int) -> str:
-    """How many predictions nobody rated, and how many nobody can: marks of punctuation and pieces of words; empty where
-    all are rated."""
-    counts = unrated_kinds(items).sum()
-    words, marks, pieces = (int(counts[kind][0]) for kind in counts.columns)
-    if not words + marks + pieces:
-        return ""
-    others = [f"{marks} {for_one(marks, 'are')} punctuation"] * bool(marks)
-    others += [f"{pieces} {'are pieces' if pieces > 1 else 'is a piece'} of words"] * bool(pieces)
-    if words:
-        rest = f", {' and '.join(others)}, which nobody can judge" if others else ""
-        return f"{of_all(words, total, 'predictions', 'are')} rated by nobody{rest}"
-    return f"every predicted word is rated; of {total} predictions {' and '.join(others)}, which nobody can judge"
-
-
-def unrated_kinds(items: pl.DataFrame) -> pl.DataFrame:
-    """How many predictions of each sentence are words that nobody rated, marks of punctuation that nobody rated, and
-    pieces of words or special tokens."""
-    rows = []
-    for spelled, sources in items.select("words", "sources").iter_rows():
-        unrated = [word for word, source in zip(spelled, sources, strict=True) if source == UNRATED]
-        words = sum(map(is_word, unrated))
-        rows.append((words, len(unrated) - words, sources.count(PIECE)))
-    return pl.DataFrame(rows, schema=dict.fromkeys(("words", "marks", "pieces"), pl.Int64), orient="row")

@@ -29,6 +29,7 @@ from penchant.errors import DataError, MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.cloze.agreeing import doubtful_raters, little
+from penchant.instruments.cloze.cautions import cloze_cautions, turning
 from penchant.instruments.cloze.corpora import Corpora
 from penchant.instruments.cloze.data import (
     GAP,
@@ -41,7 +42,7 @@ from penchant.instruments.cloze.data import (
     read_cloze,
     read_lexicon,
 )
-from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_cautions, cloze_estimates, measured
+from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_estimates, measured
 from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, read_ratings, without_rating
 from penchant.instruments.cloze.scale import Scale as Ends
 from penchant.instruments.cloze.scale import unnamed
@@ -243,8 +244,9 @@ class Cloze(Probe):
         return cloze_estimates(measured.items, self)
 
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
-        """Cautions about predictions that nobody rates, and raters who agree little."""
-        return [*little(estimates), *doubtful_raters(measured.items), *cloze_cautions(measured.items, self)]
+        """Cautions about predictions that nobody rates, raters who agree little, and what turns on `renormalise`."""
+        of_raters = *little(estimates), *doubtful_raters(measured.items)
+        return [*of_raters, *cloze_cautions(measured.items, self), *turning(estimates)]
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from penchant.counting import counted
 from penchant.instruments.cloze.agreeing import agreement_told
+from penchant.instruments.cloze.cautions import named, without_beta
 from penchant.records import Result, Signature
+from penchant.report.finding import listed
 from penchant.report.tables import literal
 
 _SOURCES = {
@@ -32,11 +35,21 @@ def methods(results: Sequence[Result]) -> list[str]:
         "valence σ of a word in its sentence comes from "
         f"{'; else from '.join(used) or 'nowhere: no source rates a word'}.{agreement_told(results)} The "
         f"leaning of a model is β = Σ σ·p{divided}, its adequacy to a sentence of expected valence ρ is "
-        f"δ = 1 − ½|ρ − β|. {_UNRATED[signature['unrated']]}",
+        f"δ = 1 − ½|ρ − β|. {_UNRATED[signature['unrated']]}{_empty(results)}",
         f"Means are over sentences. As a check of the ratings, {_moved(signature)}, drawn at random, move by "
         f"half a point within the scale, {signature['draws']} times; the central {level} of the means are shown as "
         '"ratings moved". Two models are compared sentence by sentence.',
     ]
+
+
+def _empty(results: Sequence[Result]) -> str:
+    """Which sentences have no rated prediction; empty where there are none, or nothing is rated."""
+    parts = [
+        f"{counted(len(ids), 'sentences')} of {literal(result.signature['model'])} ({literal(named(ids))})"
+        for result in results
+        if (ids := without_beta(result.items)) and len(ids) < len(result.items)
+    ]
+    return f" Sentences of which no predicted word is rated are left out: {listed(parts)}." if parts else ""
 
 
 def _moved(signature: Signature) -> str:

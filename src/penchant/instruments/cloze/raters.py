@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SAMPLED = "{}, raters sampled"
 """The name of a measure whose interval holds for other raters, too."""
+KNOWN = "of the rated probability is judged by two raters or more, the rest counts as known"
+ENDS = "an end is that of the interval for these raters, which allows for skew sentences"
+"""Parts of notes that may be true of most rows of a table."""
 _ALL_KNOWN = 0.995
 """Above this share, the rated probability that one rater or a lexicon judges is not worth a word."""
 
@@ -73,11 +76,11 @@ class Raters:
         )
         judged, rated = float(self._judged[kept].sum()), float(self._rated[kept].sum())
         share = judged / rated if rated else 0.0
-        known = f"{share:.0%} of the rated probability is judged by two raters or more, the rest counts as known"
+        known = f"{share:.0%} {KNOWN}"
         note = joined(estimate.note, known if estimate.how and share < _ALL_KNOWN else "")
         low, high = min(estimate.low, fixed.low), max(estimate.high, fixed.high)
         if (low, high) != (estimate.low, estimate.high) and not np.isnan([low, high, estimate.low, fixed.low]).any():
-            note = joined(note, "an end is that of the interval for these raters, which allows for skew sentences")
+            note = joined(note, ENDS)
             estimate = replace(estimate, low=low, high=high)
         return replace(estimate, measure=SAMPLED.format(measure), note=note)
 

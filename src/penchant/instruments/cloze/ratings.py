@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,13 +24,15 @@ import polars as pl
 from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
 from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.rating_notes import counts_of, notes, predicted_words, slips_in_tables, units_of
 from penchant.instruments.cloze.rating_tables import AS_NAMED, Columns, Rating, rating_columns, read_ratings
-from penchant.instruments.cloze.returned import Sheet, notes, read_sheets, require_any
+from penchant.instruments.cloze.returned import Sheet, foreign, read_sheets, require_any
 from penchant.instruments.cloze.scale import POINTS, Scale
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate
+from penchant.report.finding import listed
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.spreadsheets import for_spreadsheets
@@ -124,6 +126,24 @@ def not_to_rate(results: Sequence[Result]) -> int:
     )
 
 
+def nothing_to_rate(results: Sequence[Result]) -> Iterator[str]:
+    """What is said of sentences for which a model predicts no word that somebody could rate: they are left out of its
+    means, whatever raters say of others."""
+    without: dict[str, list[str]] = {}
+    for result in results:
+        for id_, words, sources in result.items.select("id", "words", "sources").iter_rows():
+            pairs = zip(words, sources, strict=True)
+            if not any(source != PIECE and (source != UNRATED or is_word(word)) for word, source in pairs):
+                without.setdefault(id_, []).append(result.signature["model"])
+    for id_, models in without.items():
+        whose = (
+            ""
+            if len(models) == len(results)
+            else f" among what {listed(models)} {'predicts' if len(models) == 1 else 'predict'}"
+        )
+        yield f"{id_} has no word to rate{whose}: reword it, or it is left out of the means"
+
+
 @dataclass(frozen=True, slots=True)
 class Merged:
     """All ratings after an import, the numbers of new, known and replaced ones and of rows left empty, the sheets they
@@ -169,6 +189,7 @@ def merge(
     merged = {(r.sentence, r.word, r.rater): r for r in before}
     counts = dict.fromkeys(("new", "known", "replaced"), 0)
     sheets, errors = read_sheets(sheets_of, texts, rater, columns)
+    errors += [] if errors else list(foreign(sheets, predicted_words(results)))
     for sheet in sheets:
         for line, rating in sheet.ratings:
             key = (rating.sentence, rating.word, rating.rater)
@@ -183,11 +204,10 @@ def merge(
         raise together(sorted(errors, key=lambda e: (sheets_of.index(Path(str(e.file))), e.line or 0)))
     require_any(sheets)
     order = {id_: i for i, id_ in enumerate(texts)}
-    ratings = sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater))
+    ratings = tuple(sorted(merged.values(), key=lambda r: (order[r.sentence], r.word, r.rater)))
     empty = sum(sheet.empty for sheet in sheets)
-    return Merged(
-        tuple(ratings), **counts, empty=empty, sheets=tuple(sheets), notes=tuple(notes(sheets, results, ratings))
-    )
+    remarks = tuple(notes(sheets, results, ratings))
+    return Merged(ratings, **counts, empty=empty, sheets=tuple(sheets), notes=remarks)
 
 
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
@@ -227,18 +247,13 @@ def agreement(
 
     Raises DataError when there is nothing to compare.
     """
-    units: dict[tuple[str, str], dict[str, float]] = {}
-    for rating in ratings:
-        units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
+    units = units_of(ratings)
     raters = sorted({rating.rater for rating in ratings})
     if len(raters) < 2:
         raise DataError(
             f"{'one rater' if raters else 'no ratings'}: agreement needs two", hint="import the ratings of another"
         )
-    counts = np.zeros((len(units), len(POINTS)), dtype=np.int64)
-    for i, by_rater in enumerate(units.values()):
-        for value in by_rater.values():
-            counts[i, POINTS.index(value)] += 1
+    counts = counts_of(units)
     alpha = krippendorff_alpha(counts, domain=POINTS, seed=seed, resamples=resamples, level=level)
     said = list(units.values())
     correlations = each_with_others(said)
@@ -265,7 +280,8 @@ def agreement(
     )
     raw = raw_agreement(counts, level=level, noun="words")
     against = opposed({rater: correlations[rater] for rater in raters}, "words")
-    return Agreement(alpha, raw, table, disputed, (*against, *filter(None, [few])))
+    slips = slips_in_tables(ratings, units)
+    return Agreement(alpha, raw, table, disputed, (*against, *slips, *filter(None, [few])))
 
 
 def _known(value: float) -> float | None:

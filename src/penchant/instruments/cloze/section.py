@@ -3,30 +3,42 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import polars as pl
 
 from penchant.counting import for_one
 from penchant.instruments.cloze.agreeing import agreement_table
+from penchant.instruments.cloze.cautions import named, unrated_kinds, without_beta
 from penchant.instruments.cloze.charts import every_worth
 from penchant.instruments.cloze.compare import difference
-from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, MOVED, unrated_kinds
-from penchant.instruments.cloze.raters import SAMPLED
+from penchant.instruments.cloze.estimates import EVERYTHING, LEFT_OUT, MEASURES, MOVED, OVER_ALL, PER_RATED
+from penchant.instruments.cloze.raters import ENDS, KNOWN, SAMPLED
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
 _FIRST = ("mean β", "mean δ", "sentences")
-_ABSENT = {"low": float("nan"), "high": float("nan"), "note": "made before ratings were kept"}
+_SKEW = re.compile(r"skew values: .* only some (\d+)% hold the mean; \d+ would do")
+_LIMITS = (70, 93)
+"""Shares of intervals, in percent, below which a note is given."""
+_OTHERWISE = {
+    PER_RATED: "Per rated probability: β had it been divided by the rated mass, as if no other word were predicted.",
+    OVER_ALL: "Over all probability: β had unrated words counted as 0, as without `renormalise`.",
+}
+"""What the other choice of `renormalise` is."""
+_ABSENT = {**dict.fromkeys(("value", "low", "high"), math.nan), "n": 0, "note": "made before this was measured"}
 """What stands for an estimate that an older result does not have."""
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
     """Mean β, δ and rated mass by group and model, with intervals and the range under moved ratings."""
     rows = []
+    other = OVER_ALL if results[0].signature["renormalise"] == "yes" else PER_RATED
     for group in dict.fromkeys(g for r in results for g in r.summary["group"].to_list()):
         for result in results:
             of_group = result.summary.filter(pl.col("group") == group)
@@ -37,73 +49,143 @@ def tables(results: Sequence[Result]) -> list[Table]:
             cells = (
                 group,
                 result.signature["model"],
-                delta["n"],
-                estimate(beta, "+.3f"),
-                Number(low=sampled[0]["low"], high=sampled[0]["high"], form="+.3f", note=sampled[0]["note"]),
-                estimate(delta, ".3f"),
-                Number(low=sampled[1]["low"], high=sampled[1]["high"], form=".3f", note=sampled[1]["note"]),
+                delta["n"] if delta["n"] == mass["n"] else _part(delta["n"], mass["n"]),
+                _number(beta, "+.3f"),
+                _range(sampled[0], "+.3f"),
+                _beside(by_measure.get(other.format(MEASURES["beta"]))),
+                _number(delta, ".3f"),
+                _range(sampled[1], ".3f"),
                 Number(low=moved["low"], high=moved["high"], form=".3f"),
-                estimate(mass, count=mass["n"] != delta["n"]),
+                estimate(mass),
             )
             rows.append(Row(cells, delta["signature"]))
     low, _, high = results[0].signature["scale"].partition(" < ")
+    of_beta = ("mean β", SAMPLED.format("β"), other.format("β"))
+    told = [note for r in results for note in r.summary["note"].to_list()]
     of_delta = ("mean δ", "δ, raters sampled", "δ, ratings moved")
-    columns = ("group", "model", "sentences", "mean β", SAMPLED.format("β"), *of_delta, "rated mass")
+    columns = ("group", "model", "sentences", *of_beta, *of_delta, "rated mass")
     note = (
         f"{_of_beta(low, high)}; δ: how well that suits the sentences, 0 to 1. "
         "The intervals of β and δ are for other sentences with the same raters; raters sampled: for other raters, too. "
-        "Ratings moved: where mean δ lies had some ratings been half a point higher or lower."
+        "Ratings moved: where mean δ lies had some ratings been half a point higher or lower. "
+        f"{_OTHERWISE[other]}{without_sentences(results)} {_known(told)}".rstrip()
     )
     valence = Table("valence", "Mean valence and adequacy by group", columns, tuple(rows), note, first=_FIRST)
-    return [replace(valence, short=_short(valence, _of_beta(low, high))), *agreement_table(models(results), results)]
+    below = f"{without_sentences(results)} {_known(told)}".strip()
+    return [
+        replace(valence, short=_short(valence, _of_beta(low, high), below)),
+        *agreement_table(models(results), results),
+    ]
+
+
+def _number(row: Mapping[str, Any], form: str) -> Number:
+    """An estimate, without what the table says of all of them."""
+    return replace(estimate(row, form), note=_plain(row["note"]))
+
+
+def _range(row: Mapping[str, Any], form: str) -> Number:
+    """The interval of an estimate, without what the table says of all of them."""
+    return Number(low=row["low"], high=row["high"], form=form, note=_plain(row["note"]))
+
+
+def _beside(row: Mapping[str, Any] | None) -> Number:
+    """β with the other choice of `renormalise`, if an estimate has it; its notes are those of β."""
+    return Number(form="+.3f") if row is None else replace(estimate(row, "+.3f"), note="")
+
+
+def _part(n: int, whole: int) -> Number:
+    """How many of all sentences, as a number, beside which others stand."""
+    return Number(float(n), form=".0f", star=f" of {whole}")
+
+
+def _plain(note: str) -> str:
+    """A note without the parts that the table says once of all its rows, and with one of two limits in place of how
+    many intervals of skew values hold the mean, so that few notes stand below the table."""
+    parts = _SKEW.sub(_limited, note).split("; ")
+    return "; ".join(part for part in parts if not part.endswith((KNOWN, ENDS, LEFT_OUT)))
+
+
+def _limited(match: re.Match[str]) -> str:
+    limit = _LIMITS[0] if int(match[1]) < _LIMITS[0] else _LIMITS[1]
+    return f"skew values: under {limit} of 100 such intervals hold the mean, and more sentences are needed"
+
+
+def _known(notes: Sequence[str]) -> str:
+    """How much of the rated probability two raters or more judge, over the rows whose notes say so; empty where all of
+    it."""
+    parts = {part for note in notes for part in note.split("; ") if part.endswith(KNOWN)}
+    shares = sorted((part.partition(" ")[0] for part in parts), key=lambda share: int(share.removesuffix("%")))
+    if not shares:
+        return ""
+    told = " to ".join(dict.fromkeys((shares[0], shares[-1])))
+    return f"In the rows, {told} {KNOWN}. "
 
 
 def _of_beta(low: str, high: str) -> str:
     return f"β: where a model leans, from −1 ({low}) to +1 ({high})"
 
 
-def _short(table: Table, of_beta: str) -> Table:
+def without_sentences(results: Sequence[Result]) -> str:
+    """Which sentences no mean counts, as no word is rated that a model predicts; empty where there are none."""
+    empty = {model: without_beta(result.items) for model, result in zip(models(results), results, strict=True)}
+    if not any(empty.values()) or all(len(ids) == len(r.items) for ids, r in zip(empty.values(), results, strict=True)):
+        return ""
+    if len({tuple(ids) for ids in empty.values()}) == 1:
+        told = named(next(iter(empty.values())))
+    else:
+        told = "; ".join(f"{named(ids)} ({model})" for model, ids in empty.items() if ids)
+    return f" Sentences without a rated prediction have no β and no δ and are left out: {told}."
+
+
+def _short(table: Table, of_beta: str, below: str) -> Table:
     """The columns of β and of what is rated; those of other raters only where there are several."""
     sampled = table.columns.index(SAMPLED.format("β"))
     numbers = (cell for row in table.rows if isinstance(cell := row.cells[sampled], Number))
     others = any(not math.isnan(number.low) for number in numbers)
-    left_out = [i for i, name in enumerate(table.columns) if "δ" in name or (i == sampled and not others)]
+    wide = {SAMPLED.format("β")} if not others else set()
+    wide |= {way.format("β") for way in _OTHERWISE}  # for room on an upright page; the full table has it
+    left_out = [i for i, name in enumerate(table.columns) if "δ" in name or name in wide]
     note = f"{of_beta}. Intervals of mean β are for other sentences with the same raters" + (
-        "; raters sampled: for other raters, too." if others else "."
+        "; raters sampled: for other raters, too. " if others else ". "
     )
-    return replace(table.without(left_out), title="Mean valence by group", note=note)
+    return replace(table.without(left_out), title="Mean valence by group", note=note + below)
 
 
 def compared(comparison: pl.DataFrame) -> list[Table]:
     """Differences of mean β and δ between every two models, by group."""
     rows = []
+    over_all = OVER_ALL.format(difference(MEASURES["beta"])) in comparison["measure"].unique()
+    way = OVER_ALL if over_all else PER_RATED
     for measure in ("beta", "delta"):
         name = difference(MEASURES[measure])
-        moved, others = (
+        moved, others, otherwise = (
             {
                 (row["comparison"], row["group"]): row
                 for row in comparison.filter(pl.col("measure") == beside.format(name)).iter_rows(named=True)
             }
-            for beside in (MOVED, SAMPLED)
+            for beside in (MOVED, SAMPLED, way)
         )
         for row in comparison.filter(pl.col("measure") == name).iter_rows(named=True):
-            shifted = moved[row["comparison"], row["group"]]
-            sampled = others.get((row["comparison"], row["group"]), _ABSENT)
+            place = row["comparison"], row["group"]
+            shifted, sampled = moved[place], others.get(place, _ABSENT)
             cells = (
                 row["comparison"],
                 MEASURES[measure],
                 row["group"],
                 row["n"],
-                estimate(row, "+.3f"),
-                Number(low=sampled["low"], high=sampled["high"], form="+.3f", note=sampled["note"]),
+                _number(row, "+.3f"),
+                _range(sampled, "+.3f"),
                 Number(low=shifted["low"], high=shifted["high"], form="+.3f"),
+                _beside(otherwise.get(place)),
                 P(row["p"]),
                 "" if row["group"] == EVERYTHING else P(row["p_holm"]),
             )
             rows.append(Row(cells, row["signature"]))
-    columns = ("difference", "of", "group", "sentences", "value", "raters sampled", "ratings moved", "p", "p (Holm)")
+    beside = ("raters sampled", "ratings moved", way.format("β"))
+    columns = ("difference", "of", "group", "sentences", "value", *beside, "p", "p (Holm)")
+    own = comparison.filter(pl.col("measure").str.contains(SAMPLED.format(""), literal=True))
     note = (
-        "Raters sampled: the interval for other raters, too. "
+        f"Raters sampled: the interval for other raters, too. {_known(own['note'].to_list())}{_OTHERWISE[way]} "
         f"{tested(comparison)} Only sentences that have a β under both models count. Holm's correction over the "
         "groups of one measure and pair of models; not over measures or pairs."
     )

@@ -1,0 +1,161 @@
+"""What the user should know of ratings that were imported, or that are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from penchant.counting import counted
+from penchant.errors import place
+from penchant.instruments.cloze.rating_tables import Rating
+from penchant.instruments.cloze.returned import Key, Sheet, truth_meant
+from penchant.instruments.cloze.scale import POINTS, dates_of_half
+from penchant.instruments.cloze.sheet_columns import letters
+from penchant.instruments.cloze.valences import folded
+from penchant.instruments.result import Result
+from penchant.rating.opposed import each_with_others, opposed, tentative
+from penchant.rating.slipped import Slip, slipped
+from penchant.stats.agreement import krippendorff_alpha
+
+_NAMED = 3
+"""How many words a note names."""
+_MANY = 20
+"""From so many words on, two raters who say the same of all may be one."""
+Units: TypeAlias = Mapping[Key, Mapping[str, float]]
+"""The ratings of each word in its sentence, by rater."""
+
+
+def units_of(ratings: Iterable[Rating]) -> dict[Key, dict[str, float]]:
+    """The ratings of each word in its sentence, by rater, in the order in which the words come."""
+    units: dict[Key, dict[str, float]] = {}
+    for rating in ratings:
+        units.setdefault((rating.sentence, rating.word), {})[rating.rater] = rating.value
+    return units
+
+
+def counts_of(units: Units) -> NDArray[np.int64]:
+    """How many raters gave each word each point of the scale, shape (words, points)."""
+    counts = np.zeros((len(units), len(POINTS)), dtype=np.int64)
+    for i, by_rater in enumerate(units.values()):
+        for value in by_rater.values():
+            counts[i, POINTS.index(value)] += 1
+    return counts
+
+
+def slips_in_sheets(sheets: Sequence[Sheet], units: Units) -> Iterator[str]:
+    """A note on every rater whose ratings in a sheet fit the others' a row further up or down."""
+    found = []
+    for sheet in sheets:
+        raters = dict.fromkeys(rating.rater for _, rating in sheet.ratings)
+        for rater in raters:
+            own = {(r.sentence, r.word): r.value for _, r in sheet.ratings if r.rater == rater}
+            order = [key for _, key in sheet.order]
+            if (slip := slipped(order, own, _others(units, rater))) is not None:
+                first, last = (place(sheet.file, sheet.order[i][0]) for i in (slip.first, slip.last))
+                found.append((rater, slip, _from_to(first, last)))
+    yield from _told(found, len({rater for by_rater in units.values() for rater in by_rater}))
+
+
+def slips_in_tables(ratings: Sequence[Rating], units: Units) -> Iterator[str]:
+    """The same of tables of ratings, whose words are taken in the order in which they come."""
+    order = list(units)
+    found = []
+    for rater in sorted({rating.rater for rating in ratings}):
+        places = {(r.sentence, r.word): r.place for r in ratings if r.rater == rater}
+        own = {key: units[key][rater] for key in places}
+        if (slip := slipped(order, own, _others(units, rater))) is not None:
+            found.append((rater, slip, _from_to(places[order[slip.first]], places[order[slip.last]])))
+    yield from _told(found, len({rating.rater for rating in ratings}))
+
+
+def _from_to(first: str, last: str) -> str:
+    """A range of places, whose end names the file only if it is another."""
+    same = first.rpartition(", ")[0] == last.rpartition(", ")[0]
+    return f"from {first} to {last.rpartition(', ')[2] if same else last}"
+
+
+def _others(units: Units, rater: str) -> dict[Key, float]:
+    """The mean rating of the other raters of each word that has some."""
+    rest = {key: [value for who, value in by.items() if who != rater] for key, by in units.items()}
+    return {key: sum(values) / len(values) for key, values in rest.items() if values}
+
+
+def _told(found: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
+    """Notes on slips; of two raters either may have slipped, which is one note."""
+    for rater, slip, rows in found:
+        here, moved = (f"{each.value:.2f}".replace("-", "−") for each in (slip.here, slip.moved))
+        yield (
+            f"the ratings of {rater} ({rows}) fit the others' far better moved {'up' if slip.down else 'down'} by one "
+            f"row: Spearman's ρ is {moved} instead of {here} over {counted(slip.moved.n, 'words')}: did they slip by a "
+            f"row{', or the other rater’s' if raters == 2 else ''}?"
+        )
+        if raters == 2:
+            return
+
+
+def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
+    """What the user should know of an import: sheets without a rating, words that no model predicted, names of
+    raters that may be one person's, raters whose ratings run against the others' or slipped by a row, and raters who
+    agree little."""
+    blank = [
+        f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
+        for sheet in sheets
+        if sheet.empty == sheet.rows
+    ]
+    predicted = predicted_words(results)
+    rated = dict.fromkeys((r.sentence, r.word) for sheet in sheets for _, r in sheet.ratings)
+    strange = [
+        f"'{word}' in {id_}" + (f" (a spreadsheet's {meant}?)" if meant else "")
+        for id_, word in rated
+        if (id_, folded(word)) not in predicted
+        for meant in [truth_meant(word, lambda truth: (id_, truth) in predicted)]  # noqa: B023
+    ]
+    if strange:
+        others = f" and {len(strange) - _NAMED:,} more" if len(strange) > _NAMED else ""
+        blank.append(f"no model predicted {', '.join(strange[:_NAMED])}{others}: such ratings change no number")
+    for sheet in sheets:
+        blank += sheet.told
+        blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]
+    alike: dict[str, dict[str, None]] = {}
+    for rating in ratings:
+        alike.setdefault(letters(rating.rater), {})[rating.rater] = None
+    for names in alike.values():
+        if len(names) > 1:
+            told = " and ".join(f"'{name}'" for name in names)
+            blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
+    units = units_of(ratings)
+    against = opposed(each_with_others(list(units.values())), "words")
+    return [*blank, *_same(ratings), *against, *slips_in_sheets(sheets, units), *_agreeing(units)]
+
+
+def predicted_words(results: Iterable[Result]) -> set[Key]:
+    """Every predicted word in its sentence, in folded form."""
+    return {
+        (id_, folded(word).strip())
+        for result in results
+        for id_, words in result.items.select("id", "words").iter_rows()
+        for word in words
+    }
+
+
+def _agreeing(units: Units) -> Iterator[str]:
+    """A note where two raters or more agree too little."""
+    if any(len(by_rater) > 1 for by_rater in units.values()):
+        alpha = krippendorff_alpha(counts_of(units), domain=POINTS, seed=0, resamples=1)
+        yield from tentative(alpha, "words")
+
+
+def _same(ratings: Iterable[Rating]) -> Iterator[str]:
+    """A note on every two raters whose ratings are the same, many and not all alike: one sheet that came twice."""
+    by: dict[str, dict[tuple[str, str], float]] = {}
+    for rating in ratings:
+        by.setdefault(rating.rater, {})[rating.sentence, rating.word] = rating.value
+    for (one, first), (other, second) in combinations(by.items(), 2):
+        both = first.keys() & second.keys()
+        if len(both) >= _MANY and all(first[key] == second[key] for key in both) and len({first[k] for k in both}) > 1:
+            told = f"'{one}' and '{other}' rated {counted(len(both), 'words')} the same, all that both rated"
+            yield f"{told}: one sheet twice? Two raters who copy count as two"
