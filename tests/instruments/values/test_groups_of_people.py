@@ -27,7 +27,7 @@ from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
-from penchant.report.tables import Number
+from penchant.report.tables import Number, P
 
 Array = NDArray[np.float64]
 K, NEUTRAL = 7, 40
@@ -245,7 +245,11 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
     texts = finding.finding([result(high, asked(gap=2.0), resamples=500)], None)
-    assert any("distance from one group of people minus that from another, v, women − men: −" in t for t in texts)
+    told = "To which group of people m is nearer, over 7 statements, by how much less its distance is: nearer to women than"
+    (text,) = (t for t in texts if t.startswith(told))
+    by = f"{-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}]"
+    assert text == f"{told} to men, by {by}, p = {P(row['p'])}."
+    assert not any("distance from one group of people" in t for t in texts)  # one value: it is the same number
 
 
 def test_groups_of_the_templates_stand_for_groups_of_people() -> None:
