@@ -71,6 +71,7 @@ def _respondents(survey: Survey, cell: Cell) -> Estimate:
     """How many respondents a group has; n are those of the whole survey, and the note says who is left out."""
     kept = f"{of_all(survey.kept, survey.read, 'respondents', 'are')} kept"
     note = f"{kept}: {survey.left_out}" if survey.left_out else kept
+    note = joined(note, f"of none of the groups of people: {survey.unplaced}" if survey.unplaced else "")
     number = float(len(survey.of(cell.group)))
     return Estimate("", number, survey.read, level=cell.settings.level, how="counted, no interval", note=note)
 

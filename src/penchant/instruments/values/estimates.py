@@ -357,6 +357,12 @@ def _of_survey(survey: Survey) -> Iterator[str]:
     if survey.kept < survey.read:
         why = f": {survey.left_out}" if survey.left_out else ""
         yield f"{of_all(survey.read - survey.kept, survey.read, 'respondents', 'are')} left out{why}"
+    if survey.unplaced:
+        lost = sum(not name for name in survey.people or ())
+        yield (
+            f"{of_all(lost, survey.kept, 'respondents', 'belong')} to none of the groups of people, and the model is "
+            f"not held against them there: {survey.unplaced}"
+        )
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:
