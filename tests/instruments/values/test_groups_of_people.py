@@ -485,7 +485,7 @@ def test_notes_on_distances_from_few_people() -> None:
     table = next(table for table in tables([own]) if table.name == "nearer")
     row = dict(zip(table.columns, table.rows[0].cells, strict=True))
     assert (row["first n"], row["second n"]) == (3000, 12)
-    assert str(row["second effective n"]) == f"{worth:.0f}" and note in table.footnotes()
+    assert str(row["second eff. n"]) == f"{worth:.0f}" and note in table.footnotes()
     before = dataclasses.replace(own, summary=own.summary.filter(pl.col("measure") != GROUP_SIZE))
     cells = next(table for table in tables([before]) if table.name == "nearer").rows[0].cells
     assert cells[table.columns.index("first n")] == ""

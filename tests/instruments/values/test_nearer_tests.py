@@ -20,6 +20,7 @@ from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
+from penchant.report.latex import latex_table
 from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_p
 from penchant.stats.hypothesis_tests import holm
@@ -172,3 +173,25 @@ def test_where_distances_are_the_same_few_data_sets_of_many_tests_tell_a_differe
     assert found / sets <= 0.09  # .05 and three standard errors
     assert by_t >= found
     assert sd < 1 or n > 5 or by_t / sets > 0.3
+
+
+def test_in_print_the_main_table_has_the_rows_over_all_statements(tmp_path: Path) -> None:
+    found = result(near_to_1(), survey(tmp_path, REGIONS), resamples=200)
+    (table,) = (table for table in tables([found]) if table.name == "nearer")
+    assert table.short is not None and len(table.rows) == 30 and len(table.short.rows) == 6
+    columns = (
+        "people",
+        "group",
+        "model",
+        "statements",
+        "distance, first",
+        "distance, second",
+        "difference",
+        "p (Holm)",
+    )
+    assert table.short.columns == columns
+    rows = found.summary.filter(measure=NEARER, dimension="all").to_dicts()
+    for row, cells in zip(rows, (row.cells for row in table.short.rows), strict=True):
+        assert cells[:2] == (row["item"], row["group"]) and str(cells[6]).startswith(f"{row['value']:+.2f}")
+    printed = latex_table(table.short, "tab:nearer")
+    assert "\\begin{table}" in printed and "\\begin{longtable}" not in printed and "\\begin{landscape}" not in printed

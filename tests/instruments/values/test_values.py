@@ -25,6 +25,7 @@ import penchant as pc
 import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.values import charts, prose
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
 from penchant.instruments.values.paired import WORDINGS
@@ -386,7 +387,7 @@ def test_every_estimate_is_that_of_plain_numpy(zoo: Zoo, data: Path, name: str, 
     for group, answers in people.items():
         row = own.pop(("all", group, "all", "", "respondents"))
         assert (row["value"], row["n"]) == (len(answers), sum(map(len, people.values())))
-        assert row["note"] == f"{row['n']} of {row['n']} respondents are kept"
+        assert row["note"] == f"{row['n']} of {row['n']} respondents are kept; taken for agreeing: 5"
     assert {key for key in own if not key[-1].startswith(ELSEWHERE)} == set(expected)
     for key, number in expected.items():
         assert own[key]["value"] == pytest.approx(number, abs=1e-6, nan_ok=True), key
@@ -609,15 +610,27 @@ def test_a_calibration_that_a_free_line_contradicts_says_so() -> None:
     assert notes.str.contains("the line does not fit: residuals correlate with x at ", literal=True).all()
 
 
-def test_the_survey_mean_says_which_answer_is_taken_for_agreeing() -> None:
-    surveyed = result(made(), asked(agreeing="1 (Agree strongly)"))
+def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
+    surveyed = result(made().with_columns(text="id"), asked(agreeing="1 (Agree strongly)"))
     hows = surveyed.summary.filter(measure="survey mean", group="f")["how"].unique().to_list()
-    assert hows == [
-        "t interval over 300 respondents; all respondents; weights are not used; 1 (Agree strongly) is taken for "
-        "agreeing"
-    ]
-    (paragraph, *_) = methods([surveyed], None, {})
-    assert paragraph.count("1 (Agree strongly) is taken for agreeing") == 1
+    assert hows == ["t interval over 300 respondents; all respondents; weights are not used"]
+    (note,) = surveyed.summary.filter(measure="respondents")["note"].unique().to_list()
+    assert note.endswith("; taken for agreeing: 1 (Agree strongly)")
+    paragraphs = [*prose.methods([surveyed]), *methods([surveyed], None, {})]
+    assert sum(text.count("1 (Agree strongly)") for text in paragraphs) == 1
+    (told,) = (text for text in paragraphs if "Held against each group" in text)
+    assert told.endswith(" Taken for agreeing: 1 (Agree strongly).")
+
+
+def test_a_caption_says_that_models_are_not_measured_alike() -> None:
+    items = made().with_columns(text="id")
+    one = result(items, asked())
+    other = replace(one, signature=one.signature.with_(method="lp", calibration="difference", model="other"))
+    alike = replace(one, signature=one.signature.with_(model="other"))
+    told = "The models differ in method (span and lp) and calibration (origin and difference)"
+    for figure in charts.figures([one, other])[:2]:
+        assert told in figure.text
+    assert not any("differ in" in figure.text for figure in charts.figures([one, alike]))
 
 
 def test_the_p_of_the_spread_stands_beside_the_spread() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 
 import polars as pl
@@ -57,7 +58,7 @@ def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title:
             cells += (estimate(first), estimate(second))
             rows.append(Row((*cells, estimate(row, "+.2f"), P(row["p"]), P(row["p_holm"]), size), row["signature"]))
     columns = (*(["wording"] if detail else []), "people", "group", "value", "model", "statements")
-    of_each = ("{} n", "{} effective n") if weighting(results[0]) else ("{} n",)
+    of_each = ("{} n", "{} eff. n") if weighting(results[0]) else ("{} n",)
     columns += tuple(name.format(which) for which in ("first", "second") for name in of_each)
     columns += ("distance, first", "distance, second", *TESTED)
     tests = tested(*(result.summary.filter(chosen) for result in results))
@@ -70,7 +71,22 @@ def nearer(results: Sequence[Result], variants: Sequence[str], name: str, title:
         f"apart. {FOUND}). '{NEVER}': the two groups' mean answers do not lie as far apart. {FEW_SAID.format(FEWEST)}"
         f"{weighting(results[0])}{synthetic(results[0])}"
     )
-    return Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
+    table = Table(name, title, columns, tuple(rows), note, detail=detail, first=("difference", "p (Holm)"))
+    return replace(table, short=_short(table)) if rows else table
+
+
+def _short(table: Table) -> Table:
+    """The rows over all values, where there are several, with the distances and their difference."""
+    left_out = [i for i, name in enumerate(table.columns) if name.endswith(" n") or name in ("p", "would be found")]
+    at = table.columns.index("value")
+    overall = tuple(row for row in table.rows if row.cells[at] == EVERYTHING)
+    over = "Over all statements. " if overall else ""
+    note = (
+        f"{over}Distance: mean over statements of |rating − mean answer of the group|. Difference below 0: nearer to "
+        "the first group. p: two-sided, with Holm's correction over the rows of a model here."
+    )
+    kept = replace(table, rows=overall or table.rows, note=note)
+    return kept.without([*left_out, *([at] if overall else [])])
 
 
 def from_groups(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:

@@ -172,12 +172,11 @@ class Survey:
         return f"<survey {self.name}: {answers}{made_up}>"
 
     def source(self, group: str) -> str:
-        """Where the answers of a group come from, and how they count, in words."""
+        """Where the answers of a group come from, and how they are weighted, in words."""
         chosen = self.chosen.get(group, self.people_chosen.get(group, "all respondents"))
         table = f"{file_name(self.files[-1])}, " if self.files else ""
-        agreeing = f"; {self.agreeing} is taken for agreeing" if self.agreeing else ""
         weighted = f"weighted by {self.weighted_by}" if self.weighted_by else "weights are not used"
-        return f"{table}{chosen}; {weighted}{agreeing}"
+        return f"{table}{chosen}; {weighted}"
 
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
