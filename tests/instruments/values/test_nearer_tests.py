@@ -12,10 +12,10 @@ import pytest
 from numpy.typing import NDArray
 from scipy import optimize, stats
 
-from penchant.instruments.values import finding
+from penchant.instruments.values import charts, finding
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.groups_of_people import FEWEST
-from penchant.instruments.values.nearer import APART, NEARER, _least_p
+from penchant.instruments.values.nearer import APART, DISTANCE, NEARER, _least_p
 from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
@@ -195,3 +195,20 @@ def test_in_print_the_main_table_has_the_rows_over_all_statements(tmp_path: Path
         assert cells[:2] == (row["item"], row["group"]) and str(cells[6]).startswith(f"{row['value']:+.2f}")
     printed = latex_table(table.short, "tab:nearer")
     assert "\\begin{table}" in printed and "\\begin{longtable}" not in printed and "\\begin{landscape}" not in printed
+
+
+def test_the_figure_of_groups_of_people_draws_every_distance(tmp_path: Path) -> None:
+    found = result(near_to_1(), survey(tmp_path, REGIONS), resamples=200)
+    (figure,) = (figure for figure in charts.figures([found]) if figure.name == "people")
+    spec = figure.spec()
+    (row,) = spec["vconcat"]
+    for panel, group in zip(row["hconcat"], "fm", strict=True):
+        points = {(d["value"], d["people"]): d for d in spec["datasets"][panel["data"]["name"]]}
+        rows = found.summary.filter(measure=DISTANCE, group=group).to_dicts()
+        assert len(points) == len(rows) == 15 and panel["title"] == group
+        for each in rows:
+            drawn = points[each["dimension"], each["item"]]
+            assert [drawn[key] for key in ("distance", "low", "high")] == [
+                each[key] for key in ("value", "low", "high")
+            ]
+    assert "<svg" in figure.svg()

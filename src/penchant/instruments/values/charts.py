@@ -10,6 +10,7 @@ import polars as pl
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import MEAN, OFFSET, SIGMA, SLOPE
+from penchant.instruments.values.people_charts import people_figures
 from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.drawing import alt
@@ -21,11 +22,13 @@ _SIZE = 240
 
 
 def figures(results: Sequence[Result]) -> list[Figure]:
-    """Ratings with the survey behind them; where there is a survey, representativeness as a heat map; agreeing against
+    """Ratings with the survey behind them; where there is a survey, representativeness as a heat map and
+    the distances from groups of people; agreeing against
     disagreeing with the calibration and the identity; and residuals."""
     shown = [_rating_figure(results)]
     if results[0].signature["survey"] != "none":
         shown.append(_representativeness_figure(results))
+        shown += people_figures(results, f"{_made_up(results[0])}{_unlike(results)}")
     return [*shown, _scatter_figure(results), _residual_figure(results)]
 
 
