@@ -39,7 +39,7 @@ from .instruments.stereoset.probe import StereoSet as StereoSet
 from .instruments.values.data import read_values as read_values
 from .instruments.values.probe import Values as Values
 from .instruments.values.survey import read_survey as read_survey
-from .instruments.values.survey import synthetic_survey as synthetic_survey
+from .instruments.values.synthetic import synthetic_survey as synthetic_survey
 from .instruments.vector_bias.probe import VectorBias as VectorBias
 from .instruments.wino.bias import WinoBias as WinoBias
 from .instruments.wino.gender import Winogender as Winogender

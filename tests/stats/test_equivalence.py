@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import special, stats
 
 from penchant.stats.equivalence import detectable, equivalent, narrower
 from penchant.stats.hypothesis_tests import holm
@@ -50,19 +50,28 @@ def test_the_smallest_detectable_difference_is_found_four_times_of_five() -> Non
     assert np.mean(found) == pytest.approx(0.8, abs=0.02)
 
 
-@pytest.mark.parametrize(("n", "tests"), [(9, 4), (9, 8), (20, 8)])
+@pytest.mark.parametrize(("n", "tests"), [(5, 24), (9, 8), (20, 8)])
 def test_at_the_first_step_of_holm_it_is_found_four_times_of_five_among_nothing(n: int, tests: int) -> None:
-    """One difference beside others of 0, of so few statements that the normal distribution would promise too much."""
+    """One difference beside others of 0, as large as the interval of another sample says would be found: of so few
+    statements that neither the normal distribution nor a standard error that is taken for known promises too little."""
     rng = np.random.default_rng([n, tests])
     noise = rng.normal(0, 1, (6000, tests, n))
-    half = stats.t.ppf(0.975, n - 1) / math.sqrt(n)  # of an interval with the true error
     alpha = 0.05 / tests
-    noise[:, 0] += detectable(-half, half, 0.95, alpha=alpha, df=n - 1)
+    half = stats.t.ppf(0.975, n - 1) * stats.sem(rng.normal(0, 1, (6000, n)), axis=1)
+    sizes = np.array([detectable(-each, each, 0.95, alpha=alpha, df=n - 1) for each in half])
+    noise[:, 0] += sizes[:, None]
     p = np.asarray(stats.ttest_1samp(noise, 0, axis=2).pvalue)
     assert np.mean(p[:, 0] <= alpha) == pytest.approx(0.8, abs=0.015)
     found = np.mean([holm(each)[0] <= 0.05 for each in p])
-    assert 0.79 < found < 0.83  # more where another of the tests comes out, too
-    assert detectable(-half, half, 0.95, alpha=alpha) < detectable(-half, half, 0.95, alpha=alpha, df=n - 1)
+    assert 0.785 < found < 0.83  # more where another of the tests comes out, too
+    known = special.nctdtrinc(n - 1, 0.2, stats.t.isf(alpha / 2, n - 1)) / stats.t.ppf(0.975, n - 1)
+    normal = detectable(-1, 1, 0.95, alpha=alpha)
+    assert normal < known < detectable(-1, 1, 0.95, alpha=alpha, df=n - 1)
+
+
+def test_from_two_items_hardly_anything_would_be_found() -> None:
+    assert 50 < detectable(-1, 1, 0.95, alpha=0.05 / 24, df=1) < math.inf
+    assert detectable(-1, 1, 0.95, df=10_000) == pytest.approx(detectable(-1, 1, 0.95), rel=1e-3)
 
 
 def test_it_grows_with_the_interval_of_pairs() -> None:

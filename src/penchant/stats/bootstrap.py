@@ -94,23 +94,27 @@ def expanded_percentile(draws: Array, n: int, level: float) -> tuple[float, floa
     return float(bounds[0]), float(bounds[1])
 
 
-def expanded_p(draws: Array, n: int, against: float = 0.0) -> float:
+def expanded_p(draws: Array, n: int, against: float = 0.0, *, least: float = 0.0) -> float:
     """Two-sided p-value for a statistic of `against`: below 1 − level where `expanded_percentile` leaves that out.
 
     The draws count with the one that is observed (Phipson & Smyth 2010). Fewer than `FEWEST_BEYOND` of them beyond
     `against` do not say how far away it is: of five units and 10,000 draws, p as counted is never below .029, however
-    clear a difference. There p is that of the t test with the draws' sd, where it is the smaller one. NaN for one unit,
-    or where a resample is NaN.
+    clear a difference. There p is that of the t test with the draws' sd, where it is the smaller one. `least`: what the
+    t test's p is raised to, for units whose sd says too little. NaN for one unit, or where a resample is NaN.
     """
     if n < 2 or np.isnan(draws).any():
         return np.nan
     beyond = min(np.count_nonzero(draws >= against), np.count_nonzero(draws <= against))
-    deviate = float(scipy.stats.norm.ppf((1 + beyond) / (1 + len(draws))))
+    p = _by_t(float(scipy.stats.norm.ppf((1 + beyond) / (1 + len(draws)))), n)
     spread = float(np.std(draws))
     if beyond < FEWEST_BEYOND and spread > 0:
-        deviate = min(deviate, -abs(float(np.mean(draws)) - against) / spread)
-    t = np.sqrt((n - 1) / n) * deviate
-    return min(1.0, 2 * float(scipy.stats.t.cdf(t, n - 1)))
+        p = min(p, max(least, _by_t(-abs(float(np.mean(draws)) - against) / spread, n)))
+    return min(1.0, p)
+
+
+def _by_t(deviate: float, n: int) -> float:
+    """Two-sided p of a deviate of a mean's resamples over n units, whose sd divides by n."""
+    return 2 * float(scipy.stats.t.cdf(np.sqrt((n - 1) / n) * deviate, n - 1))
 
 
 def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters") -> str:

@@ -7,11 +7,15 @@ Two one-sided tests at the level α show that a difference is smaller than a bou
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
+import numpy as np
 import scipy
 
 POWER = 0.8
 """How often the smallest detectable difference would be found."""
+_POINTS = 300
+"""Quantiles that stand for the distribution of a standard error."""
 
 
 def detectable(
@@ -19,7 +23,8 @@ def detectable(
 ) -> float:
     """The smallest difference that a two-sided test with such an interval would find with this power: that of an
     estimate with a t distribution of `df` degrees of freedom (normal by default), whose standard error the width of the
-    interval tells (noncentral t).
+    interval tells. With few degrees of freedom that width is no better known than the width of the next sample: the
+    power is that of both, drawn independently.
 
     `alpha`: the level of the test, 1 − `level` by default. For one of m tests with Holm's correction the m-th part of
     that is its first step, at which a difference is found whatever the other tests find. NaN without an interval.
@@ -30,8 +35,24 @@ def detectable(
         errors = float(scipy.special.ndtri(1 - tail)) + float(scipy.special.ndtri(power))
     else:
         reach = float(scipy.stats.t.ppf((1 + level) / 2, df))
-        errors = float(scipy.special.nctdtrinc(df, 1 - power, float(scipy.stats.t.isf(tail, df))))
+        errors = _standard_errors(df, tail, power)
     return (high - low) / 2 / reach * errors
+
+
+@lru_cache(maxsize=256)
+def _standard_errors(df: float, tail: float, power: float) -> float:
+    """How many estimated standard errors a difference must be large: x with P((z + x·s)/s' > t) = power, where z is
+    normal, s² and s'² are χ²/df, and t is the quantile that leaves `tail` above it."""
+    of_error = np.sqrt(scipy.stats.chi2.ppf((np.arange(_POINTS) + 0.5) / _POINTS, df) / df)
+    reached = float(scipy.stats.t.isf(tail, df)) * of_error
+
+    def lacking(size: float) -> float:
+        return power - float(scipy.special.ndtr(size * of_error[:, None] - reached).mean())
+
+    most = 1.0
+    while lacking(most) > 0:
+        most *= 2
+    return float(scipy.optimize.brentq(lacking, 0, most))
 
 
 def narrower(level: float) -> float:

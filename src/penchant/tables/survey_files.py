@@ -17,9 +17,11 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
 
 
 class Labels(dict[str, Mapping[object, str]]):
-    """By column: what its codes stand for. `columns`: what the columns themselves are called."""
+    """By column: what its codes stand for. `columns`: what the columns themselves are called. `declared`: by column and
+    number of the case, the code of a value that the file declares to be missing."""
 
     columns: Mapping[str, str] = {}
+    declared: Mapping[str, Mapping[int, object]] = {}
 
 
 def is_survey_file(start: bytes) -> bool:
@@ -44,6 +46,9 @@ def survey_rows(data: bytes, file: Path) -> tuple[Iterator[Row], Labels]:
         (column, {plain(code): str(label).strip() for code, label in of_column.items()})
         for column, of_column in about.variable_value_labels.items()
     )
+    if data.startswith(_SPSS):
+        coded, _ = read(io.BytesIO(data), output_format="dict", user_missing=True)
+        labels.declared = {name: dict(_declared(columns[name], coded[name])) for name in columns}
     labels.columns = {column: label for column, label in about.column_names_to_labels.items() if label}
     return _rows(columns), labels
 
@@ -52,6 +57,13 @@ def _rows(columns: Mapping[str, Any]) -> Iterator[Row]:
     names = list(columns)
     for number, values in enumerate(zip(*(columns[name] for name in names), strict=True), 1):
         yield Row(Case(number), {name: _value(value) for name, value in zip(names, values, strict=True)})
+
+
+def _declared(values: Any, coded: Any) -> Iterator[tuple[int, object]]:
+    """The codes that stand where there is no value, by the number of the case."""
+    for number, (value, code) in enumerate(zip(values, coded, strict=True), 1):
+        if _value(value) == "" and _value(code) != "":
+            yield number, _value(code)
 
 
 def _value(value: Any) -> object:

@@ -192,10 +192,8 @@ def test_levels_that_their_labels_contradict_are_a_caution(tmp_path: Path) -> No
     assert second.startswith("the group 'masculine' has the level 2 of sex, which is 'Female'")
     right = survey(tmp_path, described + "groups: {column: sex, levels: {feminine: 2, masculine: 1}}\n")
     assert right.cautions == ()
-    assert (
-        right.source("feminine")
-        == "s.sav, sex 2 (Female); weights are not used; 1 (Agree strongly) is taken for agreeing"
-    )
+    assert right.source("feminine") == "s.sav, sex 2 (Female); weights are not used"
+    assert right.agreeing == "1 (Agree strongly)"
 
 
 @pytest.mark.parametrize(("scale", "agreeing"), [("[5, 1]", "1 (Agree strongly)"), ("[7, 0]", "0")])

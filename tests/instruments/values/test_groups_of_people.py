@@ -27,7 +27,7 @@ from penchant.instruments.values.probe import STANCES, Rated, Values
 from penchant.instruments.values.section import tables
 from penchant.instruments.values.survey import Survey, read_survey
 from penchant.records import Result, Signature
-from penchant.report.tables import Number
+from penchant.report.tables import Number, P
 
 Array = NDArray[np.float64]
 K, NEUTRAL = 7, 40
@@ -245,7 +245,11 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
     texts = finding.finding([result(high, asked(gap=2.0), resamples=500)], None)
-    assert any("distance from one group of people minus that from another, v, women − men: −" in t for t in texts)
+    told = "To which group of people m is nearer, over 7 statements, by how much less its distance is: nearer to women"
+    (text,) = (t for t in texts if t.startswith(told))
+    by = f"{-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}]"
+    assert text == f"{told} than to men, by {by}, p = {P(row['p'])}."
+    assert not any("distance from one group of people" in t for t in texts)  # one value: it is the same number
 
 
 def test_groups_of_the_templates_stand_for_groups_of_people() -> None:
@@ -389,7 +393,7 @@ def test_weights_and_groups_of_people_are_read(write: Write) -> None:
     weights = found.weights_of("feminine")
     assert weights is not None and weights.tolist() == [0.5, 1.5]
     told = "left out for the weight 0 in wgt: 1 respondent (line 5)"
-    assert told in found.cautions and found.left_out == "1 have sex x, 1 has the weight 0"
+    assert told in found.cautions and found.left_out == "1 has sex x, 1 has the weight 0"
     assert "sex f; weighted by wgt" in found.source("feminine") and "country FR" in found.source("French")
     assert not any("weights are not used" in caution for caution in found.cautions)
     again = read_survey(write(ROWS, groups=groups), ["b1", "b2"])
@@ -481,7 +485,7 @@ def test_notes_on_distances_from_few_people() -> None:
     table = next(table for table in tables([own]) if table.name == "nearer")
     row = dict(zip(table.columns, table.rows[0].cells, strict=True))
     assert (row["first n"], row["second n"]) == (3000, 12)
-    assert str(row["second effective n"]) == f"{worth:.0f}" and note in table.footnotes()
+    assert str(row["second eff. n"]) == f"{worth:.0f}" and note in table.footnotes()
     before = dataclasses.replace(own, summary=own.summary.filter(pl.col("measure") != GROUP_SIZE))
     cells = next(table for table in tables([before]) if table.name == "nearer").rows[0].cells
     assert cells[table.columns.index("first n")] == ""
@@ -527,7 +531,16 @@ def test_a_caution_where_many_respondents_are_left_out() -> None:
     (caution,) = (c for c in own.cautions if "left out of its means" in c)
     answers = survey.answers.select(IDS)
     lost = len(answers) - len(answers.drop_nulls())
-    assert f"p, v: {lost} of 110 respondents ({lost / 110:.0%})" in caution and "women, v: " in caution
+    people = np.array(survey.people)[answers.select(pl.any_horizontal(pl.all().is_null())).to_series().to_numpy()]
+    shares = {
+        "p": lost / 110,
+        "women": np.mean(people == "women") * lost / 70,
+        "men": np.mean(people == "men") * lost / 40,
+    }
+    least, most = min(shares, key=lambda who: shares[who]), max(shares, key=lambda who: shares[who])
+    assert "are left out of its means: from " in caution
+    for who in (least, most):
+        assert f"({shares[who]:.0%}), of {who} in v" in caution
     assert any(f"p, v: {lost} of 110 respondents" in text for text in prose.methods([own]))
     fields = {name: getattr(survey, name) for name in Survey.__slots__}
     few = Survey(**{**fields, "answers": survey.answers.with_columns(pl.col(IDS[1:]).fill_null(3))})
@@ -580,7 +593,7 @@ def test_weights_that_became_dates_are_one_line(write: Write) -> None:
         read_survey(write(rows, weights="wgt"), ["b1", "b2"])
     first, other = error.value.__notes__
     assert first == "the same on 9 more lines: 3, 4, 5, 6, 7, 8, 9, 10, 12"
-    assert "line 11" in other and "a weight is a number above 0, got 'x'" in other
+    assert "line 11" in other and "a weight is a number, 0 or above, got 'x'" in other
 
 
 # Answers in words, and levels ---------------------------------------------------------------------------------

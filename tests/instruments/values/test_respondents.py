@@ -85,7 +85,7 @@ def test_who_is_left_out(tmp_path: Path) -> None:
     frame = answers(12, 6).assign(SEX=[1] * 4 + [2] * 4 + [3] * 3 + [9], land=["A"] * 11 + ["B"])
     levels = "groups: {column: SEX, levels: {feminine: 2, masculine: 1}}\n"
     cautions(tmp_path, frame, levels)
-    assert read_survey(tmp_path / "s.yaml", ["q0"]).left_out == "3 have SEX 3, 1 have SEX 9"
+    assert read_survey(tmp_path / "s.yaml", ["q0"]).left_out == "3 have SEX 3, 1 has SEX 9"
     cautions(tmp_path, frame, f"{levels}filter: {{land: A}}\n")
     assert read_survey(tmp_path / "s.yaml", ["q0"]).left_out == "1 do not pass the filter, 3 have SEX 3"
     cautions(tmp_path, frame)
@@ -134,3 +134,103 @@ def test_agreement_on_statements(penchant: Program, tmp_path: Path) -> None:
     assert "6 items whose answers lie 1 or more apart" in out and "ann 5.0, ben 4.0" in out
     code, out, err = penchant("ratings", "agreement", "said.sqlite", "set/statements.csv")
     assert (code, out) == (2, "") and "name them one by one" in err
+
+
+# Respondents of none of the groups, numbers that stand twice, and slips ---------------------------------------
+
+
+def of_people(folder: Path, frame: pd.DataFrame, penchant: Program, *, people: str) -> tuple[str, Path]:
+    """What a study of five statements says on the screen, and where its report is."""
+    frame.to_csv(folder / "a.csv", index=False)
+    (folder / "s.yaml").write_text(f"file: a.csv\npeople: {people}\n", "utf-8")
+    (folder / "set").mkdir(exist_ok=True)
+    rows = "\n".join(f"q{i},taxes {i} should rise,v,{'yes' if i % 2 else 'no'}" for i in range(5))
+    (folder / "set" / "items.csv").write_text(f"id,text,value,reversed\n{rows}\n", "utf-8")
+    (folder / "set" / "set.yaml").write_text("like: political-values-en\nstatements: items.csv\n", "utf-8")
+    study = "study: s\nmodels: [bundled:modern]\nprobes:\n  - values: {data: set, survey: s.yaml, resamples: 100}\n"
+    (folder / "study.yaml").write_text(study, "utf-8")
+    code, out, err = penchant("run", str(folder / "study.yaml"), "-o", str(folder / "out"), "--full")
+    assert code == 0, err
+    return out + err, folder / "out" / "report.html"
+
+
+def test_respondents_of_none_of_the_groups_of_people_are_counted(tmp_path: Path, penchant: Program) -> None:
+    frame = answers(60, 5).assign(region=["North"] * 25 + ["Coast"] * 24 + ["4"] * 8 + ["Nroth"] + [""] * 2)
+    told, page = of_people(tmp_path, frame, penchant, people="{column: region, levels: {North: North, Coast: Coast}}")
+    text = " ".join(told.split())
+    assert (
+        "11 of 60 respondents belong to none of the groups of people, and the model is not held against them there: "
+        "8 have region 4, 1 has region Nroth, 2 have region (empty)"
+    ) in text
+    methods = " ".join(page.read_text("utf-8").split())
+    assert "of none of the groups of people: 8 have region 4, 1 has region Nroth" in methods
+    survey = read_survey(tmp_path / "s.yaml", ["q0"])
+    assert survey.unplaced.startswith("8 have region 4") and sum(not name for name in survey.people or ()) == 11
+    frame["region"] = ["North"] * 30 + ["Coast"] * 30
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    assert read_survey(tmp_path / "s.yaml", ["q0"]).unplaced == ""
+
+
+@pytest.mark.parametrize("name", ["RESPID", "respondent_id", "id", "caseno", "idno", "No", "lfd. Nr", "ResponseId"])
+def test_a_number_that_stands_twice_is_told(tmp_path: Path, name: str) -> None:
+    frame = answers(100, 12).assign(**{name: range(1000, 1100)})
+    assert cautions(tmp_path, frame) == []
+    frame.loc[[60, 99], name] = [1003, 1040]
+    assert cautions(tmp_path, frame) == [
+        f"2 respondents stand more than once by {name}: 1003 (lines 5 and 62), 1040 (lines 42 and 101): look whether "
+        "somebody counts twice; none was left out for that"
+    ]
+    same = pd.concat([frame.drop(index=[60, 99]), frame.iloc[[7]]])  # the same in every column: told once
+    assert len(found := cautions(tmp_path, same)) == 1 and "the same as an earlier one in every column" in found[0]
+
+
+def test_other_columns_whose_values_stand_twice_are_no_numbers_of_respondents(tmp_path: Path) -> None:
+    rng = np.random.default_rng(4)
+    plain = answers(400, 12).assign(
+        age=rng.integers(18, 90, 400),
+        income=rng.permutation(np.r_[np.arange(1000, 1398), [1000, 1001]]),
+        minutes=rng.permutation(np.r_[np.arange(398), [3, 4]]) / 7,
+        household_id=rng.permutation(np.r_[np.arange(398), [3, 4]]),
+        interviewer_id=rng.integers(1, 30, 400),
+        number=rng.integers(1, 7, 400),
+        said=[f"because {i}" for i in range(398)] + ["no", "no"],
+    )
+    assert cautions(tmp_path, plain) == []
+    # Countries number their respondents alike: it is only one person where the country is the same, too.
+    two = plain.assign(idno=[*range(300), *range(290, 390)], cntry=["DE"] * 300 + ["AT"] * 100)
+    people = "people: {column: cntry, levels: {Germans: DE, Austrians: AT}}\n"
+    assert cautions(tmp_path, two, people) == []
+    two.loc[399, "idno"] = 380
+    (caution,) = cautions(tmp_path, two, people)
+    assert caution.startswith("1 respondent stands more than once by idno: 380 (lines 392 and 401)")
+
+
+def test_answers_between_the_points_of_a_scale_are_told_where_all_others_are_whole(tmp_path: Path) -> None:
+    frame = answers(100, 3).astype(object)
+    frame.loc[3, "q1"] = 2.5
+    assert cautions(tmp_path, frame) == [
+        "answers lie between the points of the scale, where all others are whole: 2.5 in q1 (line 5); they count as "
+        "they are: look whether they are slips"
+    ]
+    sliders = answers(100, 12).astype(float) + np.random.default_rng(0).uniform(-0.4, 0.4, (100, 12)).round(1)
+    assert cautions(tmp_path, sliders.clip(1, 5)) == []
+
+
+def test_a_code_that_spss_declares_missing_is_shown_with_its_label(tmp_path: Path) -> None:
+    frame = answers(40, 2).assign(sex=[1.0] * 20 + [2.0] * 17 + [9.0] * 2 + [np.nan])
+    labels = {"sex": {1: "Male", 2: "Female", 9: "No answer"}}
+    pyreadstat.write_sav(
+        frame, tmp_path / "a.sav", variable_value_labels=labels, missing_ranges={"sex": [{"lo": 9, "hi": 9}]}
+    )
+    (tmp_path / "s.yaml").write_text("file: a.sav\ngroups: {column: sex, levels: {m: Male, f: Female}}\n", "utf-8")
+    survey = read_survey(tmp_path / "s.yaml", ["q0", "q1"])
+    assert survey.left_out == "2 have sex 9 (No answer), 1 has sex (empty)"
+    assert survey.levels == "sex has the values 1 (Male), 2 (Female), 9 (No answer), (empty)"
+
+
+def test_the_mend_of_a_weight_below_0_works(tmp_path: Path) -> None:
+    frame = answers(20, 2).assign(w=[1.0] * 19 + [-1.0])
+    with pytest.raises(DataError, match=r"0 or above, got '-1\.0' — write 0 for respondents who are to be left out"):
+        cautions(tmp_path, frame, "weights: w\n")
+    told = cautions(tmp_path, frame.replace({-1.0: 0.0}), "weights: w\n")
+    assert told == ["left out for the weight 0 in w: 1 respondent (line 21)"]

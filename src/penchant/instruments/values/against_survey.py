@@ -36,6 +36,8 @@ SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey qu
 RESPONDENTS = "respondents"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
+AGREEING = "taken for agreeing: "
+"""What the note on the respondents says, at its end, of the answer that is taken for agreeing."""
 LEFT_OUT = "with a missing answer left out"
 """What the note on a mean says of respondents without all answers it needs."""
 KISH = "(Σw)²/Σw²"
@@ -68,9 +70,12 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _respondents(survey: Survey, cell: Cell) -> Estimate:
-    """How many respondents a group has; n are those of the whole survey, and the note says who is left out."""
+    """How many respondents a group has; n are those of the whole survey, and the note says who is left out, and
+    which answer is taken for agreeing."""
     kept = f"{of_all(survey.kept, survey.read, 'respondents', 'are')} kept"
     note = f"{kept}: {survey.left_out}" if survey.left_out else kept
+    note = joined(note, f"of none of the groups of people: {survey.unplaced}" if survey.unplaced else "")
+    note = joined(note, f"{AGREEING}{survey.agreeing}" if survey.agreeing else "")
     number = float(len(survey.of(cell.group)))
     return Estimate("", number, survey.read, level=cell.settings.level, how="counted, no interval", note=note)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,7 @@ from penchant.counting import for_one
 from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
 from penchant.instruments.values.data import HIGH, LOW
+from penchant.instruments.values.respondents import lines_of
 from penchant.tables.rows import Row
 from penchant.tables.survey_files import Labels
 
@@ -25,6 +26,9 @@ _SHOWN = 8
 """The values of a column that a message lists."""
 DEFAULT = "default"
 """The key of the scale of columns that have none of their own."""
+EMPTY = "(empty)"
+_FEW = 0.05
+"""Answers between the points of a scale are told where they are no larger a part of those on its points."""
 _SAID = (("disagree", "agree"), ("disagree", None), (None, "agree"))
 _TURNED = (("agree", "disagree"), ("agree", None), (None, "disagree"))
 """What the labels of the low and the high end of a scale say where it is the right way round, and the wrong one."""
@@ -35,6 +39,9 @@ class Reading:
 
     def __init__(self, description: SurveyFile, table: Path, labels: Labels) -> None:
         self._wrong: dict[tuple[str, str], list[Row]] = {}
+        self._between: dict[tuple[str, str], list[Row]] = {}
+        self._whole: Counter[str] = Counter()
+        self._declared = labels.declared
         self._table = table
         self._labels = {
             column: {plain(code): label for code, label in of_column.items()} for column, of_column in labels.items()
@@ -103,7 +110,26 @@ class Reading:
         if not min(low, high) <= number <= max(low, high) or is_no_answer(label):
             self._wrong.setdefault((column, text), []).append(row)
             return None
+        if text not in self._numbers and not label:
+            if number == int(number):
+                self._whole[column] += 1
+            else:
+                self._between.setdefault((column, text), []).append(row)
         return LOW + (HIGH - LOW) * (number - low) / (high - low)
+
+    def _between_points(self) -> Iterator[str]:
+        """A caution about single answers between the points of a scale, where nearly all in their column are whole."""
+        counts: Counter[str] = Counter()
+        for (column, _), rows in self._between.items():
+            counts[column] += len(rows)
+        few = [(*cell, rows) for cell, rows in self._between.items() if counts[cell[0]] <= _FEW * self._whole[cell[0]]]
+        if few:
+            shown = [f"{text} in {column} ({lines_of(rows)})" for column, text, rows in few[:_SHOWN]]
+            more = f" and {len(few) - _SHOWN} more" if len(few) > _SHOWN else ""
+            yield (
+                f"answers lie between the points of the scale, where all others are whole: {', '.join(shown)}{more}; "
+                "they count as they are: look whether they are slips"
+            )
 
     def _in_another_case(self, word: str) -> set[float | None]:
         """What an answer stands for that is named in another case: numbers, None for no answer. One where that is
@@ -146,8 +172,8 @@ class Reading:
         chosen = dict.fromkeys(filter(None, [*self._filter, self._group_column, self._people_column]))
         told = []
         for column in chosen:
-            values = sorted({_cell(row, column) for row in rows}, key=_in_order)
-            shown = [_labelled(value or "(empty)", self._label(column, value)) for value in values[:_SHOWN]]
+            values = sorted({self._level(row, column) for row in rows}, key=_in_order)
+            shown = [_labelled(value or EMPTY, self._label(column, value)) for value in values[:_SHOWN]]
             more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
             told.append(f"{column} has the values {', '.join(shown)}{more}")
         return "; ".join(told)
@@ -156,17 +182,31 @@ class Reading:
         """How many rows the filter leaves out, and how many others are of no group, by their level, in words."""
         passing = [row for row in rows if self.passes(row)]
         told = [f"{len(rows) - len(passing)} do not pass the filter"] if len(passing) < len(rows) else []
-        column = self._group_column
-        if column is not None:
-            counts = Counter(_cell(row, column) for row in passing if self.group(row) is None)
-            levels = sorted(counts, key=_in_order)
-            told += [
-                f"{counts[value]} have {column} {_labelled(value, self._label(column, value)) or '(empty)'}"
-                for value in levels[:_SHOWN]
-            ]
-            more = sum(counts[value] for value in levels[_SHOWN:])
-            told += [f"{more} have other levels of it"] if more else []
+        if self._group_column is not None:
+            told += self._counted([row for row in passing if self.group(row) is None], self._group_column)
         return ", ".join(told)
+
+    def unplaced(self, rows: Sequence[Row]) -> str:
+        """How many rows are of none of the groups under `people`, by their level, in words; empty for none."""
+        if self._people_column is None:
+            return ""
+        return ", ".join(self._counted([row for row in rows if not self.people(row)], self._people_column))
+
+    def _counted(self, rows: Sequence[Row], column: str) -> list[str]:
+        """How many rows have each level of a column, in words."""
+        counts = Counter(self._level(row, column) for row in rows)
+        levels = sorted(counts, key=_in_order)
+        told = [
+            f"{counts[value]} {for_one(counts[value], 'have')} {column} "
+            f"{_labelled(value, self._label(column, value)) or EMPTY}"
+            for value in levels[:_SHOWN]
+        ]
+        more = sum(counts[value] for value in levels[_SHOWN:])
+        return [*told, *([f"{more} have other levels of it"] if more else [])]
+
+    def _level(self, row: Row, column: str) -> str:
+        """The code of a row in a column; that which the file declares to stand for no answer, where it has such."""
+        return _cell(row, column) or plain(self._declared.get(column, {}).get(row.line))
 
     def refuse(self, columns: Iterable[str], *, described: bool, others: Sequence[DataError] = ()) -> None:
         """Raise DataError if there are `others`, if the labels of some columns contradict the scale, or if answers
@@ -232,7 +272,8 @@ class Reading:
         return {group: f"{column} {' or '.join(of)}" for group, of in levels.items()}
 
     def cautions(self, columns: Iterable[str]) -> list[str]:
-        """Cautions about a direction of the scale that no label says, and levels that are labelled otherwise."""
+        """Cautions about a direction of the scale that no label says, levels that are labelled otherwise, and answers
+        between the points of the scale."""
         unsaid: dict[tuple[float, float], list[str]] = {}
         for column in columns:
             if self._stances(column) not in _SAID:
@@ -249,7 +290,7 @@ class Reading:
                 level = f"{code} of {self._group_column}, which is '{label}'"
                 level = level if label != code else f"'{code}' of {self._group_column}"
                 told.append(f"the group '{group}' has the level {level}: look whether levels are exchanged")
-        return told
+        return [*told, *self._between_points()]
 
     def _turned(self, columns: Iterable[str], *, described: bool) -> list[DataError]:
         """One error if the labels say that the scale is the wrong way round."""

@@ -63,6 +63,15 @@ class Cell:
         return rating(self.fitted.agreement(*self.statements)[0])
 
     @cached_property
+    def leaning(self) -> Array:
+        """How far every statement's agreeing lies above what the calibration expects, in σ: the deviate of P(agree).
+        It goes on where ratings end."""
+        x, y = self.statements
+        fitted = self.fitted
+        leaning: Array = (y - fitted.slope * x - fitted.offset) / fitted.sigma
+        return leaning
+
+    @cached_property
     def towards(self) -> Array:
         """The rating of every statement, mirrored (6 − rating) where agreeing speaks against the value."""
         return np.where(self.reversed, 6 - self.ratings, self.ratings)

@@ -10,21 +10,25 @@ import polars as pl
 from penchant.instruments.values.against_survey import SURVEY_QUANTILE
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import MEAN, OFFSET, SIGMA, SLOPE
+from penchant.instruments.values.people_charts import people_figures
 from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
+from penchant.report.finding import listed
 from penchant.report.tables import models
 
 _SIZE = 240
 
 
 def figures(results: Sequence[Result]) -> list[Figure]:
-    """Ratings with the survey behind them; where there is a survey, representativeness as a heat map; agreeing against
+    """Ratings with the survey behind them; where there is a survey, representativeness as a heat map and
+    the distances from groups of people; agreeing against
     disagreeing with the calibration and the identity; and residuals."""
     shown = [_rating_figure(results)]
     if results[0].signature["survey"] != "none":
         shown.append(_representativeness_figure(results))
+        shown += people_figures(results, f"{_made_up(results[0])}{_unlike(results)}")
     return [*shown, _scatter_figure(results), _residual_figure(results)]
 
 
@@ -60,7 +64,7 @@ def _rating_figure(results: Sequence[Result]) -> Figure:
             "; behind it the survey's respondents of the group: the wide bar from 5 to 95 percent, the dark one "
             f"from 25 to 75, the tick at the median.{_made_up(results[0])}"
         )
-    text = f"For each value, group and model the mean rating with its interval{behind}"
+    text = f"For each value, group and model the mean rating with its interval{behind}{_unlike(results)}"
     return Figure("ratings", "Ratings by value and group", text, _ratings(results), "ratings", "value")
 
 
@@ -69,7 +73,7 @@ def _representativeness_figure(results: Sequence[Result]) -> Figure:
         "representativeness",
         "Representativeness among the survey's answers",
         "A cell for each value, model and group: 1 where the mean rating is the respondents' median, 0 where it is "
-        f"outside their answers; “all” is the mean over statements.{_made_up(results[0])}",
+        f"outside their answers; “all” is the mean over statements.{_made_up(results[0])}{_unlike(results)}",
         _heat(results),
         "ratings",
     )
@@ -77,6 +81,18 @@ def _representativeness_figure(results: Sequence[Result]) -> Figure:
 
 def _made_up(result: Result) -> str:
     return " The survey is SYNTHETIC." if result.signature["survey"].startswith("synthetic ") else ""
+
+
+def _unlike(results: Sequence[Result]) -> str:
+    """What a caption says of models that were not scored and calibrated alike."""
+    ways = {key: list(dict.fromkeys(result.signature[key] for result in results)) for key in ("method", "calibration")}
+    different = [f"{key} ({listed(own)})" for key, own in ways.items() if len(own) > 1]
+    if not different:
+        return ""
+    return (
+        f" The models differ in {listed(different)}: their ratings stand on one axis, but no difference between models "
+        "can be read from it."
+    )
 
 
 def _main(result: Result) -> pl.DataFrame:

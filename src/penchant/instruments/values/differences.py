@@ -22,10 +22,18 @@ from penchant.report.tables import Cell, Number, P, Row, Table, estimate
 from penchant.stats.equivalence import detectable
 
 TESTED = ("difference", "p", "p (Holm)", "would be found")
-FINDABLE = (
+FOUND = (
     "Where none was found, a difference as large as under 'would be found' is found four times of five, at the first "
-    "step of Holm's correction (over m tests: at 5%/m; over all values, at 5%). 'none possible': no difference on the "
-    "scale is as large."
+    "step of Holm's correction (over m tests: at 5%/m"
+)
+FEWEST = 8
+"""Differences of as many statements tell how large one would be found. Where five did, such a difference was found in
+41 to 87 of 100 cases, by the distribution of ratings."""
+TOO_FEW = "too few"
+FEW_SAID = "'too few': so few statements, fewer than {}, do not tell how large one would be."
+FINDABLE = (
+    f"{FOUND}; over all values, at 5%). 'none possible': no difference on the scale is as large. "
+    f"{FEW_SAID.format(FEWEST)}"
 )
 BESIDE = "Mean ratings minus the survey's means"
 GROUPS = "Differences of ratings between groups"
@@ -105,14 +113,17 @@ def _beside_findable(row: Mapping[str, Any], people: Mapping[str, Any]) -> Numbe
     return findable(row, width, max(people["value"] - LOW, HIGH - people["value"]), df)
 
 
-def findable(row: Mapping[str, Any], width: float, largest: float, df: int) -> Number | str:
+def findable(row: Mapping[str, Any], width: float, largest: float, df: int, fewest: int = FEWEST) -> Number | str:
     """The smallest difference that would have been found, where none was: with an interval so wide and its degrees of
-    freedom, if it is not larger than the largest that can be."""
+    freedom, if it is not larger than the largest that can be. `TOO_FEW` where fewer than `fewest` statements tell too
+    little of how differences vary."""
     p = row["p"] if np.isnan(row["p_holm"]) else row["p_holm"]
     if not p > ALPHA:
         return Number()
     size = detectable(0, width, row["level"], alpha=ALPHA / max(1, row.get("tests", 1)), df=df)
-    return NEVER if size > largest else Number(size)
+    if size > largest:
+        return NEVER
+    return TOO_FEW if row["n"] < fewest else Number(size)
 
 
 def between(results: Sequence[Result], variants: Sequence[str], name: str, title: str) -> Table:

@@ -58,7 +58,7 @@ MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
 """Measures that are tested once in every group and wording."""
 BY_VALUE = (SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
-"""Measures that are tested once for every value; the test over all values is in no family."""
+"""Measures that are tested once for every value; the test over all values is in no family, but for `NEARER`."""
 NEUTRAL = 100
 """From as many neutral statements on, intervals of single ratings hold the truth in 93 % or more."""
 STATEMENTS = 30
@@ -93,12 +93,14 @@ def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None
 def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
     """The estimates with Holm's adjustment over the tests that one table shows: those of a measure over all values and
     groups of the main wording, and those over all values, groups and other wordings; of differences between wordings,
-    those over all values and pairs of wordings. Tests of groups of people run over these too."""
+    those over all values and pairs of wordings. Tests of groups of people run over these too. Which group of people a
+    model is nearer to over all values is a question of its own, and a family of its own."""
 
-    def family(estimate: Estimate) -> tuple[str, bool] | None:
-        by = estimate.by
-        one_value = estimate.measure in BY_VALUE and by["dimension"] != EVERYTHING
-        return (estimate.measure, by["variant"] == main) if one_value or estimate.measure in OVER_GROUPS else None
+    def family(estimate: Estimate) -> tuple[str, bool, bool] | None:
+        by, measure = estimate.by, estimate.measure
+        overall = by["dimension"] == EVERYTHING
+        tested = measure in OVER_GROUPS or measure == NEARER or (measure in BY_VALUE and not overall)
+        return (measure, by["variant"] == main, overall) if tested else None
 
     return with_holm(rows, family)
 
@@ -355,6 +357,12 @@ def _of_survey(survey: Survey) -> Iterator[str]:
     if survey.kept < survey.read:
         why = f": {survey.left_out}" if survey.left_out else ""
         yield f"{of_all(survey.read - survey.kept, survey.read, 'respondents', 'are')} left out{why}"
+    if survey.unplaced:
+        lost = sum(not name for name in survey.people or ())
+        yield (
+            f"{of_all(lost, survey.kept, 'respondents', 'belong')} to none of the groups of people, and the model is "
+            f"not held against them there: {survey.unplaced}"
+        )
 
 
 def _unequal(items: pl.DataFrame) -> Iterator[str]:

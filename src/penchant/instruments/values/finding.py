@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
-from penchant.counting import for_one
+from penchant.counting import counted, for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION, UNCHECKED, WEAK
 from penchant.instruments.values.nearer import NEARER
@@ -16,23 +17,29 @@ from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
 from penchant.report.finding import MOST, Estimated, Shown, across, levels, measured, sentences, told
-from penchant.report.tables import models
+from penchant.report.tables import P, models
 
 _RATING = Shown(".2f", "statements", null=3)
 _GAP = Shown("+.2f", "statements")
+_DISTANCE = Shown(".2f", "statements")
 _MIRROR = Shown("+.2f", "statements")
 _MIDDLE = "the middle (3)"
 _CELLS = 4
 """The models and groups that one sentence names."""
+_PAIRS = 6
+"""The pairs of groups of people, by groups of the templates, that one sentence names."""
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
     """Where negated statements are not rated as the mirror image; the mean rating of each value by each model and group
     in the main wording, and where it differs from people's; then where models differ, where groups do, where wordings
-    do, and to which of several groups of people a model is nearer."""
+    do, and in which values a model is nearer to one of several groups of people. To which it is nearer over all
+    statements stands before the ratings."""
     main = first_variant(results[0])
     noun = "values and groups" if results[0].items["group"].n_unique() > 1 else "values"
-    texts = [_unmirrored(results, main), *_means(results, main), _beside_survey(results, main)]
+    texts = [_unmirrored(results, main)]
+    texts += [_nearer_overall(model, result, main) for model, result in zip(models(results), results, strict=True)]
+    texts += [*_means(results, main), _beside_survey(results, main)]
     if comparison is not None:
         rows = comparison.filter(pl.col("variant") == main)
         texts += [across(_placed(part), _GAP, noun, f"Ratings of {pair[0]}") for pair, part in _by(rows, "comparison")]
@@ -41,7 +48,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         texts += [
             across(_placed(part), _GAP, "values", f"{model}, ratings of {pair[0]}") for pair, part in _by(rows, "group")
         ]
-        texts += [_of_wordings(model, result), _nearer(model, result, main)]
+        texts += [_of_wordings(model, result), _nearer_by_value(model, result, main)]
     return sentences(*texts)
 
 
@@ -109,18 +116,60 @@ def _of_wordings(model: str, result: Result) -> str:
     return across(places, _GAP, "values and pairs of wordings", f"{model}, ratings of one wording minus another")
 
 
-def _nearer(model: str, result: Result, main: str) -> str:
-    """To which of two groups of people the model is nearer. Empty where there are none."""
-    chosen = (pl.col("measure") == NEARER) & (pl.col("variant") == main)
-    rows = list(result.summary.filter(chosen).iter_rows(named=True))
-    several = [row for row in rows if row["dimension"] != EVERYTHING] or rows
+def _nearer_overall(model: str, result: Result, main: str) -> str:
+    """To which of two groups of people the model is nearer, over all statements. Empty where there are none."""
+    rows = list(_of_people(result, main, overall=True))
+    if not rows:
+        return ""
+    clear = sorted((row for row in rows if told(row)), key=lambda row: -abs(row["value"]))
+    unclear = [row for row in rows if not told(row)]
+    parts = [_nearer_to(row, rows) for row in clear[:_PAIRS]]
+    room = _PAIRS - len(parts)
+    parts += [_nearer_to(row, rows) for row in unclear[:room]]
+    rest = len(rows) - len(parts)
+    parts += [f"{rest} more {for_one(rest, 'pairs')} in the table"] if rest else []
+    tests = max(row.get("tests", 1) for row in rows)
+    adjusted = f", p adjusted over {tests} tests" if tests > 1 else ""
+    over = f"over {counted(rows[0]['n'], 'statements')}, by how much less its distance is"
+    return f"To which group of people {model} is nearer, {over}{adjusted}: {'; '.join(parts)}"
+
+
+def _nearer_to(row: Estimated, rows: Sequence[Estimated]) -> str:
+    """The nearer of two groups by name, with how much nearer it is."""
+    whom = f"as {row['group']}, " if len({each["group"] for each in rows}) > 1 else ""
+    first, second = row["item"].split(" − ", 1)
+    p = f"p = {P(row['p'] if math.isnan(row['p_holm']) else row['p_holm'])}"
+    if not measured([row]):
+        return f"{whom}{first} or {second} is not known ({row['note']})"
+    if not told(row):
+        return f"{whom}{first} and {second} cannot be told apart ({row['item']}: {_GAP.number(row, n=False)}, {p})"
+    if row["value"] > 0:
+        first, second = second, first
+    else:
+        row = {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
+    return f"{whom}nearer to {first} than to {second}, by {_DISTANCE.number(row, n=False)}, {p}"
+
+
+def _nearer_by_value(model: str, result: Result, main: str) -> str:
+    """In which values the model is nearer to one of two groups of people than to the other. Empty where there are no
+    groups, or one value."""
+    rows = list(_of_people(result, main, overall=False))
     templates = len({row["group"] for row in rows}) > 1
     places = []
-    for row in several:
+    for row in rows:
         as_whom = f" as {row['group']}" if templates else ""
         places.append((f"{row['dimension']}{as_whom}, {row['item']}", row))
     noun = f"values{', groups of the templates' if templates else ''} and pairs of groups of people"
     return across(places, _GAP, noun, f"{model}, distance from one group of people minus that from another")
+
+
+def _of_people(result: Result, main: str, *, overall: bool) -> Iterator[Estimated]:
+    """The differences of distances from groups of people in the main wording: over all statements, or in every value;
+    where there is one value, over all statements alone."""
+    rows = result.summary.filter((pl.col("measure") == NEARER) & (pl.col("variant") == main))
+    one = rows["dimension"].n_unique() == 1
+    everything = (rows["dimension"] == EVERYTHING) | one
+    yield from rows.filter(everything if overall else ~everything).iter_rows(named=True)
 
 
 def _beside_survey(results: Sequence[Result], main: str) -> str:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import polars as pl
 
 from penchant.counting import counted, for_one
-from penchant.instruments.values.against_survey import EFFECTIVE, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
+from penchant.instruments.values.against_survey import AGREEING, EFFECTIVE, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
 from penchant.instruments.values.nearer import DISTANCE, GROUP_MEAN
 from penchant.instruments.values.paired import WORDINGS
 from penchant.records import Result
 from penchant.report.tables import literal
+from penchant.stats.bootstrap import FEWEST_BEYOND
 
 
 def methods(results: Sequence[Result]) -> list[str]:
@@ -47,7 +48,10 @@ def methods(results: Sequence[Result]) -> list[str]:
         paragraphs.append(
             "The distance of a model from a group of people is the mean over statements of |R − x̄|, where x̄ is the "
             "group's mean answer. Distances from two groups are of the same ratings of the same statements; "
-            "statements, neutral clauses and the respondents of each group are resampled together."
+            "statements, neutral clauses and the respondents of each group are resampled together. Where fewer than "
+            f"{FEWEST_BEYOND} resamples of their difference lie beyond 0, p is that of a t test with their sd or, if "
+            "larger, of a t test of how far each statement, in σ, leans to the side of either group, counted by how "
+            "far their mean answers lie apart; it is no larger than the resamples say."
         )
     if EFFECTIVE in measures:
         paragraphs.append(
@@ -108,12 +112,15 @@ def _of_survey(name: str) -> str:
 
 
 def _respondents(result: Result) -> list[str]:
-    """A paragraph on how many respondents the survey has, who is left out, and how many each group has."""
+    """A paragraph on how many respondents the survey has, who is left out, how many each group has, and
+    which answer is taken for agreeing."""
     rows = result.summary.filter(pl.col("measure") == RESPONDENTS).select("group", "value", "note").rows()
     if not rows:
         return []
     groups = ", ".join(f"{literal(group)} {int(number):,}" for group, number, _ in rows)
-    return [f"Of the survey's respondents, {literal(rows[0][2])}. Held against each group: {groups}."]
+    kept, _, agreeing = rows[0][2].partition(f"; {AGREEING}")
+    told = f"Of the survey's respondents, {literal(kept)}. Held against each group: {groups}."
+    return [told + (f" Taken for agreeing: {literal(agreeing)}." if agreeing else "")]
 
 
 def _left_out(result: Result) -> list[str]:

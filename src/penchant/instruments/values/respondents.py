@@ -32,13 +32,25 @@ _DATE = re.compile(
 )
 """A number such as 1.05 that a spreadsheet took for a date."""
 _DATED, _NONE = "this cell is a date: a spreadsheet changed it", "a respondent has no weight"
-_NO_NUMBER = "a weight is a number above 0"
+_NO_NUMBER = "a weight is a number, 0 or above"
 _WHOLE = 10
 """A median above which weights that are all whole may have lost their decimal marks."""
-_HINT = "leave respondents without a weight out with filter, or weights out"
+_HINT = "write 0 for respondents who are to be left out, or leave weights out"
 _HINTS = {_DATED: "set the column to numbers in the file it was made from, and export it again"}
 FAR = 50
 """A weight is told that is so many times the median, or so small a part of it."""
+_NEARLY = 0.05
+"""A column identifies respondents where no larger a part of them has the value of an earlier one."""
+_ID = re.compile(
+    r"(?:(?:resp(?:ondent|ondenten)?|case|person|pers|participant|part|subj(?:ect)?|user|worker|response|record|survey"
+    r"|questionnaire|panel|panelist|member|proband(?:en)?|vp|fall|lauf|lfd|unique|uniq)[\W_]*)?"
+    r"(?:id|ids|idno|ident|identifier|no|nr|num|number|nummer|serial|uuid|guid|key)",
+    re.IGNORECASE,
+)
+_ID_LABEL = re.compile(
+    r"\b(?:respondent|case|person|participant|interview)(?:'s)?[\s_-]*(?:id|identification|identifier|number|no|nr)\b",
+    re.IGNORECASE,
+)
 _BODY = re.compile(r"\b(body|birth|own|kg|kilo\w*|pounds?|lbs?|körper\w*|height)\b", re.IGNORECASE)
 """A weight that a scale in a bathroom shows."""
 
@@ -101,16 +113,19 @@ def weightless(rows: Sequence[Row], column: str) -> Iterator[str]:
 def incomplete(groups: Mapping[str, pl.DataFrame], values: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """A caution about values for whose mean many respondents of a group lack an answer. `groups`: the answers of each,
     a column a statement; `values`: the statements of each."""
-    told = []
+    shares = []
     for (group, answers), (value, ids) in product(groups.items(), values.items()):
         asked = [id_ for id_ in ids if id_ in answers.columns]
         lost = len(answers) - len(answers.drop_nulls(asked)) if asked else 0
         if lost > MANY * len(answers):
-            told.append(f"{group}, {value}: {of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})")
-    if told:
+            told = f"{of_all(lost, len(answers), 'respondents')} ({lost / len(answers):.0%})"
+            shares.append((lost / len(answers), f"{told}, of {group} in {value}"))
+    if shares:
+        (_, least), (_, most) = min(shares), max(shares)
+        how_many = most if len(shares) == 1 else f"from {least}, to {most}"
         yield (
-            f"many respondents lack an answer to a statement of a value and are left out of its means "
-            f"({'; '.join(told)}): those who answered all may differ from them"
+            f"many respondents lack an answer to a statement of a value and are left out of its means: {how_many}; "
+            "those who answered all may differ from them"
         )
 
 
@@ -153,6 +168,51 @@ def repeated(rows: Sequence[Row]) -> Iterator[str]:
         f"{more} of {len(rows)} respondents are the same as an earlier one in every column ({_rows_noun(rows)} "
         f"{', '.join(shown)}{rest}): look whether somebody counts twice; none was left out for that"
     )
+
+
+def repeated_ids(
+    rows: Sequence[Row], labels: Mapping[str, str], answers: Collection[str], chosen: Collection[str]
+) -> Iterator[str]:
+    """Cautions about columns that identify respondents, by their name or label and because nearly all of their values
+    stand once, in which some stand twice. Not where the same value always stands with another level of a column that
+    respondents are `chosen` by: countries number their respondents alike. Rows that are alike in every column are told
+    by `repeated`."""
+    names = dict.fromkeys(name for row in rows for name in row.values)
+    for name in names:
+        if name in answers or name in chosen or not (_ID.fullmatch(name) or _ID_LABEL.search(labels.get(name, ""))):
+            continue
+        of: dict[str, list[Row]] = {}
+        for row in rows:
+            text = str(row.values.get(name) or "").strip()
+            if text:
+                of.setdefault(text, []).append(row)
+        more = {text: own for text, own in of.items() if len(own) > 1}
+        if sum(len(own) - 1 for own in more.values()) > _NEARLY * len(rows):
+            continue
+        same = {text: own for text, own in more.items() if _of_one(own, chosen) and any(r[1] != own[0][1] for r in own)}
+        if same:
+            shown = ", ".join(f"{text} ({lines_of(own)})" for text, own in list(same.items())[:_MOST])
+            stand = "stands" if len(same) == 1 else "stand"
+            yield (
+                f"{counted(len(same), 'respondents')} {stand} more than once by {name}: {shown}"
+                f"{', …' if len(same) > _MOST else ''}: look whether somebody counts twice; none was left out for that"
+            )
+
+
+def _of_one(rows: Sequence[Row], chosen: Collection[str]) -> bool:
+    """Whether two of some rows have the same levels in some columns."""
+    return len({tuple(str(row.values.get(name)) for name in chosen) for row in rows}) < len(rows)
+
+
+def lines_of(rows: Sequence[Row]) -> str:
+    """Where some rows stand: "lines 3 and 8"; the first few of many."""
+    shown = [f"{row.line:d}" for row in rows[:_MOST]]
+    text = (
+        ", ".join([*shown, "…"])
+        if len(rows) > _MOST
+        else " and ".join(filter(None, [", ".join(shown[:-1]), shown[-1]]))
+    )
+    return f"{for_one(len(rows), _rows_noun(rows))} {text}"
 
 
 def _by_chance(lines: Mapping[tuple[str, ...], Sequence[int]], n: int) -> float:

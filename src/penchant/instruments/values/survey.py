@@ -6,9 +6,8 @@ A survey is described by a YAML file (see `SurveyFile`); its table has one row p
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from numbers import Integral
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,16 +18,17 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Fiel
 
 from penchant.arguments import asked
 from penchant.counting import counted, for_one
-from penchant.errors import DataError, MethodError, file_name, is_kept, together
+from penchant.errors import DataError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.instruments.values.respondents import repeated, unlike, unused, weighed, weightless
+from penchant.instruments.values.respondents import repeated, repeated_ids, unlike, unused, weighed, weightless
 from penchant.tables.documents import read_document
 from penchant.tables.footers import footer
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
 from penchant.tables.rows import Row, read_labelled
+from penchant.tables.survey_files import Labels
 
 _GROUP = ""
 """The column of answers that has the group of a respondent."""
@@ -93,7 +93,8 @@ class SurveyFile(BaseModel):
     """Groups of respondents that a model is held against one by one, as to which it is nearer to, such as countries;
     `levels` gives each its name. Default: those under `groups`."""
     weights: str | None = None
-    """The column with the weight of each respondent, above 0. Default: every respondent counts once."""
+    """The column with the weight of each respondent, 0 or above; who has the weight 0 is left out. Default: every
+    respondent counts once."""
     filter: dict[str, str | int | float | list[str | int | float]] = {}
     """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept. A value
     is a code, or its label in SPSS or Stata."""
@@ -140,7 +141,8 @@ class Survey:
     which column it is; `cautions` what could not be verified; `left_out` who is not among the `kept`. `weights` are
     those of the respondents, above 0, from the column `weighted_by`; None where every respondent counts once. `people`
     names, for each of them, one of the groups that a model is held against one by one, "" for none; None where those
-    are the groups of the templates. `people_chosen` says of each which level of which column it is.
+    are the groups of the templates. `people_chosen` says of each which level of which column it is,
+    and `unplaced` how many of the `kept` are of none of them, by their level.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Survey:
     weighted_by: str = ""
     people: tuple[str, ...] | None = None
     people_chosen: Mapping[str, str] = field(default_factory=dict)
+    unplaced: str = ""
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
@@ -169,12 +172,11 @@ class Survey:
         return f"<survey {self.name}: {answers}{made_up}>"
 
     def source(self, group: str) -> str:
-        """Where the answers of a group come from, and how they count, in words."""
+        """Where the answers of a group come from, and how they are weighted, in words."""
         chosen = self.chosen.get(group, self.people_chosen.get(group, "all respondents"))
         table = f"{file_name(self.files[-1])}, " if self.files else ""
-        agreeing = f"; {self.agreeing} is taken for agreeing" if self.agreeing else ""
         weighted = f"weighted by {self.weighted_by}" if self.weighted_by else "weights are not used"
-        return f"{table}{chosen}; {weighted}{agreeing}"
+        return f"{table}{chosen}; {weighted}"
 
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
@@ -232,10 +234,9 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     cautions = [
         *_otherwise_written(statements, present, header),
         *reading.cautions(present.values()),
-        *repeated(rows),
+        *_of_rows(rows, labels, description, present.values()),
         *weightless(lost, description.weights or ""),
         *(unlike([row for row, _ in kept], weights, description.weights or "") if weights else ()),
-        *unused(header, labels.columns, {*present.values(), *description.chosen()}, description.weights or ""),
     ]
     columns_of_answers = {id_: pl.Series(of_id, dtype=pl.Float64) for id_, of_id in answers.items()}
     return Survey(
@@ -256,6 +257,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         description.weights or "",
         people,
         reading.chosen_people(),
+        reading.unplaced([row for row, _ in kept]),
     )
 
 
@@ -274,6 +276,15 @@ def _kept(
     pairs = list(zip(kept, weights, strict=True))
     lost = [row for (row, _), weight in pairs if weight == 0]
     return [one for one, weight in pairs if weight], tuple(filter(None, weights)), lost, errors
+
+
+def _of_rows(rows: Sequence[Row], labels: Labels, description: SurveyFile, answers: Collection[str]) -> Iterator[str]:
+    """Cautions about respondents who may count twice, and weights that are not used."""
+    header = list(dict.fromkeys(name for row in rows for name in row.values))
+    chosen = description.chosen()
+    yield from repeated(rows)
+    yield from repeated_ids(rows, labels.columns, answers, [name for name in chosen if name != description.weights])
+    yield from unused(header, labels.columns, {*answers, *chosen}, description.weights or "")
 
 
 def _left_out(reading: Reading, rows: Sequence[Row], weightless: int) -> str:
@@ -348,53 +359,3 @@ def _otherwise_written(statements: Sequence[str], present: Mapping[str, str], he
         return []
     told = "a column whose name differs from a statement's id in case is not taken for its own; if it is, say"
     return [f"{told} columns: {{{', '.join(near)}}}"]
-
-
-def _check_made_up(groups: Mapping[str, Any], statements: Mapping[str, Any]) -> None:
-    """Raise MethodError unless every group has a number of respondents, and every statement two parts."""
-    for group, n in groups.items():
-        if isinstance(n, bool) or not isinstance(n, Integral) or int(n) < 1:
-            raise MethodError(f"group '{group}' has a number of respondents, got {n!r}")
-    for id_, entry in statements.items():
-        if not isinstance(entry, tuple | list) or len(entry) != 2:
-            raise MethodError(f"statement '{id_}' has its value and whether it is reversed, got {entry!r}")
-
-
-@asked
-def synthetic_survey(
-    means: Mapping[str, Mapping[str, float]],
-    sds: Mapping[str, Mapping[str, float]],
-    groups: Mapping[str, int],
-    *,
-    statements: Mapping[str, tuple[str, bool]],
-    spread: float = 0.8,
-    seed: int = 0,
-) -> pl.DataFrame:
-    """Synthetic answers, marked as such in a column of their own: for tests and tutorials, never for findings.
-
-    `means` and `sds` give, by group and value, the mean and the standard deviation between respondents of their leaning
-    on the scale from 1 to 5; `groups` the number of respondents in each; `statements` maps an id to its value and
-    whether it is reversed. An answer is the respondent's leaning, mirrored for a reversed statement, plus noise of
-    standard deviation `spread`, rounded and clipped to the scale. Raises MethodError for a group or value without
-    numbers.
-    """
-    taken = {SYNTHETIC, "group"} & statements.keys()
-    if taken:
-        raise MethodError(f"a statement cannot be called '{min(taken)}', a column of made-up answers")
-    _check_made_up(groups, statements)
-    rng = np.random.default_rng(seed)
-    parts = []
-    values = dict.fromkeys(value for value, _ in statements.values())
-    for group, n in groups.items():
-        for name, table in (("means", means), ("sds", sds)):
-            lacking = [value for value in values if value not in table.get(group, {})]
-            if lacking:
-                raise MethodError(f"{name} has no number for '{lacking[0]}' in group '{group}'")
-        leaning = {value: rng.normal(means[group][value], sds[group][value], n) for value in values}
-        columns: dict[str, object] = {SYNTHETIC: ["yes"] * n, "group": [group] * n}
-        for id_, (value, reverse) in statements.items():
-            turned = LOW + HIGH - leaning[value] if reverse else leaning[value]
-            noisy = np.rint(turned + rng.normal(0, spread, n))
-            columns[id_] = np.clip(noisy, LOW, HIGH).astype(np.int64)
-        parts.append(pl.DataFrame(columns))
-    return pl.concat(parts)
