@@ -245,7 +245,7 @@ def test_a_model_as_near_to_both_and_one_nearer_to_the_first() -> None:
     (row,) = result(high, asked(gap=2.0), resamples=500).summary.filter(measure=NEARER).to_dicts()
     assert row["high"] < 0 and row["p"] < 0.05  # women agree more, and so does the model
     texts = finding.finding([result(high, asked(gap=2.0), resamples=500)], None)
-    told = "To which group of people m is nearer, over 7 statements, by how much less its distance is: nearer to women"
+    told = "To which group of people m is nearer, by how much less its distance is (n = 7 statements): nearer to women"
     (text,) = (t for t in texts if t.startswith(told))
     by = f"{-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}]"
     assert text == f"{told} than to men, by {by}, p = {P(row['p'])}."

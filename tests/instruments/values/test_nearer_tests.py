@@ -94,7 +94,7 @@ def test_what_is_nearest_over_all_statements_is_told_first_in_words(tmp_path: Pa
     texts = finding.finding([found], None)
     at = next(i for i, text in enumerate(texts) if text.startswith("To which group of people m is nearer"))
     assert at < next(i for i, text in enumerate(texts) if text.startswith("Mean rating"))
-    assert "over 20 statements, by how much less its distance is, p adjusted over 12 tests" in texts[at]
+    assert "by how much less its distance is (n = 20 statements; p adjusted over 12 tests): " in texts[at]
     rows = {(r["group"], r["item"]): r for r in found.summary.filter(measure=NEARER, dimension="all").to_dicts()}
     row = rows["f", "North − Inland"]
     told = f"as f, nearer to North than to Inland, by {-row['value']:.2f} [{-row['high']:.2f}, {-row['low']:.2f}], p = "

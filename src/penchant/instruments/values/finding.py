@@ -129,9 +129,9 @@ def _nearer_overall(model: str, result: Result, main: str) -> str:
     rest = len(rows) - len(parts)
     parts += [f"{rest} more {for_one(rest, 'pairs')} in the table"] if rest else []
     tests = max(row.get("tests", 1) for row in rows)
-    adjusted = f", p adjusted over {tests} tests" if tests > 1 else ""
-    over = f"over {counted(rows[0]['n'], 'statements')}, by how much less its distance is"
-    return f"To which group of people {model} is nearer, {over}{adjusted}: {'; '.join(parts)}"
+    adjusted = f"; p adjusted over {tests} tests" if tests > 1 else ""
+    over = f"by how much less its distance is (n = {counted(rows[0]['n'], 'statements')}{adjusted})"
+    return f"To which group of people {model} is nearer, {over}: {'; '.join(parts)}"
 
 
 def _nearer_to(row: Estimated, rows: Sequence[Estimated]) -> str:
