@@ -122,9 +122,9 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
         )
         outcome = run_study(spec, probes, out, told)
     document = outcome.document()
-    show(document, directory=out, full=full)
     page = out / "report.html"
-    warnings = write_report(document, page)
+    warnings = write_report(document, page)  # before a reader of the output, such as `head`, may stop reading
+    show(document, directory=out, full=full)
     for line in (*warnings, *outdated(out, document)):
         note(line)
     say(f"results: {out}")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import itertools
+import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal
@@ -74,6 +76,32 @@ def test_a_study_of_own_stereotypes_speaks_of_them(zoo: Zoo, tmp_path: Path, pen
     methods = next(out.rglob("methods.tex")).read_text()
     assert "domains" in methods and "Nangia" not in methods and "nangia" not in methods
     assert "CrowS" not in told
+
+
+def test_the_figure_has_a_row_for_every_kind_of_bias(zoo: Zoo, tmp_path: Path) -> None:
+    own = written(tmp_path / "own.csv", OWN)
+    found = pc.MinimalPairs(data=str(own), columns=NAMED).run(pc.load(zoo("bert")))
+    drawn = found.charts()["accuracy"].to_dict()
+    data = drawn["datasets"].values() if "datasets" in drawn else []
+    inline = (layer.get("data", {}).get("values", []) for panel in drawn["concat"] for layer in panel["layer"])
+    rows = {row["row"] for values in (*data, *inline) for row in values if "row" in row}
+    assert rows == {"all pairs", "age", "trade", "place"}
+
+
+def test_a_reader_that_stops_reading_still_has_the_report(zoo: Zoo, tmp_path: Path) -> None:
+    """As `penchant run … | head -1` does."""
+    written(tmp_path / "domains.csv", OWN)
+    (tmp_path / "study.yaml").write_text(
+        "study: own\nprobes:\n  - minimal-pairs:\n      data: domains.csv\n"
+        "      columns: {more: Stereotyp, less: Gegenteil, kind: Bereich}\n"
+    )
+    asked = [sys.executable, "-m", "penchant.cli.app", "run", "study.yaml", "-m", str(zoo("bert")), "-o", "out"]
+    with subprocess.Popen(asked, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0) as run:
+        assert run.stdout is not None
+        run.stdout.read(1)
+        run.stdout.close()
+        run.wait(timeout=120)
+    assert (tmp_path / "out" / "report.html").is_file()
 
 
 def test_columns_of_both_kinds_are_refused(tmp_path: Path) -> None:

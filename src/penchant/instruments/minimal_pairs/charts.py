@@ -10,6 +10,7 @@ import polars as pl
 from penchant.counting import for_one
 from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE, pair_of
+from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import FAINT, INK, Figure
@@ -114,16 +115,17 @@ def figures(results: Sequence[Result]) -> list[Figure]:
 
 
 def _accuracy_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[str, str]) -> Figure:
-    several = summaries[0][1].filter(pl.col("scope") == "paradigm")["group"].n_unique() > 1
+    scope, noun = ("phenomenon", "kind of bias") if of_stereotypes(summaries[0][1], name) else ("paradigm", "paradigm")
+    several = summaries[0][1].filter(pl.col("scope") == scope)["group"].n_unique() > 1
     return Figure(
         f"accuracy{suffix}",
-        f"{name}: accuracy by paradigm and token lengths",
-        f"For each model a row for every paradigm of {name}, with the accuracy, the share of pairs whose {pair[0]} "
+        f"{name}: accuracy by {noun} and token lengths",
+        f"For each model a row for every {noun} of {name}, with the accuracy, the share of pairs whose {pair[0]} "
         "sentence is more probable, and its interval of the pairs in which both sentences have as many tokens (A=U), "
         "that one has more (A>U), and it has fewer (A<U).",
-        _accuracies(summaries),
-        "by-paradigm" if several else "accuracy",
-        picks="paradigm lengths",
+        _accuracies(summaries, scope, noun),
+        f"by-{scope}" if several else "accuracy",
+        picks=f"{scope} lengths",
     )
 
 
@@ -209,44 +211,47 @@ def _split_colour() -> alt.Color:
     return alt.Color("lengths:N", title="token lengths", sort=list(SPLIT_MARKS), scale=scale)
 
 
-def _accuracies(summaries: Summaries) -> alt.ConcatChart:
-    """A forest plot for each model: a row per paradigm, a mark per split, with intervals; of the first score
-    reported."""
+def _accuracies(summaries: Summaries, scope: str, noun: str) -> alt.ConcatChart:
+    """A forest plot for each model: a row per group of a scope, which is called `noun`, a mark per split, with
+    intervals; of the first score reported."""
     total = "all pairs"
-    while total in set(summaries[0][1].filter(pl.col("scope") == "paradigm")["group"]):
+    while total in set(summaries[0][1].filter(pl.col("scope") == scope)["group"]):
         total = f"({total})"
-    rows = [(model, summary["normalise"][0], _forest_rows(model, summary, total)) for model, summary in summaries]
+    rows = [
+        (model, summary["normalise"][0], _forest_rows(model, summary, total, scope)) for model, summary in summaries
+    ]
     first = rows[0][2]  # its order holds for all models, so that their rows line up
-    ranked = first.filter((pl.col("scope") == "paradigm") & (pl.col("split") == ALL)).sort("value", "row")
+    ranked = first.filter((pl.col("scope") == scope) & (pl.col("split") == ALL)).sort("value", "row")
     order = [total, *ranked["row"].to_list()]
-    return alt.concat(*(_forest(model, how, of_model, order) for model, how, of_model in rows), columns=_BESIDE)
+    panels = (_forest(model, how, of_model, order, scope, noun) for model, how, of_model in rows)
+    return alt.concat(*panels, columns=_BESIDE)
 
 
-def _forest_rows(model: str, summary: pl.DataFrame, total: str) -> pl.DataFrame:
-    """Accuracies in percent, by paradigm and, in the row `total`, over all pairs."""
+def _forest_rows(model: str, summary: pl.DataFrame, total: str, scope: str) -> pl.DataFrame:
+    """Accuracies in percent, by group of a scope and, in the row `total`, over all pairs."""
     return summary.filter(
         (pl.col("measure") == ACCURACY)
         & (pl.col("normalise") == summary["normalise"][0])
-        & pl.col("scope").is_in(["overall", "paradigm"])
+        & pl.col("scope").is_in(["overall", scope])
     ).with_columns(
         pl.when(pl.col("scope") == "overall").then(pl.lit(total)).otherwise(pl.col("group")).alias("row"),
         pl.lit(model).alias("model"),
-        pl.when(pl.col("scope") == "paradigm").then(pl.col("group")).alias("paradigm"),
+        pl.when(pl.col("scope") == scope).then(pl.col("group")).alias(scope),
         *((100 * pl.col(column)).fill_nan(None).alias(column) for column in ("value", "low", "high")),
     )
 
 
-def _forest(model: str, how: str, rows: pl.DataFrame, order: list[str]) -> alt.LayerChart:
+def _forest(model: str, how: str, rows: pl.DataFrame, order: list[str], scope: str, noun: str) -> alt.LayerChart:
     """The forest plot of one model, of the score `how`."""
     shown = rows.filter(pl.col("split").is_in(list(SPLIT_MARKS)) & (pl.col("n") > 0)).select(
-        "row", "model", "paradigm", pl.col("split").alias("lengths"), "value", "low", "high", "n"
+        "row", "model", scope, pl.col("split").alias("lengths"), "value", "low", "high", "n"
     )
     base = alt.Chart(alt.InlineData(shown.to_dicts())).encode(
         y=alt.Y("row:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)),
         yOffset=alt.YOffset("lengths:N", sort=list(SPLIT_MARKS)),
         color=_split_colour(),
         tooltip=[
-            alt.Tooltip("row:N", title="paradigm"),
+            alt.Tooltip("row:N", title=noun),
             "lengths:N",
             alt.Tooltip("value:Q", title="accuracy", format=".1f"),
             alt.Tooltip("low:Q", title="from", format=".1f"),
