@@ -173,8 +173,8 @@ class TestAlpha:
         assert shares[values >= found.high - 1e-9].sum() >= 0.1 - slack
         # Without an α are the resamples of the first kind alone, or of the last.
         assert lost == pytest.approx(0.4**5 + 0.2**5)
-        shown = re.search(r"(\d+) of 6000 resamples have equal ratings only", found.note)
-        assert shown and abs(int(shown[1]) - 6_000 * lost) < 4 * math.sqrt(6_000 * lost)
+        shown = re.search(r"([\d,]+) of 6,000 resamples have equal ratings only", found.note)
+        assert shown and abs(int(shown[1].replace(",", "")) - 6_000 * lost) < 4 * math.sqrt(6_000 * lost)
 
     def test_interval_against_a_plain_bootstrap(self) -> None:
         rng = np.random.default_rng(2)

@@ -302,7 +302,7 @@ def test_the_published_tables_are_read() -> None:
         raw = pl.read_csv(REAL / probe.data, separator="\t")
         faulty = raw.filter(pl.col("Sent_TM").str.count_matches(re.escape("[MASK]")) != 1)
         assert len(faulty) == 5 and len(table.rows) == len(raw) - 5 == 5395  # "lodging [MASK]ager", "[MASK]nährungs…"
-        assert "5 of 5400 rows are left out" in table.cautions[0] and not list(lone(table.rows))
+        assert "5 of 5,400 rows are left out" in table.cautions[0] and not list(lone(table.rows))
         assert {row.sentence for row in table.rows} <= set(raw["Sentence"])
         groups = pl.Series([row.group for row in table.rows]).value_counts()
         assert sorted(groups["count"].to_list()) == [1795, 1800, 1800]
