@@ -362,7 +362,7 @@ def test_the_sentences_are_filled_as_written_here() -> None:
     texts = {id_: text for id_, text, *_ in SENTENCES}
     for (id_, word), expected in FILLED.items():
         assert full(texts[id_], word) == expected
-    from penchant.instruments.cloze.probe import filled
+    from penchant.instruments.cloze.data import filled
 
     assert all(filled(texts[id_], word) == expected for (id_, word), expected in FILLED.items())
 

@@ -299,3 +299,9 @@ def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, lis
         require_sentence(row.sentence, known, path, line)
         candidates.setdefault(row.sentence, {})[row.word] = None
     return {sentence: list(words) for sentence, words in candidates.items()}
+
+
+def filled(text: str, word: str) -> str:
+    """The sentence with the word in its gap, capitalised where the gap comes first."""
+    initial = text.lstrip().startswith(GAP)
+    return text.replace(GAP, word[:1].upper() + word[1:] if initial else word)

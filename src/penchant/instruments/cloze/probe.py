@@ -38,6 +38,7 @@ from penchant.instruments.cloze.data import (
     Sentence,
     doubtful_points,
     file_of_set,
+    filled,
     read_candidates,
     read_cloze,
     read_lexicon,
@@ -394,9 +395,3 @@ def _read_texts(lm: LanguageModel, lists: dict[str, list[str]], sentence: Senten
     if not lists:
         return [sentence.text.replace(GAP, str(lm.tokenizer.hf.mask_token))]
     return [filled(sentence.text, word) for word in lists[sentence.item.id]]
-
-
-def filled(text: str, word: str) -> str:
-    """The sentence with the word in its gap, capitalised where the gap comes first."""
-    initial = text.lstrip().startswith(GAP)
-    return text.replace(GAP, word[:1].upper() + word[1:] if initial else word)

@@ -23,7 +23,7 @@ import polars as pl
 
 from penchant.errors import DataError, StudyError, together
 from penchant.files import refuse_inputs, refuse_other, write_text
-from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.data import filled
 from penchant.instruments.cloze.rating_notes import counts_of, notes, predicted_words, slips_in_tables, units_of
 from penchant.instruments.cloze.rating_tables import AS_NAMED, Columns, Rating, rating_columns, read_ratings
 from penchant.instruments.cloze.returned import Sheet, foreign, read_sheets, require_any

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from penchant.counting import counted, of_all
 from penchant.errors import DataError
-from penchant.instruments.cloze.probe import filled
+from penchant.instruments.cloze.data import filled
 from penchant.instruments.cloze.rating_tables import (
     Columns,
     Rating,
