@@ -796,7 +796,7 @@ FOREIGN = set("▁।␤＋－＝＠�")
 
 COMBINING = list(map(chr, range(0x300, 0x370)))
 """Marks that stand over the character before them."""
-READS = ("accents.py", "latex.py", "written.py")
+READS = ("accents.py", "latex.py", "misread.py", "written.py")
 """The modules whose signs are those that texts are looked through for."""
 
 
