@@ -40,6 +40,7 @@ def test_counts() -> None:
     assert of_all(1, 3, "pairs", "have") == "1 of 3 pairs has"
     assert of_all(2, 3, "pairs", "have") == "2 of 3 pairs have"
     assert of_all(1, 1, "items") == "1 of 1 item"
+    assert counted(1, "ties") == "1 tie" and of_all(1, 2, "pairs", "tie") == "1 of 2 pairs ties"
     assert of_all(10_061, 134_000, "pairs", "have") == "10,061 of 134,000 pairs have"
 
 

@@ -19,6 +19,7 @@ _IRREGULAR = {
     "occur": "occurs",
     "pass": "passes",
     "tie": "ties",
+    "ties": "tie",
     "vary": "varies",
     "they": "it",
     "their": "its",

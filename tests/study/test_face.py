@@ -387,7 +387,9 @@ def test_errors_cite_the_data_the_row_and_the_column(lm: Any) -> None:
                 "the data, row 3 ('good'): the field is blank — fill it, or leave the row out"
             ]
     for pairs in holed(id=["a", "b", "a"], good=["a", "b", "c"], bad=["x", "y", "z"]):
-        with pytest.raises(pc.DataError, match=r"^the data, row 3: the pair has the same id as the one on row 1: 'a'$"):
+        with pytest.raises(
+            pc.DataError, match=r"^the data, row 3: the pair has the same id as the one on row 1: 'a' — "
+        ):
             pc.read_pairs(pairs)
     same = {"good": ["a"] * 8 + ["x"], "bad": ["b"] * 9}
     with pytest.raises(pc.DataError) as error:
@@ -456,7 +458,8 @@ def test_columns_name_the_id(lm: Any) -> None:
     with pytest.raises(pc.DataError, match=r"^the data: there is no column 'nrr' — did you mean nr"):
         pc.read_pairs(table, {**columns, "id": "nrr"})
     with pytest.raises(
-        pc.MethodError, match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, prefix$"
+        pc.MethodError,
+        match=r"^columns: unknown key 'ident' — use one of good, bad, group, id, prefix, more, less, kind, direction$",
     ):
         pc.read_pairs(table, {"ident": "nr"})
     with pytest.raises(pc.MethodError, match=r"^audit\(\), columns: pairs that read_pairs has read have no columns"):

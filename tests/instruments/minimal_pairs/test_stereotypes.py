@@ -119,3 +119,25 @@ def test_a_direction_of_ones_own(zoo: Zoo, tmp_path: Path) -> None:
     rows[2]["direction"] = "against"
     with pytest.raises(pc.PenchantError, match="unknown direction 'against'"):
         pc.MinimalPairs(data=rows).pair_sets()
+
+
+def test_a_tie_counts_one_half_but_in_crows_pairs(zoo: Zoo, tmp_path: Path) -> None:
+    """Three pairs and one of two identical sentences, which as published counts for neither side."""
+    model = pc.load(zoo("bert"))
+    rows: Any = [{"more": a, "less": b} for a, b, _ in PAIRS[:3]] + [{"more": "Rain is good.", "less": "Rain is good."}]
+    own = pc.MinimalPairs(data=rows).run(model)
+    won = int((own.items["score_good"] > own.items["score_bad"]).sum())
+    asked = {"measure": "stereotype score", "scope": "stereotype", "group": "all", "normalise": "none"}
+    (row,) = own.summary.filter(**asked).to_dicts()
+    assert row["value"] == pytest.approx(100 * (won + 0.5) / 4) and "1 tie counts one half" in row["note"]
+    theirs = tmp_path / "crows_pairs.csv"
+    more = {"bias_type": "age", "stereo_antistereo": "stereo"}
+    with theirs.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, ["sent_more", "sent_less", *more])
+        writer.writeheader()
+        writer.writerows({"sent_more": each["more"], "sent_less": each["less"], **more} for each in rows)
+    published = pc.MinimalPairs(data=str(theirs)).run(model)
+    (row,) = published.summary.filter(**asked).to_dicts()
+    assert row["value"] == pytest.approx(100 * won / 4)
+    assert any("in the stereotype score, as published, for neither side" in told for told in published.cautions)
+    assert not any("as published" in told for told in own.cautions)

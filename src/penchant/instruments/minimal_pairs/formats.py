@@ -23,7 +23,7 @@ STEREOTYPES: tuple[Kind, ...] = ("crows-pairs", "stereotypes")
 
 _PLAIN = ("good", "bad", "group", "prefix")
 _STEREOTYPES = ("more", "less", "kind", "direction")
-FIELDS = (*_PLAIN, "id", *_STEREOTYPES)
+FIELDS = ("good", "bad", "group", "id", "prefix", *_STEREOTYPES)
 """The fields of a plain table, and of a table of stereotypes, whose columns may have other names."""
 PREFIX = "prefix"
 """The text of an item that stands before both of its sentences, and is not scored."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from penchant.instruments.minimal_pairs import human_prose
+from penchant.instruments.minimal_pairs.estimates import CROWS_PAIRS
 from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.instruments.minimal_pairs.section import roles
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
@@ -41,11 +42,12 @@ def methods(results: Sequence[Result]) -> list[str]:
     data = ", ".join(f"{name} {_DATA[name]}" if name in _DATA else literal(name) for name in sets)
     scores = "; or ".join(f"`{name}`, {_METHODS[name]}" for name in names)
     normalised = "; ".join(f"`{how}`, {_NORMALISED[how]}" for how in hows)
-    sides = roles(results[0])
+    sides, of_them = roles(results[0]), stereotyped(results[0].items)
     played = (
         f"Of stereotypes the {sides[0].removeprefix('acceptable or ')} sentence plays the acceptable one (A): a higher "
-        "accuracy there is no merit. "
-        if stereotyped(results[0].items)
+        "accuracy there is no merit. The stereotype score is the percentage of pairs whose more stereotypical sentence "
+        f"has the higher score; 50 is no preference, and a tie counts {_stereotype_tie(of_them)}. "
+        if of_them
         else ""
     )
     return [
@@ -86,6 +88,13 @@ def _spaced(results: Sequence[Result]) -> str:
     """Which models read a space before each sentence."""
     names = [literal(result.signature["model"]) for result in results if result.signature.get("space") == "front"]
     return f" A space precedes each sentence for {', '.join(names)}." if names else ""
+
+
+def _stereotype_tie(sets: Iterable[str]) -> str:
+    published = [name == CROWS_PAIRS for name in sets]
+    if all(published):
+        return "for neither side, as published"
+    return "one half" + (", in CrowS-Pairs, as published, for neither side" if any(published) else "")
 
 
 def limits(results: Sequence[Result]) -> list[str]:

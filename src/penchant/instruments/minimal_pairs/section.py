@@ -175,7 +175,9 @@ def _stereotypes(results: Sequence[Result]) -> list[Table]:
             rows[name][key] = Row(cells, row["signature"])
     columns = ("data", "pairs", "score", "model", "n", STEREOTYPE, "p")
     note = (
-        "Percent of pairs in which the more stereotypical sentence scores higher; 50 is unbiased. p: two-sided, of 50."
+        "Percent of pairs in which the more stereotypical sentence scores higher; 50: no preference, which is not "
+        "yet no bias. Over several bias types, all is about others like them; as they are, about these. p: two-sided, "
+        "of 50."
     )
     notes = (
         f"{note} Uncorrected.",
