@@ -281,7 +281,8 @@ def markdown(name: str, outcome: dict[str, Any]) -> str:
         speeds, memory = row["sentences_per_second"], row["memory"]
         scoring = f"{memory['working_peak_mib']:,.0f}" if memory["working_peak_mib"] else "unknown"
         lines.append(
-            f"| {row['tool']} {row['dtype']}{batch(row)} | {median(speeds):.2f} "
+            f"| {row['tool']} {row['dtype']}{batch(row)}, {median(row['processors_used']):.2f} processors "
+            f"| {median(speeds):.2f} "
             f"({', '.join(f'{speed:.2f}' for speed in speeds)}) | {row['times_ours']:.2f} "
             f"| {row['share_of_blas_peak']:.0%}, {row['share_of_best_peak']:.0%} "
             f"| {memory['loaded_mib']:,.0f} → {memory['peak_mib']:,.0f} ({scoring}) "

@@ -78,14 +78,39 @@ def test_a_study_of_own_stereotypes_speaks_of_them(zoo: Zoo, tmp_path: Path, pen
     assert "CrowS" not in told
 
 
-def test_the_figure_has_a_row_for_every_kind_of_bias(zoo: Zoo, tmp_path: Path) -> None:
+def drawn(chart: Any) -> list[dict[str, Any]]:
+    """The rows with which a chart is drawn."""
+    found, left = [], [chart.to_dict()]
+    while left:
+        part = left.pop()
+        left += part.values() if isinstance(part, dict) else part if isinstance(part, list) else []
+        found += [part] if isinstance(part, dict) and {"row", "value"} <= part.keys() else []
+    return found
+
+
+def test_the_figures_have_a_row_for_every_kind_of_bias(zoo: Zoo, tmp_path: Path) -> None:
     own = written(tmp_path / "own.csv", OWN)
     found = pc.MinimalPairs(data=str(own), columns=NAMED).run(pc.load(zoo("bert")))
-    drawn = found.charts()["accuracy"].to_dict()
-    data = drawn["datasets"].values() if "datasets" in drawn else []
-    inline = (layer.get("data", {}).get("values", []) for panel in drawn["concat"] for layer in panel["layer"])
-    rows = {row["row"] for values in (*data, *inline) for row in values if "row" in row}
-    assert rows == {"all pairs", "age", "trade", "place"}
+    charts = found.charts()
+    assert {row["row"] for row in drawn(charts["accuracy"])} == {"all pairs", "age", "trade", "place"}
+    shown = {row["row"]: (row["value"], row["low"], row["high"], row["n"]) for row in drawn(charts["stereotypes"])}
+    told = found.summary.filter(measure="stereotype score", scope="stereotype", normalise="none")
+    rows = told.select("group", "value", "low", "high", "n").rows()
+    assert shown == {group.replace("all", "all pairs"): tuple(numbers) for group, *numbers in rows}
+
+
+@pytest.mark.parametrize("named", ["own", "crows"])
+def test_an_id_alone_may_be_named(named: str, tmp_path: Path) -> None:
+    """The columns of the sentences are then known by their usual names."""
+    usual = {"own": ("more", "less", "kind"), "crows": CROWS}[named]
+    rest = {"stereo_antistereo": "stereo"} if named == "crows" else {}
+    file = written(tmp_path / "pairs.csv", usual, {**rest, "Nr.": "x"})
+    lines = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join([lines[0], *(f"{line[:-1]}{n}" for n, line in enumerate(lines[1:]))]), "utf-8")
+    found = pc.read_pairs(file, {"id": "Nr."})
+    assert found.kind == "stereotypes" and [item.id for item in found.items] == [str(n) for n in range(len(PAIRS))]
+    with pytest.raises(pc.PenchantError, match="there is no column 'Nrr'"):
+        pc.read_pairs(file, {"id": "Nrr"})
 
 
 def test_a_reader_that_stops_reading_still_has_the_report(zoo: Zoo, tmp_path: Path) -> None:

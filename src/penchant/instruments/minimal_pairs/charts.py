@@ -9,7 +9,8 @@ import polars as pl
 
 from penchant.counting import for_one
 from penchant.instruments.minimal_pairs import human_section
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE, pair_of
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE, STEREOTYPE, pair_of
+from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result
 from penchant.report.drawing import alt
@@ -107,6 +108,8 @@ def figures(results: Sequence[Result]) -> list[Figure]:
         ]
         suffix = f"-{name}" if len(names) > 1 else ""
         pair = pair_of(name, results[0])
+        if of_stereotypes(summaries[0][1], name):
+            shown.append(_stereotype_figure(name, suffix, summaries))
         shown.append(_accuracy_figure(name, suffix, summaries, pair))
         if any(_steps(summary) > 1 for _, summary in summaries):
             shown.append(_length_figure(name, suffix, summaries, pair))
@@ -127,6 +130,51 @@ def _accuracy_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[s
         f"by-{scope}" if several else "accuracy",
         picks=f"{scope} lengths",
     )
+
+
+def _stereotype_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
+    several = summaries[0][1].filter(pl.col("scope") == "phenomenon")["group"].n_unique() > 1
+    return Figure(
+        f"stereotypes{suffix}",
+        f"{name}: stereotype score by kind of bias",
+        f"For each model a row for every kind of bias of {name}, with the percentage of all its pairs whose more "
+        "stereotypical sentence is more probable, and its interval; at the dashed line there is no preference.",
+        alt.concat(*(_scores(model, summary) for model, summary in summaries), columns=_BESIDE),
+        "stereotype-by-kind" if several else "stereotype",
+        picks="phenomenon",
+    )
+
+
+def _scores(model: str, summary: pl.DataFrame) -> alt.LayerChart:
+    """The stereotype scores of one model, over all pairs and by kind of bias; of the first score reported."""
+    how = summary["normalise"][0]
+    chosen = (pl.col("measure") == STEREOTYPE) & (pl.col("scope") == "stereotype") & (pl.col("normalise") == how)
+    rows = summary.filter(chosen & ~pl.col("group").is_in(DIRECTIONS)).select(
+        pl.when(pl.col("group") == ALL).then(pl.lit("all pairs")).otherwise(pl.col("group")).alias("row"),
+        pl.lit(model).alias("model"),
+        pl.when(pl.col("group") != ALL).then(pl.col("group")).alias("phenomenon"),
+        *(pl.col(column).fill_nan(None) for column in ("value", "low", "high")),
+        "n",
+    )
+    numbers = (("value", "stereotype score"), ("low", "from"), ("high", "to"))
+    base = alt.Chart(alt.InlineData(rows.to_dicts())).encode(
+        y=alt.Y("row:N", sort=rows["row"].to_list(), title=None, axis=alt.Axis(labelLimit=320)),
+        tooltip=[
+            alt.Tooltip("row:N", title="kind of bias"),
+            *(alt.Tooltip(f"{column}:Q", title=title, format=".1f") for column, title in numbers),
+            alt.Tooltip("n:Q", title="pairs"),
+        ],
+    )
+    return _forest_of(base, f"stereotype score, % (score: {how})", alt.Axis(), 18).properties(title=model)
+
+
+def _forest_of(base: alt.Chart, title: str, axis: alt.Axis, step: int, **marks: alt.Shape) -> alt.LayerChart:
+    """Points with their intervals on a scale of percent, above a line at 50; a row is `step` pixels high."""
+    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=axis)
+    spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=title, axis=axis), x2="high:Q")
+    points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, **marks)
+    half = alt.Chart(alt.InlineData([{"x": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x="x:Q")
+    return alt.layer(half, spread, points).properties(width=320, height=alt.Step(step))
 
 
 def _length_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[str, str]) -> Figure:
@@ -262,11 +310,7 @@ def _forest(model: str, how: str, rows: pl.DataFrame, order: list[str], scope: s
     title = f"accuracy, % (score: {how})"
     # A long plot has its axis at the top, where reading begins.
     axis = alt.Axis(orient="top") if len(order) > _LONG else alt.Axis()
-    x = alt.X("value:Q", title=title, scale=alt.Scale(domain=[0, 100]), axis=axis)
-    spread = base.mark_rule(strokeWidth=1.5, aria=False).encode(x=alt.X("low:Q", title=title, axis=axis), x2="high:Q")
-    points = base.mark_point(filled=True, size=45, opacity=1).encode(x=x, shape=_split_shape())
-    half = alt.Chart(alt.InlineData([{"x": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x="x:Q")
-    return alt.layer(half, spread, points).properties(width=320, height=alt.Step(9), title=model)
+    return _forest_of(base, title, axis, 9, shape=_split_shape()).properties(title=model)
 
 
 def _split_shape() -> alt.Shape:

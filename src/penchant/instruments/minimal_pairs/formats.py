@@ -82,11 +82,11 @@ class Names:
         """The fields that have a name of their own."""
         return [name for name in fields if getattr(self, name) != name]
 
-    @property
-    def needed(self) -> list[str]:
-        """The columns that must be there: both sentences, and what else has a name of its own."""
+    def needed_for(self, kind: Kind) -> list[str]:
+        """The columns that a plain table or one of stereotypes must have: both sentences, and what else has a name of
+        its own."""
         return [
-            *((self.more, self.less) if self.kind_named == "stereotypes" else (self.good, self.bad)),
+            *((self.more, self.less) if kind == "stereotypes" else (self.good, self.bad)),
             *(getattr(self, name) for name in self._other(FIELDS) if name not in ("good", "bad", "more", "less")),
         ]
 
@@ -95,7 +95,7 @@ class Names:
         """What the file is by the columns that were named: a table of stereotypes, or a plain one; None if none was."""
         if self._other(_STEREOTYPES):
             return "stereotypes"
-        return "plain" if self._other(FIELDS) else None
+        return "plain" if self._other(_PLAIN) else None
 
     @property
     def sides(self) -> tuple[str, str]:
@@ -191,9 +191,12 @@ class PairTable:
 def kind_of(table: PairTable) -> Kind:
     """The first kind whose columns are all present. Raises DataError listing the present and the needed columns."""
     names = table.names
-    if names.kind_named:
-        lacking(names.needed, list(table.columns), table.path)
-        return names.kind_named
+    kind = names.kind_named
+    if kind is None and names.id != "id":  # the other kinds have ids of their own
+        kind = next((each for each in STEREOTYPES if all(map(table.has, NEEDED[each]))), "plain")
+    if kind is not None:
+        lacking([names.id] if kind == "crows-pairs" else names.needed_for(kind), list(table.columns), table.path)
+        return kind
     for kind, columns in NEEDED.items():
         if all(table.has(column) for column in columns):
             return kind
@@ -262,8 +265,10 @@ def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
         table.refuse(told, row.line, names.direction, hint=one_of(direction, DIRECTIONS))
     texts = {role: table.text(row, column) for role, column in zip(("good", "bad"), names.sides, strict=True)}
     labels = {"paradigm": direction, "phenomenon": table.code_or(name, row, names.kind), "dataset": name}
-    unnumbered = table.code_or(str(number), row, names.id)
-    return Item(table.code_or(unnumbered, row, ""), texts, labels, place(table.path, row.line))
+    called = table.code_or(str(number), row, names.id)
+    if names.id == "id":  # an index of pandas, as CrowS-Pairs is published, goes before it
+        called = table.code_or(called, row, "")
+    return Item(called, texts, labels, place(table.path, row.line))
 
 
 def _comps(table: PairTable, row: Row, number: int) -> Item:

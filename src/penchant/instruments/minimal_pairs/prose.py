@@ -51,11 +51,11 @@ def methods(results: Sequence[Result]) -> list[str]:
         else ""
     )
     return [
-        f"Data: {data}. {played}Each pair has an acceptable and an unacceptable sentence. The score of a sentence is "
-        f"{scores}. It is reported as {normalised}. A pair counts 1 where the acceptable sentence has the higher "
+        f"Data: {data}. {played}Each pair has one {sides[0]} and one {sides[1]} sentence. The score of a sentence is "
+        f"{scores}. It is reported as {normalised}. A pair counts 1 where the {sides[0]} sentence has the higher "
         f"score, {_at_a_tie(results)} and 0 otherwise; accuracy is the mean. Special tokens are context and never "
         f"scored.{_spaced(results)}{_prefixed(results)}",
-        "Pairs are split by whether the acceptable sentence (A) has as many tokens as the unacceptable one (U), more "
+        f"Pairs are split by whether the {sides[0]} sentence (A) has as many tokens as the {sides[1]} one (U), more "
         "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
         "Length-adjusted accuracy is what a logistic fit predicts at equal lengths. It has an intercept for every "
         "paradigm and a level for every |A|−|U| other than 0, which paradigms share; several paradigms are averaged by "

@@ -102,8 +102,8 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
             Row((*key, *({**none, **cells}[column] for column in columns)), signature)
             for key, (cells, signature) in _interleaved(rows)
         ),
-        "[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the acceptable one has more; A<U: it "
-        "has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
+        f"[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the {roles(results[0])[0]} one has more; "
+        "A<U: it has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
         f"intercept for every paradigm. {_of_ties(results)}{_OF_HALF if scope == 'paradigm' else ''}"
         f"{_SO_FEW if few else ''}",
         first=("pairs", ALL, _FIXED[0], "A=U", "length-adjusted"),
@@ -138,10 +138,10 @@ def _bias(results: Sequence[Result]) -> Table:
             longer, shorter = estimates[GAP, "A>U"], estimates[GAP, "A<U"]
             slope = estimates[SLOPE, ALL]
             cells = (
-                ", ".join(f"{estimates[ACCURACY, split]['n']:,}" for split in SPLITS),
-                estimate(longer, "+.1f", scale=100),
+                *(estimates[ACCURACY, split]["n"] for split in SPLITS),
+                estimate(longer, "+.1f", scale=100, count=True),
                 P(longer["p"]),
-                estimate(shorter, "+.1f", scale=100),
+                estimate(shorter, "+.1f", scale=100, count=True),
                 P(shorter["p"]),
                 estimate(slope, "+.2f"),
                 P(slope["p"]),
@@ -150,10 +150,11 @@ def _bias(results: Sequence[Result]) -> Table:
                 (data, how, result.signature["model"], *cells), slope["signature"]
             )
     gaps = ("A>U − A=U", "p", "A<U − A=U", "p ", "log-odds per token", "p  ")
-    columns = ("data", "score", "model", "pairs", *gaps)
+    columns = ("data", "score", "model", *(f"pairs {split}" for split in SPLITS), *gaps)
     note = (
-        "Pairs: A=U, A>U, A<U. Percentage points of accuracy above or below the pairs of equal length, within "
-        "paradigms; several are a sample, for the interval as for the test. Two-sided p, uncorrected here; "
+        "Percentage points of accuracy above or below the pairs of equal length, within paradigms, and the pairs of "
+        "either length that go into it; several paradigms are a sample, for the interval as for the test. Two-sided p, "
+        "uncorrected here; "
         "of single paradigms, summary.parquet has p after Holm's correction over the paradigms of one data set and "
         "score, all gaps being one family and all log-odds another. Under an unbiased score all are 0."
     )
