@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
@@ -62,14 +65,42 @@ class InTurn(ABC):
 
 
 class LocalBackend(InTurn):
-    """Runs batches on a `Network` in this process. The tokenizer knows the sets of tokens that are read as one."""
+    """Runs batches on a `Network` in this process. The tokenizer knows the sets of tokens that are read as one.
+
+    While a card computes, the processor has nothing to do. So a network on a card takes a batch more than it computes,
+    and a thread of its own waits for the card: the next batch is planned and the last one handed over meanwhile. On a
+    CPU the batches run in turn, since products take all of it.
+    """
 
     def __init__(self, network: Network, tokenizer: Tokenizer) -> None:
         self.network = network
         self.tokenizer = tokenizer
         self.packs = network.packs
+        on_cpu = network.device.type == "cpu"
         # Measured: on a CPU, speed is flat from 256 tokens and falls beyond 1,024; a GPU needs far more.
-        self.budget = 512 if network.device.type == "cpu" else 16_384
+        self.budget = 512 if on_cpu else 16_384
+        self.slots = 1 if on_cpu else 2
+        self._taken: deque[tuple[Batch, Future[NDArray[np.generic]]]] = deque()
+
+    def submit(self, batch: Batch) -> None:
+        """Take a batch; with more than one slot it begins as soon as the one before has ended."""
+        if self.slots == 1:
+            super().submit(batch)
+        else:
+            self._taken.append((batch, _in_order().submit(self.run, batch)))
+
+    def collect(self) -> tuple[Batch, NDArray[np.generic]]:
+        """The batch that was taken first, and its answers. If it fails, those behind it are given up."""
+        if self.slots == 1:
+            return super().collect()
+        batch, running = self._taken.popleft()
+        try:
+            return batch, running.result()
+        except BaseException:
+            for _, behind in self._taken:
+                behind.cancel()
+            self._taken.clear()
+            raise
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
         """The answers, on the CPU. Log-probabilities are computed in float32, whatever the model's number format."""
@@ -94,6 +125,7 @@ class LocalBackend(InTurn):
             for target in (EXPECTED, WORD_ENDS, WORD_GOES_ON):
                 if (asked := targets == target).any():
                     values[wants][asked] = self._of_many(logits[rows[asked]], target)
+            del logits  # or it would be there while the next block is made
         return values
 
     def _of_many(self, logits: Tensor, target: int) -> NDArray[np.float32]:
@@ -119,7 +151,14 @@ class LocalBackend(InTurn):
             best = logits.topk(k)
             values["token"][block] = best.indices.cpu().numpy()
             values["logprob"][block] = (best.values - logits.logsumexp(-1, keepdim=True)).cpu().numpy()
+            del logits
         return values[batch.outputs]
+
+
+@cache
+def _in_order() -> ThreadPoolExecutor:
+    """The one thread that runs batches beside the others, for all models: none meets another in a network."""
+    return ThreadPoolExecutor(1, "penchant-batches")
 
 
 def _chosen(logits: Tensor, rows: NDArray[np.int64], tokens: NDArray[np.int64]) -> NDArray[np.float32]:

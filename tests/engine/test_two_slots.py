@@ -1,0 +1,109 @@
+"""A network on a card takes a batch more than it computes. There is no card here: CPUs are told to do so, too."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+import penchant as pc
+from penchant.engine.backends import LocalBackend
+from penchant.engine.plan import Batch
+from penchant.engine.scorer import Scorer, language_model, numbered
+from penchant.models.load import load
+
+Zoo = Callable[[str], Path]
+TEXTS = [
+    f"The {a} {verb} the {b}." for a in ("cat", "king", "tree") for verb in ("saw", "sees") for b in ("dog", "man")
+]
+
+
+class TwoSlots(LocalBackend):
+    """As on a card; remembers which threads ran batches."""
+
+    def __init__(self, model: pc.LanguageModel) -> None:
+        super().__init__(model.network, model.tokenizer)
+        self.slots = 2
+        self.threads: list[int] = []
+
+    def run(self, batch: Batch) -> NDArray[np.generic]:
+        self.threads.append(threading.get_ident())
+        return super().run(batch)
+
+
+@pytest.mark.parametrize(("name", "method"), [("gpt2", "lp"), ("bert", "pll"), ("bert", "aula"), ("llama", "lp")])
+def test_scores_are_those_of_batches_in_turn(zoo: Zoo, name: str, method: str) -> None:
+    model = language_model(load(zoo(name)))
+    backend = TwoSlots(model)
+    beside = Scorer(model, backend=backend, batch_tokens=20)
+    in_turn = Scorer(model, batch_tokens=20)
+    for one, other in zip(beside.score(numbered(TEXTS), method), in_turn.score(numbered(TEXTS), method), strict=True):
+        np.testing.assert_array_equal(one.token_logprobs, other.token_logprobs)
+    assert beside.counts.as_dict() == in_turn.counts.as_dict()
+    assert len(set(backend.threads)) == 1
+    assert threading.get_ident() not in backend.threads
+
+
+def test_the_next_batch_is_planned_while_one_computes(zoo: Zoo) -> None:
+    model = language_model(load(zoo("gpt2")))
+
+    class Waits(TwoSlots):
+        """Its first batch ends only when the second has been planned and taken."""
+
+        taken = 0
+        second = threading.Event()
+
+        def submit(self, batch: Batch) -> None:
+            self.taken += 1
+            if self.taken == 2:
+                self.second.set()
+            super().submit(batch)
+
+        def run(self, batch: Batch) -> NDArray[np.generic]:
+            assert self.second.wait(timeout=60)
+            return super().run(batch)
+
+    backend = Waits(model)
+    assert len(list(Scorer(model, backend=backend, batch_tokens=20).score(numbered(TEXTS)))) == len(TEXTS)
+    assert backend.taken > 2
+
+
+def test_two_streams_and_one_given_up_do_not_disturb_each_other(zoo: Zoo) -> None:
+    model = language_model(load(zoo("gpt2")))
+    alone = [score.score for score in Scorer(model).score(numbered(TEXTS))]
+    scorer = Scorer(model, backend=TwoSlots(model), batch_tokens=20)
+    next(scorer.score(numbered(reversed(TEXTS))))  # no more than its first
+    pairs = zip(scorer.score(numbered(TEXTS)), scorer.score(numbered(TEXTS[::-1])), strict=True)
+    forth, back = zip(*((one.score, other.score) for one, other in pairs), strict=True)
+    assert forth == pytest.approx(alone, abs=1e-5)
+    assert back[::-1] == pytest.approx(alone, abs=1e-5)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, MemoryError])
+def test_a_batch_that_fails_ends_the_run_and_the_next_run_is_whole(zoo: Zoo, error: Any) -> None:
+    model = language_model(load(zoo("gpt2")))
+
+    class Fails(TwoSlots):
+        failing = 2
+
+        def run(self, batch: Batch) -> NDArray[np.generic]:
+            self.failing -= 1
+            if self.failing == 0:
+                raise error
+            return super().run(batch)
+
+    scorer = Scorer(model, backend=Fails(model), batch_tokens=20)
+    with pytest.raises(error):
+        list(scorer.score(numbered(TEXTS)))
+    alone = [score.score for score in Scorer(model).score(numbered(TEXTS))]
+    assert [score.score for score in scorer.score(numbered(TEXTS))] == pytest.approx(alone, abs=1e-5)
+
+
+def test_a_cpu_runs_batches_in_turn(zoo: Zoo) -> None:
+    model = language_model(load(zoo("gpt2")))
+    assert LocalBackend(model.network, model.tokenizer).slots == 1
