@@ -33,7 +33,7 @@ are computed for all, are a sixth of a usual layer's products, or a quarter wher
 LOGIT_BLOCK = 3 << 21
 """The most logits held at once on a CPU (24 MiB of float32); it bounds memory for any vocabulary. For tables of 32 MiB
 and more, glibc asks the system for new memory each time, which takes a sixth of the product's time; tables just below
-that left 900 MiB of holes behind, these 350. Elsewhere it is 16 times as many."""
+that left 900 MiB of holes in its heap where these leave 350 (bench/README.md). Elsewhere it is 16 times as many."""
 
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
