@@ -35,13 +35,11 @@ class FakeBackend(InTurn):
         return np.array(answers, dtype=np.float32)
 
     def _seen(self, batch: Batch, row: int, col: int) -> tuple[list[int], int]:
-        if batch.parents is None:
+        if batch.trees is None:
             whole = batch.tokens[row, : batch.lengths[row]].tolist()
             return (whole[: col + 1] if self.packs else whole), col
-        path = [col]
-        while (parent := int(batch.parents[row, path[-1]])) >= 0:
-            path.append(parent)
-        return [int(batch.tokens[row, node]) for node in reversed(path)], len(path) - 1
+        path = [node for node in range(col + 1) if batch.trees.ends[row, node] > col]
+        return batch.tokens[row, path].tolist(), int(batch.trees.depths[row, col])
 
     @staticmethod
     def value(seen: list[int], position: int, target: int) -> float:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -21,7 +22,6 @@ from penchant.engine.engine import Engine
 from penchant.engine.plan import Input, length_batches, merge, tree_batches
 from penchant.engine.reads import TOP, LogProbs, Read, Vectors
 from penchant.errors import CacheError
-from penchant.models.network import ancestors
 
 
 @st.composite
@@ -70,7 +70,7 @@ def test_every_vector_is_of_its_position_and_layers(
     asked = [Vectors(read.ids, read.at, tuple(layers)) for read, layers in given]
     backend = FakeBackend(packs=packs)
     answers = list(Engine(backend, budget=budget, window=window).answer(asked))
-    assert all(batch.parents is None for batch in backend.batches)  # never in trees: masks made by hand may not fit
+    assert all(batch.trees is None for batch in backend.batches)  # never in trees: masks made by hand may not fit
     for read, answer in zip(asked, answers, strict=True):
         found = np.asarray(answer, np.float64)
         assert found.shape == (len(read.at), len(read.layers), 1)
@@ -104,12 +104,17 @@ def test_a_tree_holds_each_prefix_once() -> None:
     assert sum(int(batch.lengths.sum()) for batch in batches) == len(prefixes)
 
 
-def test_ancestors_of_a_hand_drawn_tree() -> None:
-    # 0 ─ 1 ─ 2      and a second root 4, then one column of padding
-    #      └─ 3
-    seen, depth = ancestors(np.array([[-1, 0, 1, 1, -1, -2]]))
-    assert depth.tolist() == [[0, 1, 2, 2, 0, 0]]
-    assert [np.flatnonzero(row).tolist() for row in seen[0]] == [[0], [0, 1], [0, 1, 2], [0, 1, 3], [4], [5]]
+def test_a_tree_drawn_by_hand() -> None:
+    # 7 ─ 8 ─ 5      and a second root 9; the row beside it is longer by one
+    #      └─ 6
+    drawn = [LogProbs(ids, (len(ids) - 1,), (0,)) for ids in ((9,), (7, 8, 6), (7, 8, 5))]
+    longer = [LogProbs((9, 9, 9, 9, 9, 9), (5,), (0,))]
+    (batch,) = tree_batches(merge([*drawn, *longer]).inputs, 100, 6)
+    assert batch.tokens.tolist() == [[9, 9, 9, 9, 9, 9], [7, 8, 5, 6, 9, 0]]
+    assert batch.trees is not None
+    assert batch.trees.depths.tolist() == [[0, 1, 2, 3, 4, 5], [0, 1, 2, 2, 0, 0]]
+    seen = batch.trees.seen(torch.device("cpu"))[1].numpy()
+    assert [np.flatnonzero(row).tolist() for row in seen] == [[0], [0, 1], [0, 1, 2], [0, 1, 3], [4], [5]]
 
 
 def test_one_input_runs_once_in_a_study() -> None:
@@ -135,6 +140,32 @@ def test_reads_are_taken_a_window_at_a_time() -> None:
     answers = Engine(FakeBackend(), window=1000).answer(stream())
     next(answers)
     assert taken < 2000
+
+
+def test_a_window_is_large_beside_the_batches_of_a_card() -> None:
+    taken = 0
+
+    def stream(reads: int) -> Iterator[Read]:
+        nonlocal taken
+        for taken in range(1, reads + 1):
+            yield LogProbs(tuple(range(taken, taken + 1_000)), (0,), (1,))
+
+    next(Engine(FakeBackend(budget=16_384)).answer(stream(3_000)))
+    assert 64 * 16_384 <= 1_000 * taken < 64 * 16_384 + 64_001
+    next(Engine(FakeBackend(budget=512)).answer(stream(3_000)))
+    assert 2**18 <= 1_000 * taken < 2**18 + 64_001
+
+
+def test_no_more_vectors_are_held_than_memory_is_planned_for() -> None:
+    taken = 0
+
+    def stream() -> Iterator[Read]:
+        nonlocal taken
+        for taken in range(1, 10_000):
+            yield Vectors((taken, 1), (0, 1), tuple(range(25)))
+
+    next(Engine(FakeBackend(budget=16_384)).answer(stream()))
+    assert 65_536 <= 50 * taken < 65_536 + 64 * 50
 
 
 @settings(max_examples=100, deadline=None)

@@ -16,11 +16,12 @@ import zoo as animals
 from invented_cards import Cards, placed
 from penchant.models import packing, placing
 from penchant.models.network import Network
+from penchant.models.trees import Trees
 
 Zoo = Callable[[str], Path]
 ROWS, COLS = np.array([0, 0, 1]), np.array([1, 4, 2])
 TOKENS, LENGTHS = np.arange(5, 19).reshape(2, 7), np.array([7, 5])
-TREE = np.array([[-1, 0, 1, 1, 3, 0, 5]])
+TREE = Trees(np.array([[0, 1, 2, 2, 3, 1, 2]]), np.array([[7, 5, 3, 5, 5, 7, 7]]))
 
 
 def _answers(network: Network, *, trees: bool) -> list[Any]:

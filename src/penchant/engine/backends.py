@@ -118,7 +118,7 @@ class LocalBackend(InTurn):
 
     def _logprobs(self, batch: Batch) -> NDArray[np.float32]:
         values = np.empty(len(batch.targets), dtype=np.float32)
-        for block, logits in self.network.logits(batch.tokens, batch.lengths, batch.parents, batch.rows, batch.cols):
+        for block, logits in self.network.logits(batch.tokens, batch.lengths, batch.trees, batch.rows, batch.cols):
             wants = slice(*np.searchsorted(batch.outputs, (block.start, block.stop)))
             rows, targets = batch.outputs[wants] - block.start, batch.targets[wants]
             values[wants] = _chosen(logits, rows, np.maximum(targets, 0))
@@ -147,7 +147,7 @@ class LocalBackend(InTurn):
     def _topk(self, batch: Batch, k: int) -> NDArray[np.void]:
         k = min(k, self.network.vocabulary)
         values = np.empty((len(batch.rows), k), dtype=TOP)
-        for block, logits in self.network.logits(batch.tokens, batch.lengths, batch.parents, batch.rows, batch.cols):
+        for block, logits in self.network.logits(batch.tokens, batch.lengths, batch.trees, batch.rows, batch.cols):
             best = logits.topk(k)
             values["token"][block] = best.indices.cpu().numpy()
             values["logprob"][block] = (best.values - logits.logsumexp(-1, keepdim=True)).cpu().numpy()

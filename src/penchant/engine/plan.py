@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.reads import Kind, Read
+from penchant.models.trees import Trees, whole
 
 
 @dataclass(slots=True)
@@ -63,18 +64,17 @@ def merge(reads: Iterable[Read]) -> Merged:
 class Batch:
     """One forward pass.
 
-    `tokens` (B, L) holds the inputs, padded on the right with 0. `parents` is None for ordinary rows; for rows
-    that hold a tree of prefixes it gives the column of each node's predecessor (−1 at a root, −2 in padding) and
-    `lengths` counts nodes. `rows`, `cols` (R,) are the distinct positions read; want w takes the output
-    `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`. `want_input`, `want_slot` (W,) give the input
-    and the slot that the want fills.
+    `tokens` (B, L) holds the inputs, padded on the right with 0. `trees` is None for ordinary rows; where rows hold
+    trees of prefixes, it has the depths and ends of their nodes, which `lengths` counts. `rows`, `cols` (R,) are the
+    distinct positions read; want w takes the output `outputs[w]` (0 ≤ · < R, not decreasing) at token `targets[w]`.
+    `want_input`, `want_slot` (W,) give the input and the slot that the want fills.
     """
 
     kind: Kind
     inputs: Sequence[Input]
     tokens: NDArray[np.int64]
     lengths: NDArray[np.int64]
-    parents: NDArray[np.int64] | None
+    trees: Trees | None
     rows: NDArray[np.int64]
     cols: NDArray[np.int64]
     outputs: NDArray[np.int64]
@@ -112,7 +112,7 @@ def halves(batch: Batch) -> tuple[Batch, Batch]:
                 inputs=(),
                 tokens=batch.tokens[rows, :width],
                 lengths=batch.lengths[rows],
-                parents=None if batch.parents is None else batch.parents[rows, :width],
+                trees=batch.trees and batch.trees.part(rows, width),
                 rows=batch.rows[places] - rows.start,
                 cols=batch.cols[places],
                 outputs=batch.outputs[asked] - places.start,
@@ -165,12 +165,13 @@ class _Row:
     """One row of a batch under construction: its nodes and, for each input, the node of every token."""
 
     tokens: list[int] = field(default_factory=list)
-    parents: list[int] = field(default_factory=list)
+    depths: list[int] = field(default_factory=list)
+    ends: list[int] = field(default_factory=list)
     placed: list[tuple[Input, list[int] | range]] = field(default_factory=list)
 
 
 def _plain_row(source: Input) -> _Row:
-    return _Row(list(source.ids), [], [(source, range(len(source.ids)))])
+    return _Row(list(source.ids), placed=[(source, range(len(source.ids)))])
 
 
 def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
@@ -182,17 +183,24 @@ def _tree_rows(inputs: Iterable[Input], row_size: int) -> Iterator[_Row]:
         ids = source.ids
         shared = _common_prefix(before, ids)
         if row.tokens and len(row.tokens) + len(ids) - shared > row_size:
-            yield row
+            yield _ended(row, path)
             row, path, shared = _Row(), [], 0
-        path = path[:shared]
-        for token in ids[shared:]:
-            row.parents.append(path[-1] if path else -1)
-            path.append(len(row.tokens))
-            row.tokens.append(token)
-        row.placed.append((source, list(path)))
+        _ended(row, path[shared:])
+        path = [*path[:shared], *range(len(row.tokens), len(row.tokens) + len(ids) - shared)]
+        row.tokens += ids[shared:]
+        row.depths += range(shared, len(ids))
+        row.ends += [0] * (len(ids) - shared)
+        row.placed.append((source, path))
         before = ids
     if row.tokens:
-        yield row
+        yield _ended(row, path)
+
+
+def _ended(row: _Row, nodes: Iterable[int]) -> _Row:
+    """The row, in which no node that is still to come goes on from these."""
+    for node in nodes:
+        row.ends[node] = len(row.tokens)
+    return row
 
 
 def _common_prefix(a: tuple[int, ...], b: tuple[int, ...]) -> int:
@@ -205,13 +213,10 @@ def _common_prefix(a: tuple[int, ...], b: tuple[int, ...]) -> int:
 def _batch(rows: Sequence[_Row], *, tree: bool) -> Batch:
     width = max(len(row.tokens) for row in rows)
     tokens = np.zeros((len(rows), width), dtype=np.int64)
-    parents = np.full((len(rows), width), -2, dtype=np.int64) if tree else None
     inputs: list[Input] = []
     wants: list[tuple[int, int, int, int, int]] = []  # row, column, token, input, slot
     for r, row in enumerate(rows):
         tokens[r, : len(row.tokens)] = row.tokens
-        if parents is not None:
-            parents[r, : len(row.parents)] = row.parents
         for source, nodes in row.placed:
             i = len(inputs)
             inputs.append(source)
@@ -225,7 +230,7 @@ def _batch(rows: Sequence[_Row], *, tree: bool) -> Batch:
         inputs=inputs,
         tokens=tokens,
         lengths=np.array([len(row.tokens) for row in rows], dtype=np.int64),
-        parents=parents,
+        trees=whole([row.depths for row in rows], [row.ends for row in rows]) if tree else None,
         rows=columns[new, 0],
         cols=columns[new, 1],
         outputs=np.cumsum(new) - 1,

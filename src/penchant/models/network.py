@@ -25,6 +25,7 @@ from penchant.models import shortcuts
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
 from penchant.models.packing import Packed
 from penchant.models.placing import first_device, in_words
+from penchant.models.trees import Trees, whole
 
 FEW = 0.5
 """Up to this share of a batch's positions, the last layer is computed for those that are read. Keys and values, which
@@ -93,12 +94,12 @@ class Network:
         self,
         tokens: NDArray[np.int64],
         lengths: NDArray[np.int64],
-        parents: NDArray[np.int64] | None,
+        trees: Trees | None,
         rows: NDArray[np.int64],
         cols: NDArray[np.int64],
     ) -> Iterator[tuple[slice, Tensor]]:
         """Yield float32 logits (r, V) at the positions (rows, cols), in blocks, each with the slice it covers."""
-        inputs = self._inputs(tokens, lengths, parents)
+        inputs = self._inputs(tokens, lengths, trees)
         if self.gathers:
             states = self._states(inputs, rows, cols)
             project = self._project
@@ -163,19 +164,16 @@ class Network:
         """The number of layers above the embeddings."""
         return int(self.config.num_hidden_layers)
 
-    def _inputs(
-        self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], parents: NDArray[np.int64] | None
-    ) -> dict[str, Any]:
+    def _inputs(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None) -> dict[str, Any]:
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device)}
-        if parents is None:
+        if trees is None:
             inputs["attention_mask"] = self._mask(tokens, lengths)
         else:
-            seen, depth = ancestors(parents)
-            visible = torch.from_numpy(seen)
-            mask = torch.zeros(visible.shape, dtype=self.dtype)
-            mask.masked_fill_(~visible, torch.finfo(self.dtype).min)
-            inputs["attention_mask"] = mask[:, None].to(self.device)
-            inputs["position_ids"] = torch.from_numpy(depth).to(self.device)
+            seen = trees.seen(self.device)
+            mask = torch.zeros(seen.shape, dtype=self.dtype, device=self.device)
+            mask.masked_fill_(~seen, torch.finfo(self.dtype).min)
+            inputs["attention_mask"] = mask[:, None]
+            inputs["position_ids"] = torch.from_numpy(trees.depths).to(self.device)
         if "use_cache" in self._accepted:
             inputs["use_cache"] = False
         return inputs
@@ -259,18 +257,12 @@ class Network:
         """Whether the model, given a tree with a 4-D mask and depths, scores each branch as it does alone."""
         tokens, lengths = self._sample(3)
         alone = torch.cat([self._whole(row[None], lengths[:1]) for row in tokens]).float()
-        tree: list[int] = []
-        parents: list[int] = []
-        paths: list[list[int]] = []
-        for row in tokens:
-            path = paths[0][:3] if paths else []
-            for token in row[len(path) :]:
-                parents.append(path[-1] if path else -1)
-                path = [*path, len(tree)]
-                tree.append(int(token))
-            paths.append(path)
-        cols = np.array(paths).ravel()
-        packed_row = (np.array([tree]), np.array([len(tree)]), np.array([parents]))
+        # The first row whole; of each other, whose first three tokens are the same, the rest.
+        tree = np.concatenate([tokens[0], *tokens[1:, 3:]])
+        depths = [*range(7), *[*range(3, 7)] * 2]
+        ends = [15, 15, 15, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15]
+        cols = np.array([*range(7), 0, 1, 2, *range(7, 11), 0, 1, 2, *range(11, 15)])
+        packed_row = (tree[None], np.array([15]), whole([depths], [ends]))
         try:
             packed = torch.cat([x for _, x in self.logits(*packed_row, np.zeros_like(cols), cols)])
         except _MISFITS:
@@ -286,23 +278,6 @@ class Network:
             yield
         finally:
             self.model.set_attn_implementation(before)
-
-
-def ancestors(parents: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-    """The nodes that each node of a batch of trees sees, (B, L, L), and its depth, (B, L).
-
-    A node sees itself and its ancestors; padding (parent −2) sees only itself and has depth 0.
-    """
-    rows, width = parents.shape
-    seen = np.zeros((rows, width, width), dtype=bool)
-    depth = np.zeros((rows, width), dtype=np.int64)
-    for node in range(width):  # of all trees at once; a node comes after its parent
-        below = np.flatnonzero(parents[:, node] >= 0)
-        parent = parents[below, node]
-        seen[below, node] = seen[below, parent]
-        depth[below, node] = depth[below, parent] + 1
-        seen[:, node, node] = True
-    return seen, depth
 
 
 def _equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:

@@ -1,0 +1,46 @@
+"""Trees of prefixes in the rows of a batch: what a causal model must be told of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    import torch
+
+
+class Trees(NamedTuple):
+    """The trees of a batch, one a row, (B, L) each: `depths` of the nodes, which are their positions, and `ends`.
+
+    A node stands before all that go on from it, and these stand next to each other: they are the columns from its own
+    to its end, not included. So a node is seen by itself and by the nodes before its end, which says all that a mask of
+    B × L × L says. Padding has depth 0 and is seen by itself only.
+    """
+
+    depths: NDArray[np.int64]
+    ends: NDArray[np.int64]
+
+    def part(self, rows: slice, width: int) -> Trees:
+        """The first columns of some of the rows."""
+        return Trees(self.depths[rows, :width], self.ends[rows, :width])
+
+    def seen(self, device: torch.device) -> torch.Tensor:
+        """Which nodes (last axis) each node sees, (B, L, L), made where it is needed."""
+        import torch
+
+        ends = torch.from_numpy(self.ends).to(device)
+        node = torch.arange(ends.shape[1], device=device)
+        return (node <= node[:, None]) & (node[:, None] < ends[:, None])
+
+
+def whole(depths: list[list[int]], ends: list[list[int]]) -> Trees:
+    """The trees whose nodes have these depths and ends, padded to the longest."""
+    shape = len(depths), max(map(len, depths))
+    columns = np.arange(shape[1], dtype=np.int64)
+    trees = Trees(np.zeros(shape, dtype=np.int64), np.tile(columns + 1, (shape[0], 1)))
+    for r, (deep, end) in enumerate(zip(depths, ends, strict=True)):
+        trees.depths[r, : len(deep)] = deep
+        trees.ends[r, : len(end)] = end
+    return trees
