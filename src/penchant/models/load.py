@@ -45,7 +45,7 @@ from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vect
 if TYPE_CHECKING:
     from penchant.models.network import Network
 
-DTYPES = ("float32", "bfloat16", "float16")
+DTYPES = ("float32", "bfloat16", "float16", "float64")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -103,10 +103,10 @@ def load(
     """Load a model by hub name[@revision], directory, GGUF file, `bundled:` name or file of word vectors.
 
     `name` is what signatures and tables call a directory or a file instead of by its own name; the hash of a model
-    follows it. `dtype` is float32, bfloat16 or float16; `device` a torch device (default: cuda where there is one, else
-    cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they have no room
-    for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that are not
-    safetensors; `digests` remembers the hashes of its files. Raises ModelError.
+    follows it. `dtype` is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda where there is
+    one, else cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they
+    have no room for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that
+    are not safetensors; `digests` remembers the hashes of its files. Raises ModelError.
     """
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))

@@ -25,9 +25,9 @@ from penchant.tables.given import texts as listed_texts
 
 Verdict = Literal["pass", "warn", "fail"]
 SAMPLE = ("The old house stands by the river.", "It rained.")
-PADDING_TOLERANCE = {"float32": 1e-3, "bfloat16": 1.0, "float16": 0.1}
+PADDING_TOLERANCE = {"float32": 1e-3, "bfloat16": 1.0, "float16": 0.1, "float64": 1e-5}
 """Most that a sentence score may move with the company it is in: rounding of the number format, summed."""
-BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1}
+BATCH_TOLERANCE = {"float32": 1e-4, "bfloat16": 0.5, "float16": 0.1, "float64": 1e-5}
 """Most that the log-probability of a token may change with the batch without a warning, in nats: 2.5 to 3.5 times what
 was seen in SmolLM2-135M, which has the largest changes of the models that were tried."""
 
@@ -272,6 +272,6 @@ def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:
     above = not measured.token <= tolerance
     if above:
         detail += f", which is above {tolerance:g}"
-    if above or model.dtype != "float32":
+    if above or model.dtype not in ("float32", "float64"):
         detail += f"; of two sentences, a difference in score up to {2 * measured.sentence:.2g} may be the batch's"
     return Finding(name, "warn" if above else "pass", detail)

@@ -65,7 +65,7 @@ class Study(BaseModel):
     """What models are called in tables and figures, as model: label. Signatures keep the names that can be loaded."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """The seed of every probe that sets none of its own."""
-    dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+    dtype: Literal["float32", "bfloat16", "float16", "float64"] = "float32"
     """The number format of models. The smaller ones are faster and deviate."""
     device: str | None = None
     """A torch device such as cpu or cuda:1; auto spreads a model over the cards, auto+cpu also over the CPU. Default: a
