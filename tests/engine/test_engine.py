@@ -150,6 +150,8 @@ def test_a_window_is_large_beside_the_batches_of_a_card() -> None:
         for taken in range(1, reads + 1):
             yield LogProbs(tuple(range(taken, taken + 1_000)), (0,), (1,))
 
+    next(Engine(FakeBackend(), budget=1 << 24).answer(stream(3_000)))
+    assert taken < 3_000
     next(Engine(FakeBackend(budget=16_384)).answer(stream(3_000)))
     assert 64 * 16_384 <= 1_000 * taken < 64 * 16_384 + 64_001
     next(Engine(FakeBackend(budget=512)).answer(stream(3_000)))

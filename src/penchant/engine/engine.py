@@ -22,8 +22,9 @@ WINDOW = 1 << 18
 runs. It bounds memory, whatever the size of the study."""
 
 BATCHES = 64
-"""Batches that a window has tokens for, at least: the fewer it has, the more padding stands where lengths change. With
-batches of 16,384 tokens, masked copies of CrowS-Pairs had 4.8 % of it in the 16 of `WINDOW` tokens, and 2.0 % in 64."""
+"""Batches that a window has tokens for, up to four times as many as `WINDOW`: the fewer it has, the more padding stands
+where lengths change. With batches of 16,384 tokens, masked copies of CrowS-Pairs had 4.8 % of it in the 16 of `WINDOW`
+tokens, and 2.0 % in 64."""
 
 VECTOR = 4
 """Tokens that one vector counts for in a window of `WINDOW`, and as many times more in a longer one: answers are kept
@@ -79,7 +80,7 @@ class Engine:
         self.cache = cache
         self.budget = budget or backend.budget
         self.progress = progress or (lambda _: None)
-        self.window = window or max(WINDOW, BATCHES * self.budget)
+        self.window = window or min(max(WINDOW, BATCHES * self.budget), 4 * WINDOW)
         self.name = name
         self.spell = spell
         self.counts = Counts()
