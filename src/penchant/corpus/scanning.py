@@ -8,6 +8,7 @@ a sentence ends between two characters that are not both within words is left to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -73,7 +74,7 @@ class Scanner:
         coded = self._coded(text)
         width = coded.dtype.itemsize
         hits = self._automaton.find_matches_as_indexes(coded.data.cast("B"), overlapping=True)
-        matches = np.fromiter((number for hit in hits for number in hit), np.int64, 3 * len(hits)).reshape(-1, 3)
+        matches = np.fromiter(chain.from_iterable(hits), np.int64, 3 * len(hits)).reshape(-1, 3)
         matches = matches[matches[:, 1] % width == 0]  # a match must begin where a wide character does
         forms, begins, ends = matches[:, 0], matches[:, 1] // width, matches[:, 2] // width
         first, last = self._ends_inside[forms].T
