@@ -139,7 +139,7 @@ class _Hashes(NamedTuple):
     @classmethod
     def of(cls, folded: Sequence[str]) -> _Hashes:
         """Those of folded texts."""
-        codes = code_points("".join(f"{text}\n" for text in folded)).astype(np.uint32)
+        codes = code_points("\n".join([*folded, ""])).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
         padded = np.append(codes, np.zeros(SHINGLE - 1, np.uint32))
@@ -220,7 +220,7 @@ class _Masks:
 
 def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Which hashes share their first bits with no other."""
-    bits = min(len(hashes).bit_length() + 2, _MOST_BITS)
+    bits = min(len(hashes).bit_length() + 1, _MOST_BITS)
     slots = (hashes * _FACTOR >> np.uint32(32 - bits)).astype(np.intp)
     return np.asarray((np.bincount(slots, minlength=1 << bits) == 1).take(slots))
 

@@ -75,8 +75,9 @@ class Scanner:
         width = coded.dtype.itemsize
         hits = self._automaton.find_matches_as_indexes(coded.data.cast("B"), overlapping=True)
         matches = np.fromiter(chain.from_iterable(hits), np.int64, 3 * len(hits)).reshape(-1, 3)
-        matches = matches[matches[:, 1] % width == 0]  # a match must begin where a wide character does
-        forms, begins, ends = matches[:, 0], matches[:, 1] // width, matches[:, 2] // width
+        forms, begins, ends = matches.T
+        if width > 1:  # a match must begin where a wide character does
+            forms, begins, ends = (column[begins % width == 0] for column in (forms, begins // width, ends // width))
         first, last = self._ends_inside[forms].T
         whole = ~(first & self._within(coded, begins - 1) | last & self._within(coded, ends))
         order = np.lexsort((ends[whole], begins[whole]))
