@@ -196,9 +196,9 @@ def write_parquet(
     path: str | Path,
     *,
     row_group_size: int | None = None,
-    compression: Literal["zstd", "lz4"] = "zstd",
+    compression: Literal["zstd", "uncompressed"] = "zstd",
 ) -> None:
-    """Write a table as Parquet in row groups of `row_group_size`. Use lz4 for temporary files. Raises OutputError."""
+    """Write a table as Parquet in row groups of `row_group_size`. Compress no temporary files. Raises OutputError."""
     buffer = io.BytesIO()
     frame.write_parquet(buffer, row_group_size=row_group_size, compression=compression)
     write_bytes(buffer.getvalue(), path)

@@ -251,6 +251,23 @@ def test_few_are_possible_among_the_unlike() -> None:
     assert NearDuplicates().possible([*texts, *texts]).all()
 
 
+def test_what_recurs_in_unlike_texts_alone_is_not_possible() -> None:
+    """All of a text, its middle excepted, recurs in two others, each of which is for the most part its own."""
+    draw = random.Random(3)
+
+    def some(length: int) -> str:
+        return "".join(draw.choices("abcdefghijklmnopqrstuvwxyzàáâãäå", k=length))
+
+    texts = [
+        text
+        for one, other in ((some(60), some(60)) for _ in range(50))
+        for text in (one + other, one + some(60), other + some(60))
+    ]
+    assert not NearDuplicates().possible(texts).any()
+    same = NearDuplicates().possible([*texts, texts[0], texts[1]])
+    assert np.flatnonzero(same).tolist() == [0, 1, len(texts), len(texts) + 1]
+
+
 BITS = st.sampled_from([True, False])
 """Whether numpy can count bits, which it could not before version 2."""
 

@@ -33,7 +33,7 @@ from penchant.corpus.units import refuse_unreadable
 from penchant.corpus.whole_files import ByFile, FileTask
 from penchant.corpus.workers import in_order
 from penchant.errors import DataError, MethodError, OutputError
-from penchant.files import refuse_inputs, refuse_other, replacing, write_json, write_parquet
+from penchant.files import refuse_inputs, refuse_other, replacing, write_parquet, write_text
 
 EVERY = 1 << 25
 """Bytes of text between two saves."""
@@ -232,9 +232,9 @@ class _Store:
         """Write the rows found since the last part, then the state; a part without its state is ignored."""
         self.parts.append(self._part(len(self.parts)))
         frame = pl.concat([pl.DataFrame(schema=ROWS), *rows]).sort("cell", "priority")
-        write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="lz4")
+        write_parquet(frame, self.parts[-1], row_group_size=_GROUP, compression="uncompressed")
         progress = {"file": state.file, "blocks": state.blocks, "hashes": state.hashes, "tally": state.tally.to_json()}
-        write_json({"identity": self.identity, "parts": len(self.parts), **progress}, self._record)
+        write_text(json.dumps({"identity": self.identity, "parts": len(self.parts), **progress}), self._record)
 
     def rows(self, samples: Smallest, cells: range, bins: int) -> pl.DataFrame:
         """The sampled rows of some cells, word by word, by rising priority."""
@@ -294,7 +294,7 @@ def _finish(
         rows = store.rows(samples, group, bins)
         written.append(store.folder / f"sample-{len(written):06}.parquet")
         table = rows.filter(_drawn(rows, settings, kept, near)).sort("cell", "priority").select(*SCHEMA)
-        write_parquet(table, written[-1], compression="lz4")
+        write_parquet(table, written[-1], compression="uncompressed")
     occurrences: Counter[tuple[str, str]] = Counter()
     for (word, _, segment), n in tally.forms.items():
         occurrences[word, segment] += n

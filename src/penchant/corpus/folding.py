@@ -65,8 +65,8 @@ def fold_all(texts: Sequence[str]) -> list[str]:
     space = plane == _SPACE
     after = np.concatenate(([True], space[:-1]))  # also behind the beginning of a text
     after[ends[ends < len(codes) - 1] + 1] = True
-    plain = plane[~(space & after)].tobytes().decode("utf-16-le").replace(" \n", "\n").removesuffix(" ")
-    folded = (_NUMBERS.sub("0", plain) if "0" in plain else plain).split("\n")
+    plain = plane[~(space & after)].tobytes().decode("utf-16-le")
+    folded = [line.removesuffix(" ") for line in (_NUMBERS.sub("0", plain) if "0" in plain else plain).split("\n")]
     for number in np.unique(np.searchsorted(ends, np.flatnonzero(plane == _MANY))).tolist():
         folded[number] = fold(texts[number])
     return folded

@@ -89,20 +89,24 @@ class NearDuplicates:
 
         If two texts have a similarity of t, at least the share t of the shingles of each stand in the other, too. So a
         text has none if more than 1 − t of its shingles are seen once only. Shingles are counted by a hash of few bits,
-        for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible.
-        Those that are possible are prepared for `add`.
+        for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible. As
+        long as few are, they are counted again without the others, none of which is like them. Those that remain are
+        prepared for `add`.
         """
         folded = fold_all(texts)
-        hashes = _Hashes.of(folded)
-        single = _single(hashes.codes)
-        for place in range(SHINGLE):  # what runs into the next text is no shingle
-            single[np.maximum(hashes.ends - place, 0)] = False
-        shared = hashes.shingles - np.add.reduceat(single, hashes.starts, dtype=np.int64)
-        able = (hashes.shingles < 1) | (shared >= (self.threshold - _ROUNDING) * hashes.shingles)
-        chosen = np.flatnonzero(able)
-        masks = hashes.masks(chosen)
+        left = np.arange(len(texts))
+        while True:
+            hashes = _Hashes.of([folded[number] for number in left.tolist()])
+            able = np.flatnonzero(hashes.repeated(self.threshold - _ROUNDING))
+            if 2 * len(able) > len(left) or not len(able):
+                break
+            left = left[able]
+        masks = hashes.masks(able)
+        chosen = left[able]
         self._prepared = {texts[n]: (folded[n], masks.at(i)) for i, n in enumerate(chosen.tolist())}
-        return np.asarray(able)
+        possible = np.zeros(len(texts), np.bool_)
+        possible[chosen] = True
+        return possible
 
     def _has_similar(self, pieces: list[str], mask: _Masks, keys: NDArray[np.int64]) -> bool:
         """Whether the Jaccard similarity to one of the texts of these keys is at least the threshold.
@@ -135,7 +139,7 @@ class _Hashes(NamedTuple):
     @classmethod
     def of(cls, folded: Sequence[str]) -> _Hashes:
         """Those of folded texts."""
-        codes = code_points("".join(f"{text}\n" for text in folded)).astype(np.uint32)
+        codes = code_points("\n".join([*folded, ""])).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
         padded = np.append(codes, np.zeros(SHINGLE - 1, np.uint32))
@@ -143,6 +147,14 @@ class _Hashes(NamedTuple):
         for place in range(SHINGLE):
             hashes = hashes * _FACTOR + padded[place : place + len(codes)]
         return cls(hashes, ends - sizes + 1, ends, sizes - SHINGLE)
+
+    def repeated(self, share: float) -> NDArray[np.bool_]:
+        """Of which texts at least this share of the shingles may be seen more than once, or which have none."""
+        single = _single(self.codes)
+        for place in range(SHINGLE):  # what runs into the next text is no shingle
+            single[np.maximum(self.ends - place, 0)] = False
+        several = self.shingles - np.add.reduceat(single, self.starts, dtype=np.int64)
+        return np.asarray((self.shingles < 1) | (several >= share * self.shingles))
 
     def masks(self, chosen: NDArray[np.int64]) -> _Masks:
         """The masks of some of the texts."""
@@ -208,14 +220,9 @@ class _Masks:
 
 def _single(hashes: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Which hashes share their first bits with no other."""
-    bits = min(len(hashes).bit_length() + 2, _MOST_BITS)
+    bits = min(len(hashes).bit_length() + 1, _MOST_BITS)
     slots = (hashes * _FACTOR >> np.uint32(32 - bits)).astype(np.intp)
-    places = np.arange(len(slots), dtype=np.int32)
-    last = np.empty(1 << bits, np.int32)
-    last[slots] = places
-    several = np.zeros(1 << bits, np.bool_)
-    several[slots[last[slots] != places]] = True
-    return ~several[slots]
+    return np.asarray((np.bincount(slots, minlength=1 << bits) == 1).take(slots))
 
 
 def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:

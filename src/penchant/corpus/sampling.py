@@ -107,6 +107,8 @@ class Smallest:
         self._merge(cell)
 
     def _merge(self, cell: int) -> None:
+        if not self._new[cell]:
+            return
         merged = np.union1d(self._kept[cell], np.fromiter(self._new[cell], np.uint64, len(self._new[cell])))
         self._kept[cell], self._new[cell] = merged[: self.k], set()
         if len(merged) >= self.k:

@@ -8,6 +8,7 @@ a sentence ends between two characters that are not both within words is left to
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -73,9 +74,10 @@ class Scanner:
         coded = self._coded(text)
         width = coded.dtype.itemsize
         hits = self._automaton.find_matches_as_indexes(coded.data.cast("B"), overlapping=True)
-        matches = np.fromiter((number for hit in hits for number in hit), np.int64, 3 * len(hits)).reshape(-1, 3)
-        matches = matches[matches[:, 1] % width == 0]  # a match must begin where a wide character does
-        forms, begins, ends = matches[:, 0], matches[:, 1] // width, matches[:, 2] // width
+        matches = np.fromiter(chain.from_iterable(hits), np.int64, 3 * len(hits)).reshape(-1, 3)
+        forms, begins, ends = matches.T
+        if width > 1:  # a match must begin where a wide character does
+            forms, begins, ends = (column[begins % width == 0] for column in (forms, begins // width, ends // width))
         first, last = self._ends_inside[forms].T
         whole = ~(first & self._within(coded, begins - 1) | last & self._within(coded, ends))
         order = np.lexsort((ends[whole], begins[whole]))
