@@ -36,7 +36,7 @@ class Placing:
         self.spreads = device in AUTO and bool(cards())
         self.with_cpu = device == AUTO[1]
         name = "cpu" if device in AUTO else device or ("cuda" if torch.cuda.is_available() else "cpu")
-        self.home = None if self.spreads else _usable(name)
+        self.home = None if self.spreads else _usable(name, dtype)
         if self.spreads:
             _need_accelerate()
 
@@ -128,13 +128,14 @@ def in_words(model: Any, first: Any) -> str:
     return " + ".join(named) if len(named) > 1 else str(first)
 
 
-def _usable(name: str) -> Any:
+def _usable(name: str, dtype: str) -> Any:
     import torch
 
     try:
-        torch.ones(1, device=name).item()  # `meta`, and devices without their library, take a model and compute nothing
+        # `meta`, and devices without their library, take a model and compute nothing; some devices know no float64
+        torch.ones(1, device=name, dtype=getattr(torch, dtype)).item()
         device = torch.device(name)
-    except (RuntimeError, AssertionError, NotImplementedError, ImportError) as error:
+    except (RuntimeError, AssertionError, NotImplementedError, ImportError, TypeError) as error:
         reason = str(error).partition("\n")[0]
         raise ModelError(f"device '{name}' cannot be used: {reason}", hint="use cpu") from error
     return torch.device(name, torch.cuda.current_device()) if name == "cuda" else device
