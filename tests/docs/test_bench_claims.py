@@ -100,7 +100,8 @@ def test_plain_searches(kind: str) -> None:
     """Ratios are of MB a second of processor time, with one worker."""
     speeds = {name: number(row[kind].split(",")[0]) for name, row in searches().items()}
     ours, other = speeds["penchant, 1 worker"], speeds["`regex`, a pattern a word, counts only"]
-    assert round(ours / other, 1) == speeds["penchant to `regex`"]
+    low, high = (ours - 0.05) / (other + 0.005), (ours + 0.05) / (other - 0.005)  # of rounded speeds
+    assert low - 0.05 <= speeds["penchant to `regex`"] <= high + 0.05
     said(PAGE, "the limit of any extraction in this way")
     assert speeds["penchant, 2 workers"] < ours < speeds["reading and automaton alone"]
     others = ("the brute-force reference of the tests", "`re`, a pattern a word, counts only")
@@ -110,10 +111,10 @@ def test_plain_searches(kind: str) -> None:
 def test_shares_of_the_time_of_an_extraction() -> None:
     shares = said(
         PAGE,
-        "reading, NFC and the automaton ({} %), to near duplicates ({} %), to the division of lines into "
-        "sentences by sentencex ({} %), to writing the table ({} %), to hashes and folding ({} %)",
+        "some {} % of the time after the start goes to reading, NFC, hashes and the automaton, {} to {} % to the "
+        "division of lines into sentences by sentencex, and the rest to near duplicates",
     )
-    assert 50 < sum(shares) < 100
+    assert 30 < sum(shares) < 100
 
 
 def test_each_program_has_its_row() -> None:
