@@ -620,7 +620,7 @@ class TestBadInput:
         refused(penchant("list", "cats"), "probes, models, data, methods")
         refused(penchant("init", "cats"), "minimal-pairs")
         refused(penchant("score", "-m", zoo("gpt2"), "--format", "xml"), "tsv, jsonl, parquet")
-        refused(penchant("score", "-m", zoo("gpt2"), "--dtype", "int8"), "float32")
+        refused(penchant("score", "-m", zoo("gpt2"), "--dtype", "int8"), "float32, bfloat16, float16, float64")
         refused(penchant("score", "-m", zoo("gpt2"), "--device", "warp"), "warp")
         refused(penchant("score", "-m", zoo("gpt2"), "--normalise", "max", stdin="Rain\n"), "none, mean, pen")
 
@@ -668,3 +668,18 @@ def test_help_is_quick_and_needs_no_torch() -> None:
     script += "try: cli.main()\nexcept SystemExit: print('torch' in sys.modules, 'polars' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ})
     assert done.stdout.splitlines()[-1] == "False False"
+
+
+def test_in_float64_shortcuts_change_no_score(
+    penchant: Callable[..., Answer], zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scores() -> list[float]:
+        asked = ("score", "-m", zoo("gpt2"), "--dtype", "float64", "--cache", "none", "--format", "jsonl")
+        code, out, _ = penchant(*asked, stdin="The cats sleep.\nThe cats sleep here.\n")
+        assert code == 0
+        return [json.loads(line)["score"] for line in out.splitlines()]
+
+    with_shortcuts = scores()
+    monkeypatch.setenv("PENCHANT_PLAIN", "1")
+    assert scores() == pytest.approx(with_shortcuts, abs=1e-5)
+    assert len(with_shortcuts) == 2

@@ -192,3 +192,20 @@ def test_a_device_that_cannot_be_used_is_said_before_weights_are_read(
     monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", None)
     with pytest.raises(ModelError, match=f"device '{device}' cannot be used"):
         _load(zoo("gpt2"), device)
+
+
+def test_a_device_that_knows_no_float64_is_said_before_weights_are_read(
+    zoo: Zoo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As Apple's, which raises another error than devices that are not there."""
+    plain = torch.ones
+
+    def ones(*size: int, **options: Any) -> torch.Tensor:
+        if options.get("dtype") is torch.float64:
+            raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
+        return plain(*size, **options)
+
+    monkeypatch.setattr(torch, "ones", ones)
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", None)
+    with pytest.raises(ModelError, match="device 'cpu' cannot be used: Cannot convert a MPS Tensor to float64"):
+        pc.load(zoo("gpt2"), device="cpu", dtype="float64")
