@@ -23,7 +23,7 @@ from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttenti
 
 from penchant.models import shortcuts
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
-from penchant.models.packing import Packed
+from penchant.models.packing import Packed, give_back
 from penchant.models.placing import first_device, in_words
 from penchant.models.trees import Trees, whole
 
@@ -35,7 +35,9 @@ LOGIT_BLOCK = 3 << 21
 """The most logits held at once on a CPU (24 MiB of float32); it bounds memory for any vocabulary. For tables of 32 MiB
 and more, glibc asks the system for new memory each time, which takes a sixth of the product's time; tables just below
 that left 900 MiB of holes in its heap where these leave 350 (bench/README.md). Elsewhere it is 16 times as many."""
-
+KEPT = 1 << 28
+"""Logits after which freed memory is given back on a CPU (a gibibyte of float32), which took 28 ms where a model had been
+at them for half a minute. Without it some 280 MiB more were kept after 53,600 sentences (bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
 """What a model raises that is not built as a shortcut takes it to be."""
@@ -57,6 +59,7 @@ class Network:
         self.config = model.config
         self.packs = 0
         self.gathers = False
+        self._made = 0
         self._last: LastLayer | None = None
         if shortcuts.allowed():
             self._pack(scores)
@@ -112,6 +115,10 @@ class Network:
         for start in range(0, len(states), step):
             block = slice(start, min(start + step, len(states)))
             yield block, project(states[block]).float()
+        self._made += len(states) * self.vocabulary
+        if self._made >= KEPT and self.device.type == "cpu":
+            give_back()
+            self._made = 0
 
     @torch.inference_mode()
     def vectors(

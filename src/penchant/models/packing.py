@@ -50,7 +50,7 @@ class Packed:
                     self._pack(module, tied=uses[id(module.weight)] > 1)
         except (RuntimeError, AttributeError):
             self.undo()
-        _trim()
+        give_back()
 
     def _pack(self, module: Any, *, tied: bool) -> None:
         reordered = torch.ops.mkldnn._reorder_linear_weight(_plain(module).contiguous(), None)
@@ -76,8 +76,9 @@ def _all_here(model: Any) -> bool:
     return places == {"cpu"} and not any(hasattr(module, "_hf_hook") for module in model.modules())
 
 
-def _trim() -> None:
-    """Give freed memory back to the system, which glibc would keep: as much as the weights of the model."""
+def give_back() -> None:
+    """Give freed memory back to the system, which glibc would keep: as much as the weights of a model that was packed,
+    and what large tables leave behind between what stays."""
     with suppress(OSError, AttributeError, TypeError):
         ctypes.CDLL(None).malloc_trim(0)
 
