@@ -36,8 +36,8 @@ LOGIT_BLOCK = 3 << 21
 and more, glibc asks the system for new memory each time, which takes a sixth of the product's time; tables just below
 that left 900 MiB of holes in its heap where these leave 350 (bench/README.md). Elsewhere it is 16 times as many."""
 KEPT = 1 << 28
-"""Logits after which freed memory is given back on a CPU (a gibibyte of float32), which took 28 ms where a model had been
-at them for half a minute. Without it some 280 MiB more were kept after 53,600 sentences (bench/README.md)."""
+"""Logits after which freed memory is given back on a CPU (a gibibyte of float32), in 28 ms at most where that was
+measured. Without it some 280 MiB more are kept in the long run (bench/README.md)."""
 
 _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
 """What a model raises that is not built as a shortcut takes it to be."""
