@@ -17,9 +17,16 @@ import penchant as pc
 import zoo as tiny
 from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
+from penchant.models import packing
 
 Zoo = Callable[[str], Path]
 TEXTS = [*tiny.SENTENCES[1:5], tiny.SENTENCES[10]]
+
+
+@pytest.fixture(autouse=True)
+def every_layer_is_packed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On any processor, and however few outputs it has."""
+    monkeypatch.setattr(packing, "WIDE", 0)
 
 
 def load(directory: Path, **options: str) -> pc.LanguageModel:

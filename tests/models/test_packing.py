@@ -39,7 +39,8 @@ class Small(torch.nn.Module):
 
 
 @pytest.fixture
-def packable() -> Small:
+def packable(monkeypatch: pytest.MonkeyPatch) -> Small:
+    monkeypatch.setattr(packing, "WIDE", 0)  # as on a processor with wider registers than AVX2's
     model = Small()
     if not Packed(Small()).layers:
         pytest.skip("this build of torch has no oneDNN")
@@ -64,6 +65,8 @@ def test_products_stay_the_same_and_can_be_undone(packable: Small) -> None:
 def test_no_weight_is_in_memory_twice_and_undone_packing_has_all_again(
     zoo: Zoo, packable: Small, name: str, dtype: torch.dtype
 ) -> None:
+    if packing._widens(dtype):
+        pytest.skip(f"this processor has no instructions for {dtype}, so nothing is packed in it")
     loader = AutoModelForMaskedLM if name == "bert" else AutoModelForCausalLM
     model = loader.from_pretrained(zoo(name), dtype=dtype)
     before = {key: value.clone() for key, value in model.state_dict().items()}
@@ -78,6 +81,51 @@ def test_no_weight_is_in_memory_twice_and_undone_packing_has_all_again(
     packed.undo()
     assert tied == (model.get_output_embeddings().weight is embedding)
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize(("capability", "fewest"), [("AVX2", 5), ("AVX512", 3)])
+def test_narrow_registers_pack_only_layers_with_many_outputs(
+    packable: Small, monkeypatch: pytest.MonkeyPatch, capability: str, fewest: int
+) -> None:
+    monkeypatch.setattr(packing, "WIDE", 4)
+    monkeypatch.setattr(torch.backends.cpu, "get_cpu_capability", lambda: capability)
+    layers = Packed(packable).layers
+    assert layers == [layer for layer in (packable.one, packable.two) if layer.bias.numel() >= fewest]
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_without_instructions_a_product_is_rounded_once(dtype: torch.dtype, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_widens", lambda _: True)
+    monkeypatch.setattr(packing, "_WIDENED", 16)  # two or three outputs at a time
+    model = Small().to(dtype)
+    model.dtype = dtype
+    before = {key: value.clone() for key, value in model.state_dict().items()}
+    states = torch.randn(2, 7, 8).to(dtype)
+    with torch.inference_mode():
+        exact = torch.nn.functional.linear(states.double(), model.one.weight.double(), model.one.bias.double())
+        packed = Packed(model)
+        assert packed.layers == [model.one, model.two]
+        # Half a unit in the last place, and a little for float32's own rounding.
+        torch.testing.assert_close(model.one(states).double(), exact, atol=1e-6, rtol=0.501 * torch.finfo(dtype).eps)
+        exact = model.one(states).double() @ model.two.weight.double() + model.two.bias.double()
+        product = model.two(model.one(states)).double()
+        torch.testing.assert_close(product, exact, atol=1e-6, rtol=0.501 * torch.finfo(dtype).eps)
+    packed.undo()
+    assert not any("forward" in vars(layer) for layer in model.children())
+    assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+def test_scores_without_instructions_are_those_of_torch(zoo: Zoo, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_widens", lambda _: True)
+    wide = pc.load(zoo("gpt2"), dtype=dtype)
+    assert isinstance(wide, pc.LanguageModel)
+    assert any("forward" in vars(module) for module in wide.network.model.modules())
+    monkeypatch.setenv("PENCHANT_PLAIN", "1")
+    plain = pc.load(zoo("gpt2"), dtype=dtype)
+    texts = ["The cats sleep.", "Rain"]
+    expected = pc.score(plain, texts, method="lp")["score"]
+    assert pc.score(wide, texts, method="lp")["score"].to_list() == pytest.approx(expected.to_list(), abs=0.1)
 
 
 def test_packed_weights_cannot_be_used_by_mistake(packable: Small) -> None:
