@@ -56,17 +56,28 @@ def fold(text: str) -> str:
 
 def fold_all(texts: Sequence[str]) -> list[str]:
     """`fold` of each text, all in a few passes."""
+    return fold_lines(texts).split("\n") if texts else []
+
+
+def fold_lines(texts: Sequence[str]) -> str:
+    """`fold` of each text, as the lines of one text."""
     codes = np.frombuffer("\n".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")
     ends = np.flatnonzero(codes == _NEWLINE)
     if len(ends) != len(texts) - 1:  # a text of several lines, or none at all
-        return [fold(text) for text in texts]
+        return "\n".join(map(fold, texts))
     plane = _folded_plane().take(codes)
     plane[ends] = _NEWLINE
     space = plane == _SPACE
-    after = np.concatenate(([True], space[:-1]))  # also behind the beginning of a text
-    after[ends[ends < len(codes) - 1] + 1] = True
-    plain = plane[~(space & after)].tobytes().decode("utf-16-le")
-    folded = [line.removesuffix(" ") for line in (_NUMBERS.sub("0", plain) if "0" in plain else plain).split("\n")]
-    for number in np.unique(np.searchsorted(ends, np.flatnonzero(plane == _MANY))).tolist():
-        folded[number] = fold(texts[number])
+    before = np.concatenate((space[1:], [True]))  # also before the end of a text
+    before[ends[ends > 0] - 1] = True
+    plain = plane[~(space & before)].tobytes().decode("utf-16-le")
+    folded = _NUMBERS.sub("0", plain) if "0" in plain else plain
+    if space[:1].any() or space[ends[ends < len(codes) - 1] + 1].any():
+        folded = folded.replace("\n ", "\n").removeprefix(" ")
+    several = np.unique(np.searchsorted(ends, np.flatnonzero(plane == _MANY))).tolist()
+    if several:
+        lines = folded.split("\n")
+        for number in several:
+            lines[number] = fold(texts[number])
+        folded = "\n".join(lines)
     return folded
