@@ -77,29 +77,35 @@ class Smallest:
         """Add priorities, each to a cell. Returns which of them were not there before and can belong to the sample."""
         added = np.zeros(len(cells), np.bool_)
         able = np.flatnonzero(priorities <= self.highest[cells])
-        able = able[np.argsort(cells[able], kind="stable")]
-        for part in np.split(able, np.flatnonzero(np.diff(cells[able])) + 1):
-            if len(part):
-                added[part] = self._add(int(cells[part[0]]), priorities[part])
+        able = able[~self._kept_before(cells[able], priorities[able])]
+        numbers, values = cells[able].tolist(), priorities[able].tolist()
+        entered = []
+        for place, cell, value in zip(able.tolist(), numbers, values, strict=True):  # most cells have few
+            new = self._new[cell]
+            if value not in new:
+                new.add(value)
+                entered.append(place)
+        added[entered] = True
+        for cell in set(numbers):
+            if len(self._new[cell]) > max(64, self.k // 4):
+                self._merge(cell)
         return added
 
     def entering(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Add the `priority` of each row to its `cell`. Returns the rows that `add` does."""
         return rows.filter(self.add(rows["cell"].to_numpy().astype(np.int64), rows["priority"].to_numpy()))
 
-    def _add(self, cell: int, priorities: NDArray[np.uint64]) -> list[bool]:
-        kept, new = self._kept[cell], self._new[cell]
-        known = [False] * len(priorities)
-        if len(kept):
-            known = (kept[np.searchsorted(kept, priorities).clip(max=len(kept) - 1)] == priorities).tolist()
-        added = []
-        for value, old in zip(priorities.tolist(), known, strict=True):
-            added.append(not old and value not in new)
-            if added[-1]:
-                new.add(value)
-        if len(new) > max(64, self.k // 4):
-            self._merge(cell)
-        return added
+    def _kept_before(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which priorities are in the sorted part of the sample of their cell."""
+        known = np.zeros(len(cells), np.bool_)
+        places: dict[int, list[int]] = {}
+        for place, cell in enumerate(cells.tolist()):
+            if len(self._kept[cell]):
+                places.setdefault(cell, []).append(place)
+        for cell, some in places.items():
+            kept, wanted = self._kept[cell], priorities[some]
+            known[some] = kept[np.searchsorted(kept, wanted).clip(max=len(kept) - 1)] == wanted
+        return known
 
     def extend(self, cell: int, priorities: NDArray[np.uint64]) -> None:
         """Add many priorities of one cell."""
