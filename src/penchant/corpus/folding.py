@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from penchant.corpus.characters import word_characters
 from penchant.corpus.matching import WORD
+from penchant.corpus.normalisation import BASIC
 
 _NUMBERS = re.compile("0[0 ]*0")
 _IN_WORDS = regex.compile(f"[{WORD}]")
 _DIGIT = regex.compile(r"\p{Nd}")
 _MANY = 0xFFFF
+_RUN = 256  # characters folded at once
 _SPACE, _NEWLINE = ord(" "), ord("\n")
 
 
@@ -38,11 +40,15 @@ _FOLDED = _Folded()
 @functools.cache
 def _folded_plane() -> NDArray[np.uint16]:
     """Folded characters of the basic plane, or _MANY where the folded form is not a single character of that plane."""
-    plane = np.full(0x10000, _SPACE, np.uint16)
-    inside = np.flatnonzero(word_characters()[:0x10000])
-    folded = [chr(code).casefold() for code in inside.tolist()]
-    plane[inside] = [ord(text) if len(text) == 1 else _MANY for text in folded]
-    plane[[ord(digit) for digit in _DIGIT.findall("".join(map(chr, inside.tolist())))]] = ord("0")
+    plane = np.full(BASIC, _SPACE, np.uint16)
+    inside = np.flatnonzero(word_characters(BASIC))
+    plane[inside] = inside
+    for run in np.split(inside, range(_RUN, len(inside), _RUN)):
+        characters = run.astype("<u2").tobytes().decode("utf-16-le")
+        if characters.casefold() != characters:  # most scripts have no case
+            folded = [character.casefold() for character in characters]
+            plane[run] = [ord(text) if len(text) == 1 else _MANY for text in folded]
+    plane[[ord(digit) for digit in _DIGIT.findall(inside.astype("<u2").tobytes().decode("utf-16-le"))]] = ord("0")
     plane[0xD800:0xE000] = _MANY
     return plane
 
