@@ -102,7 +102,8 @@ class Scanner:
         """The code of each code point below `end`."""
         if end not in self._tables:
             wide = _FIRST + len(self._characters) > 256
-            codes = word_characters(end).astype(np.uint16 if wide else np.uint8)  # _OTHER or _INSIDE
+            inside = word_characters(end)  # _OTHER or _INSIDE
+            codes = inside.astype(np.uint16) if wide else inside.astype(np.uint8)
             codes[ord("\n")] = _NEWLINE
             own = [ord(character) for character in self._characters if ord(character) < end]
             codes[own] = range(_FIRST, _FIRST + len(own))
