@@ -18,7 +18,7 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def rows_of(draw: random.Random, words: int, bins: int, repeated: float) -> pl.DataFrame:
     """Rows by word and priority, some sentences of which stand twice or nearly."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for word in range(words):
         texts: list[str] = []
         for number in range(draw.randrange(1, 40)):
@@ -34,7 +34,8 @@ def rows_of(draw: random.Random, words: int, bins: int, repeated: float) -> pl.D
 
 def one_by_one(rows: pl.DataFrame, bins: int, per_word: int) -> tuple[list[bool], Counter[int], Counter[int]]:
     """The same, each sentence compared with all that were kept before."""
-    mask, kept, near = [], Counter[int](), Counter[int]()
+    mask: list[bool] = []
+    kept, near = Counter[int](), Counter[int]()
     seen: dict[int, NearDuplicates] = {}
     is_new: dict[str, bool] = {}
     for cell, sentence, text in rows.select("cell", "id", "text").iter_rows():

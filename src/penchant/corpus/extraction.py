@@ -22,10 +22,10 @@ import polars as pl
 from penchant._version import __version__
 from penchant.collector import uncollected
 from penchant.corpus.drawing import drawn
-from penchant.corpus.occurrences import KEY, SCHEMA
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
 from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.segments import KEY, SCHEMA
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
@@ -61,7 +61,7 @@ def extract(
 ) -> dict[str, Any]:
     """Read the files, write the table of occurrences to `out`, and return the record stored in its metadata.
 
-    The columns are those of `occurrences.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
+    The columns are those of `segments.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
     of a word and segment are themselves a sample. The table does not depend on the number of workers or on
     interruptions, nor on who searches: `by_file` searches whole files elsewhere. `progress` is called with the bytes
     read since the last call and the total. Raises DataError, MethodError and OutputError; finished work then stays in a

@@ -69,6 +69,7 @@ class Smallest:
     def __init__(self, cells: int, k: int) -> None:
         self.k = k
         self._kept: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)] * cells
+        self._sorted = np.zeros(cells, np.bool_)
         self._new: list[set[int]] = [set() for _ in range(cells)]
         self.highest = np.full(cells, SPACE - 1, np.uint64)
         """By cell, the highest priority that can enter the sample."""
@@ -98,11 +99,9 @@ class Smallest:
     def _kept_before(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
         """Which priorities are in the sorted part of the sample of their cell."""
         known = np.zeros(len(cells), np.bool_)
-        places: dict[int, list[int]] = {}
-        for place, cell in enumerate(cells.tolist()):
-            if len(self._kept[cell]):
-                places.setdefault(cell, []).append(place)
-        for cell, some in places.items():
+        sorted_before = np.flatnonzero(self._sorted[cells])
+        for cell in np.unique(cells[sorted_before]).tolist():
+            some = sorted_before[cells[sorted_before] == cell]
             kept, wanted = self._kept[cell], priorities[some]
             known[some] = kept[np.searchsorted(kept, wanted).clip(max=len(kept) - 1)] == wanted
         return known
@@ -117,6 +116,7 @@ class Smallest:
             return
         merged = np.union1d(self._kept[cell], np.fromiter(self._new[cell], np.uint64, len(self._new[cell])))
         self._kept[cell], self._new[cell] = merged[: self.k], set()
+        self._sorted[cell] = True
         if len(merged) >= self.k:
             self.highest[cell] = merged[self.k - 1]
 
