@@ -29,9 +29,10 @@ import brute_extraction as brute
 from paths import SHARED, bundled
 from penchant.corpus import extraction, reading
 from penchant.corpus.extraction import extract
-from penchant.corpus.occurrences import SCHEMA, read_occurrences
+from penchant.corpus.occurrences import read_occurrences
 from penchant.corpus.search import Extraction, Tally
 from penchant.corpus.search import extraction as of_stimuli
+from penchant.corpus.segments import SCHEMA
 from penchant.corpus.sentence_table import counts, find, notes, read_record, short
 from penchant.corpus.stimuli import read_stimuli
 from penchant.corpus.text_files import find_texts
@@ -531,6 +532,32 @@ def test_the_number_of_processes_changes_nothing(tmp_path: Path, small: None) ->
         tables.append(out.read_bytes())
         assert pl.read_parquet(out).height > 100
     assert tables[0] == tables[1] == tables[2]
+
+
+def test_other_processes_do_not_run_the_main_module(tmp_path: Path) -> None:
+    """A script needs no guard, and the command line is not imported once more by each process."""
+    write(tmp_path, {"a.txt": "a rose\n", "b.txt": "no rose\n"})
+    script = tmp_path / "script.py"
+    script.write_text(
+        """
+print("begun")
+from penchant.corpus.extraction import extract
+from penchant.corpus.search import Extraction
+from penchant.corpus.text_files import find_texts
+
+record = extract(Extraction({"rose": ["rose"]}), find_texts(["a.txt", "b.txt"]), "out.parquet", workers=2)
+print(record["cells"][0]["occurrences"])
+"""
+    )
+    run = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stdout.split()) == (0, ["begun", "2"]), run.stderr
+
+
+def test_workers_import_no_models() -> None:
+    """Those of pydantic take as long to make as a worker takes for megabytes of text."""
+    code = "import sys, penchant.corpus.search; print('pydantic' in sys.modules, 'typer' in sys.modules)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False", "False"]
 
 
 def test_errors_of_other_processes_arrive(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import product
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -257,3 +258,11 @@ def test_bengali_is_done_faster() -> None:
         ours.append(middle - start)
         theirs.append(time.perf_counter() - middle)
     assert min(ours) * 3 < min(theirs)  # about 30 times
+
+
+def test_tables_of_the_basic_plane_are_part_of_all() -> None:
+    basic, every = normalisation._tables(normalisation.BASIC), normalisation._tables()
+    for name in ("parts", "first", "last"):
+        assert np.array_equal(getattr(basic, name)[:-1], getattr(every, name)[: normalisation.BASIC])
+    pairs = every.pairs[(every.pairs >> 32 < normalisation.BASIC) & (every.pairs % 2**32 < normalisation.BASIC)]
+    assert np.array_equal(basic.pairs, pairs) and len(pairs) < len(every.pairs)

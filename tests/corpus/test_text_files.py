@@ -22,7 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import brute_extraction as brute
-from penchant.corpus import reading
+from penchant.corpus import reading, text_files
 from penchant.corpus.reading import Reader
 from penchant.corpus.text_files import LAYOUTS, Block, TextFile, find_texts
 from penchant.corpus.units import units
@@ -167,6 +167,22 @@ def test_a_directory_and_all_below_it_without_what_is_hidden(tree: Path) -> None
     assert names([tree / ".git"]) == ["f.txt"]  # what is named is meant
     assert names([".hid.txt"]) == [".hid.txt"]
     assert [file.size for file in find_texts(["deep"])] == [len("deep/e.txt"), len("deep/er/d.txt")]
+
+
+def test_paths_are_found_as_fsspec_finds_them(tree: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files and directories are looked up without fsspec, which takes long to import."""
+    given = [".", "deep", "deep/", "deep/../deep", "a.txt", "./deep/../a.txt", str(tree), str(tree / "deep")]
+    quick = [find_texts([name]) for name in given]
+    looked_up = [text_files._plain_files(name, [Path()]) for name in given]
+    assert all(looked_up)
+    monkeypatch.setattr(text_files, "_plain_files", lambda name, base: [])
+    assert [find_texts([name]) for name in given] == quick
+
+
+def test_a_directory_with_a_link_is_left_to_fsspec(tree: Path) -> None:
+    (tree / "deep" / "link.txt").symlink_to(tree / "a.txt")
+    assert not text_files._plain_files("deep", [Path()])
+    assert "link.txt" in names(["deep"])
 
 
 def test_patterns_leave_out_what_is_hidden(tree: Path) -> None:

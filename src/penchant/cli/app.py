@@ -97,6 +97,7 @@ def main() -> NoReturn:
     """Run the program: execute a command and turn errors into one line and an exit code."""
     debug = "--debug" in sys.argv[1:]
     left_at_exit()
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look for them in every package installed
     try:
         _open_streams()
         code = _program()(prog_name="penchant", standalone_mode=False)

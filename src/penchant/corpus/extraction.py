@@ -12,21 +12,20 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import compress, pairwise, product
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 
 from penchant._version import __version__
 from penchant.collector import uncollected
-from penchant.corpus.near_duplicates import NearDuplicates
-from penchant.corpus.occurrences import KEY, SCHEMA
+from penchant.corpus.drawing import drawn
 from penchant.corpus.reading import Reader
 from penchant.corpus.sampling import Smallest
 from penchant.corpus.search import ROWS, Extraction, Finder, Tally, Task
+from penchant.corpus.segments import KEY, SCHEMA
 from penchant.corpus.sentence_table import read_record
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.units import refuse_unreadable
@@ -62,7 +61,7 @@ def extract(
 ) -> dict[str, Any]:
     """Read the files, write the table of occurrences to `out`, and return the record stored in its metadata.
 
-    The columns are those of `occurrences.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
+    The columns are those of `segments.SCHEMA`. Rows are ordered by word, segment and priority, so the first n rows
     of a word and segment are themselves a sample. The table does not depend on the number of workers or on
     interruptions, nor on who searches: `by_file` searches whole files elsewhere. `progress` is called with the bytes
     read since the last call and the total. Raises DataError, MethodError and OutputError; finished work then stays in a
@@ -293,7 +292,7 @@ def _finish(
     for group in _groups([len(samples.sample(cell)) for cell in cells], bins):
         rows = store.rows(samples, group, bins)
         written.append(store.folder / f"sample-{len(written):06}.parquet")
-        table = rows.filter(_drawn(rows, settings, kept, near)).sort("cell", "priority").select(*SCHEMA)
+        table = rows.filter(drawn(rows, settings, kept, near)).sort("cell", "priority").select(*SCHEMA)
         write_parquet(table, written[-1], compression="uncompressed")
     occurrences: Counter[tuple[str, str]] = Counter()
     for (word, _, segment), n in tally.forms.items():
@@ -334,38 +333,3 @@ def _groups(sizes: Sequence[int], bins: int) -> Iterator[range]:
         rows += size
     if rows:
         yield range(start, len(sizes))
-
-
-def _drawn(rows: pl.DataFrame, settings: Extraction, kept: NDArray[np.int64], near: NDArray[np.int64]) -> list[bool]:
-    """Draw the samples of some words from their rows, sorted by word and priority: which rows belong to them. Adds to
-    the counts by cell, `kept` and `near`."""
-    mask: list[bool] = []
-    taken, dropped = Counter[int](), Counter[int]()
-    words = rows["cell"].to_numpy() // len(settings.bins)
-    bounds = [0, *(np.flatnonzero(np.diff(words)) + 1).tolist(), len(rows)]
-    columns = [rows[name].to_list() for name in ("cell", "id", "text")]
-    for start, end in pairwise(bounds):
-        cells, ids, sentences = (column[start:end] for column in columns)
-        texts = dict(zip(ids, sentences, strict=True))  # a word may occur in one more than once
-        if settings.duplicates == "near":
-            seen = NearDuplicates()
-            possible = dict(compress(texts.items(), seen.possible([*texts.values()]).tolist()))
-        else:
-            possible = {}
-        sizes = Counter(cells)
-        if not possible and max(sizes.values()) <= settings.per_word:
-            mask += [True] * len(cells)
-            taken += sizes
-            continue
-        is_new = dict.fromkeys(texts, True)
-        for cell, sentence in zip(cells, ids, strict=True):
-            room = taken[cell] < settings.per_word
-            if room and sentence in possible:
-                is_new[sentence] = seen.add(possible.pop(sentence))
-            mask.append(room and is_new[sentence])
-            taken[cell] += mask[-1]
-            dropped[cell] += room and not mask[-1]
-    for counts, added in ((kept, taken), (near, dropped)):
-        for cell, n in added.items():
-            counts[cell] += n
-    return mask

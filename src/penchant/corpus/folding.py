@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from penchant.corpus.characters import word_characters
 from penchant.corpus.matching import WORD
+from penchant.corpus.normalisation import BASIC
 
 _NUMBERS = re.compile("0[0 ]*0")
 _IN_WORDS = regex.compile(f"[{WORD}]")
 _DIGIT = regex.compile(r"\p{Nd}")
 _MANY = 0xFFFF
+_RUN = 256  # characters folded at once
 _SPACE, _NEWLINE = ord(" "), ord("\n")
 
 
@@ -38,11 +40,15 @@ _FOLDED = _Folded()
 @functools.cache
 def _folded_plane() -> NDArray[np.uint16]:
     """Folded characters of the basic plane, or _MANY where the folded form is not a single character of that plane."""
-    plane = np.full(0x10000, _SPACE, np.uint16)
-    inside = np.flatnonzero(word_characters()[:0x10000])
-    folded = [chr(code).casefold() for code in inside.tolist()]
-    plane[inside] = [ord(text) if len(text) == 1 else _MANY for text in folded]
-    plane[[ord(digit) for digit in _DIGIT.findall("".join(map(chr, inside.tolist())))]] = ord("0")
+    plane = np.full(BASIC, _SPACE, np.uint16)
+    inside = np.flatnonzero(word_characters(BASIC))
+    plane[inside] = inside
+    for run in np.split(inside, range(_RUN, len(inside), _RUN)):
+        characters = run.astype("<u2").tobytes().decode("utf-16-le")
+        if characters.casefold() != characters:  # most scripts have no case
+            folded = [character.casefold() for character in characters]
+            plane[run] = [ord(text) if len(text) == 1 else _MANY for text in folded]
+    plane[[ord(digit) for digit in _DIGIT.findall(inside.astype("<u2").tobytes().decode("utf-16-le"))]] = ord("0")
     plane[0xD800:0xE000] = _MANY
     return plane
 
@@ -56,17 +62,28 @@ def fold(text: str) -> str:
 
 def fold_all(texts: Sequence[str]) -> list[str]:
     """`fold` of each text, all in a few passes."""
+    return fold_lines(texts).split("\n") if texts else []
+
+
+def fold_lines(texts: Sequence[str]) -> str:
+    """`fold` of each text, as the lines of one text."""
     codes = np.frombuffer("\n".join(texts).encode("utf-16-le", "surrogatepass"), "<u2")
     ends = np.flatnonzero(codes == _NEWLINE)
     if len(ends) != len(texts) - 1:  # a text of several lines, or none at all
-        return [fold(text) for text in texts]
+        return "\n".join(map(fold, texts))
     plane = _folded_plane().take(codes)
     plane[ends] = _NEWLINE
     space = plane == _SPACE
-    after = np.concatenate(([True], space[:-1]))  # also behind the beginning of a text
-    after[ends[ends < len(codes) - 1] + 1] = True
-    plain = plane[~(space & after)].tobytes().decode("utf-16-le")
-    folded = [line.removesuffix(" ") for line in (_NUMBERS.sub("0", plain) if "0" in plain else plain).split("\n")]
-    for number in np.unique(np.searchsorted(ends, np.flatnonzero(plane == _MANY))).tolist():
-        folded[number] = fold(texts[number])
+    before = np.concatenate((space[1:], [True]))  # also before the end of a text
+    before[ends[ends > 0] - 1] = True
+    plain = plane[~(space & before)].tobytes().decode("utf-16-le")
+    folded = _NUMBERS.sub("0", plain) if "0" in plain else plain
+    if space[:1].any() or space[ends[ends < len(codes) - 1] + 1].any():
+        folded = folded.replace("\n ", "\n").removeprefix(" ")
+    several = np.unique(np.searchsorted(ends, np.flatnonzero(plane == _MANY))).tolist()
+    if several:
+        lines = folded.split("\n")
+        for number in several:
+            lines[number] = fold(texts[number])
+        folded = "\n".join(lines)
     return folded

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.corpus.folding import fold, fold_all
+from penchant.corpus.folding import fold, fold_lines
 from penchant.corpus.normalisation import code_points
 from penchant.errors import MethodError, missing_package
 
@@ -26,11 +26,14 @@ RECALL = 0.995
 _HASHES = 72  # most hashes per sentence
 _SEED = 20
 _FACTOR = np.uint32(0x9E3779B1)  # odd, for hashes of shingles by multiplication
+_SQUARE = np.uint32(0x9E3779B1**2 & 0xFFFFFFFF)
 _MOST_BITS = 22  # of a hash, so that tables by hash stay small
 _ROUNDING = 1e-9
 _BITS = 1024  # bits per mask; a sentence has about a hundred shingles
 _BLOCK = 1 << 12  # masks made at once
-_BITS_OF = np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
+_WORTH = 0.9
+"""Texts are counted again without the others if at most this share of them is left: that costs a twentieth of what it
+does to compare a text."""
 
 
 class NearDuplicates:
@@ -90,22 +93,24 @@ class NearDuplicates:
         If two texts have a similarity of t, at least the share t of the shingles of each stand in the other, too. So a
         text has none if more than 1 − t of its shingles are seen once only. Shingles are counted by a hash of few bits,
         for which one may be taken for another; that, like a text shorter than a shingle, only makes more possible. As
-        long as few are, they are counted again without the others, none of which is like them. Those that remain are
-        prepared for `add`.
+        long as there are fewer each time, they are counted again without the others, none of which is like them. Those
+        that remain are prepared for `add`.
         """
-        folded = fold_all(texts)
+        folded = fold_lines(texts)
+        hashes = _Hashes.of(folded + "\n")
         left = np.arange(len(texts))
-        while True:
-            hashes = _Hashes.of([folded[number] for number in left.tolist()])
+        while len(left):
             able = np.flatnonzero(hashes.repeated(self.threshold - _ROUNDING))
-            if 2 * len(able) > len(left) or not len(able):
+            done = len(able) > _WORTH * len(left)
+            if len(able) < len(left):
+                left, hashes = left[able], hashes.at(able)
+            if done:
                 break
-            left = left[able]
-        masks = hashes.masks(able)
-        chosen = left[able]
-        self._prepared = {texts[n]: (folded[n], masks.at(i)) for i, n in enumerate(chosen.tolist())}
         possible = np.zeros(len(texts), np.bool_)
-        possible[chosen] = True
+        possible[left] = True
+        if len(left):
+            masks, lines = hashes.masks(), folded.split("\n")
+            self._prepared = {texts[n]: (lines[n], masks.at(i)) for i, n in enumerate(left.tolist())}
         return possible
 
     def _has_similar(self, pieces: list[str], mask: _Masks, keys: NDArray[np.int64]) -> bool:
@@ -137,16 +142,23 @@ class _Hashes(NamedTuple):
     shingles: NDArray[np.int64]
 
     @classmethod
-    def of(cls, folded: Sequence[str]) -> _Hashes:
-        """Those of folded texts."""
-        codes = code_points("\n".join([*folded, ""])).astype(np.uint32)
+    def of(cls, folded: str) -> _Hashes:
+        """Those of folded texts, each a line of one text, with its end."""
+        codes = code_points(folded).astype(np.uint32)
         ends = np.flatnonzero(codes == ord("\n"))
         sizes = np.diff(ends, prepend=-1)
         padded = np.append(codes, np.zeros(SHINGLE - 1, np.uint32))
-        hashes = np.zeros(len(codes), np.uint32)
-        for place in range(SHINGLE):
-            hashes = hashes * _FACTOR + padded[place : place + len(codes)]
-        return cls(hashes, ends - sizes + 1, ends, sizes - SHINGLE)
+        two = padded[:-1] * _FACTOR + padded[1:]
+        four = two[:-2] * _SQUARE + two[2:]
+        return cls(four[: len(codes)] * _FACTOR + padded[SHINGLE - 1 :], ends - sizes + 1, ends, sizes - SHINGLE)
+
+    def at(self, numbers: NDArray[np.int64]) -> _Hashes:
+        """Those of some of the texts."""
+        sizes = self.shingles[numbers] + SHINGLE
+        ends = np.cumsum(sizes) - 1
+        starts = ends - sizes + 1
+        codes = self.codes[np.arange(sizes.sum()) + np.repeat(self.starts[numbers] - starts, sizes)]
+        return _Hashes(codes, starts, ends, sizes - SHINGLE)
 
     def repeated(self, share: float) -> NDArray[np.bool_]:
         """Of which texts at least this share of the shingles may be seen more than once, or which have none."""
@@ -156,16 +168,16 @@ class _Hashes(NamedTuple):
         several = self.shingles - np.add.reduceat(single, self.starts, dtype=np.int64)
         return np.asarray((self.shingles < 1) | (several >= share * self.shingles))
 
-    def masks(self, chosen: NDArray[np.int64]) -> _Masks:
-        """The masks of some of the texts."""
-        counts = np.maximum(self.shingles[chosen], 0)
-        bits = np.zeros((len(chosen), _BITS // 64), np.uint64)
-        for start in range(0, len(chosen), _BLOCK):
+    def masks(self) -> _Masks:
+        """The masks of the texts."""
+        counts = np.maximum(self.shingles, 0)
+        bits = np.zeros((len(counts), _BITS // 64), np.uint64)
+        for start in range(0, len(counts), _BLOCK):
             block = slice(start, start + _BLOCK)
             own = counts[block]
             texts = np.repeat(np.arange(len(own)), own)
             within = np.arange(len(texts)) - np.repeat(np.cumsum(own) - own, own)
-            codes = self.codes[np.repeat(self.starts[chosen[block]], own) + within]
+            codes = self.codes[np.repeat(self.starts[block], own) + within]
             flags = np.zeros((len(own), _BITS), np.bool_)
             flags[texts, codes * _FACTOR >> np.uint32(32 - _BITS.bit_length() + 1)] = True
             bits[block] = np.packbits(flags, axis=1).view(np.uint64)
@@ -191,7 +203,7 @@ class _Masks:
     @classmethod
     def of(cls, folded: Sequence[str]) -> _Masks:
         """Those of folded texts."""
-        return _Hashes.of(folded).masks(np.arange(len(folded)))
+        return _Hashes.of("\n".join([*folded, ""])).masks()
 
     def at(self, number: int) -> _Masks:
         """One of them."""
@@ -229,7 +241,13 @@ def _set_bits(masks: NDArray[np.uint64]) -> NDArray[np.int64]:
     """The number of bits that are set in each mask, (n,), of masks (n, words)."""
     if hasattr(np, "bitwise_count"):
         return np.asarray(np.bitwise_count(masks).sum(axis=1, dtype=np.int64))
-    return np.asarray(_BITS_OF.take(masks.view(np.uint16)).sum(axis=1, dtype=np.int64))
+    return np.asarray(_bits_of_numbers().take(masks.view(np.uint16)).sum(axis=1, dtype=np.int64))
+
+
+@cache
+def _bits_of_numbers() -> NDArray[np.uint8]:
+    """The number of bits that are set in each number of 16 bits."""
+    return np.array([number.bit_count() for number in range(1 << 16)], np.uint8)
 
 
 def shingles(folded: str) -> list[str]:

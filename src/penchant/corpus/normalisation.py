@@ -7,6 +7,7 @@ might, it decomposes and recomposes the whole text; here only the few characters
 from __future__ import annotations
 
 import functools
+import sys
 import unicodedata
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 _SHORT = 512  # up to about this length, unicodedata is faster
 _BLOCK = 1 << 16  # characters looked up at once, which fit in the processor's cache
+BASIC = 0x10000
+"""The code points of the basic plane. Most texts have no others, and tables of these alone are quick to make."""
 _END = 0x30000  # no character from here on is changed by NFC or has a combining class
 _REORDER, _COMPOSE, _HANGUL, _BEFORE, _NEVER = 1, 2, 4, 4, 0xFF
 """Roles of a character in a change: the low four bits as the left of two neighbours, the high four (shifted by
@@ -59,7 +62,7 @@ class _Survey:
 def _look(text: str) -> _Survey | None:
     """Survey a text; None if so many places are suspect that normalising the whole text is faster."""
     codes = code_points(text)
-    table = _tables().parts
+    table = _tables_of(codes).parts
     parts = np.empty(len(codes), np.uint8)
     never, near = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
     suspects = 0
@@ -81,6 +84,11 @@ def code_points(text: str) -> _Codes:
     if len(data) == 2 * len(text):
         return np.frombuffer(data, "<u2")
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+
+
+def table_end(codes: _Codes) -> int:
+    """How far a table of characters must go, if `code_points` gave these: `BASIC`, or all code points."""
+    return BASIC if codes.itemsize == 2 else sys.maxunicode + 1
 
 
 def _replaced(text: str, survey: _Survey | None) -> str:
@@ -105,7 +113,7 @@ def _changes(survey: _Survey) -> list[int]:
        of pairs shows; a mark after a mark that stayed is reported if it composes with anything at all, and a mark
        after a starter by the table of pairs.
     """
-    tables = _tables()
+    tables = _tables_of(survey.codes)
     left, right = survey.codes[survey.near], survey.codes[survey.near + 1]
     does, meets = survey.parts[survey.near], survey.parts[survey.near + 1] >> _BEFORE
     last, first = tables.last.take(left, mode="clip"), tables.first.take(right, mode="clip")
@@ -143,8 +151,8 @@ def _mend(text: str, survey: _Survey, changes: list[int]) -> str:
 
 @dataclass(frozen=True)
 class _Tables:
-    """For each code point below _END (and one entry for all others): its roles (`parts`), and the combining classes of
-    the first and last character of its decomposition. `pairs` are the neighbours that compose, sorted, without
+    """For each code point below some end (and one entry for all others): its roles (`parts`), and the combining classes
+    of the first and last character of its decomposition. `pairs` are the neighbours that compose, sorted, without
     Hangul."""
 
     parts: NDArray[np.uint8]
@@ -157,11 +165,16 @@ def _pair(left: _Codes, right: _Codes) -> NDArray[np.int64]:
     return left.astype(np.int64) << 32 | right
 
 
+def _tables_of(codes: _Codes) -> _Tables:
+    return _tables(min(table_end(codes), _END))
+
+
 @functools.cache
-def _tables() -> _Tables:
-    """Build the tables from `unicodedata`, which sets the version of Unicode."""
-    parts, first, last = (np.zeros(_END + 1, np.uint8) for _ in range(3))
-    characters = [*map(chr, range(0x80, _LV.start)), *map(chr, range(_LV.stop, _END))]  # Hangul syllables: below
+def _tables(end: int = _END) -> _Tables:
+    """Build the tables from `unicodedata`, which sets the version of Unicode. Those up to `BASIC` are part of all: no
+    characters of the basic plane compose into one beyond it."""
+    parts, first, last = (np.zeros(end + 1, np.uint8) for _ in range(3))
+    characters = [*map(chr, range(0x80, _LV.start)), *map(chr, range(_LV.stop, end))]  # Hangul syllables: below
     for mark in filter(unicodedata.combining, characters):
         first[ord(mark)] = last[ord(mark)] = unicodedata.combining(mark)
     never: list[str] = []

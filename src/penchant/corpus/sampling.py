@@ -69,6 +69,7 @@ class Smallest:
     def __init__(self, cells: int, k: int) -> None:
         self.k = k
         self._kept: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)] * cells
+        self._sorted = np.zeros(cells, np.bool_)
         self._new: list[set[int]] = [set() for _ in range(cells)]
         self.highest = np.full(cells, SPACE - 1, np.uint64)
         """By cell, the highest priority that can enter the sample."""
@@ -77,29 +78,33 @@ class Smallest:
         """Add priorities, each to a cell. Returns which of them were not there before and can belong to the sample."""
         added = np.zeros(len(cells), np.bool_)
         able = np.flatnonzero(priorities <= self.highest[cells])
-        able = able[np.argsort(cells[able], kind="stable")]
-        for part in np.split(able, np.flatnonzero(np.diff(cells[able])) + 1):
-            if len(part):
-                added[part] = self._add(int(cells[part[0]]), priorities[part])
+        able = able[~self._kept_before(cells[able], priorities[able])]
+        numbers, values = cells[able].tolist(), priorities[able].tolist()
+        entered = []
+        for place, cell, value in zip(able.tolist(), numbers, values, strict=True):  # most cells have few
+            new = self._new[cell]
+            if value not in new:
+                new.add(value)
+                entered.append(place)
+        added[entered] = True
+        for cell in set(numbers):
+            if len(self._new[cell]) > max(64, self.k // 4):
+                self._merge(cell)
         return added
 
     def entering(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Add the `priority` of each row to its `cell`. Returns the rows that `add` does."""
         return rows.filter(self.add(rows["cell"].to_numpy().astype(np.int64), rows["priority"].to_numpy()))
 
-    def _add(self, cell: int, priorities: NDArray[np.uint64]) -> list[bool]:
-        kept, new = self._kept[cell], self._new[cell]
-        known = [False] * len(priorities)
-        if len(kept):
-            known = (kept[np.searchsorted(kept, priorities).clip(max=len(kept) - 1)] == priorities).tolist()
-        added = []
-        for value, old in zip(priorities.tolist(), known, strict=True):
-            added.append(not old and value not in new)
-            if added[-1]:
-                new.add(value)
-        if len(new) > max(64, self.k // 4):
-            self._merge(cell)
-        return added
+    def _kept_before(self, cells: NDArray[np.int64], priorities: NDArray[np.uint64]) -> NDArray[np.bool_]:
+        """Which priorities are in the sorted part of the sample of their cell."""
+        known = np.zeros(len(cells), np.bool_)
+        sorted_before = np.flatnonzero(self._sorted[cells])
+        for cell in np.unique(cells[sorted_before]).tolist():
+            some = sorted_before[cells[sorted_before] == cell]
+            kept, wanted = self._kept[cell], priorities[some]
+            known[some] = kept[np.searchsorted(kept, wanted).clip(max=len(kept) - 1)] == wanted
+        return known
 
     def extend(self, cell: int, priorities: NDArray[np.uint64]) -> None:
         """Add many priorities of one cell."""
@@ -111,6 +116,7 @@ class Smallest:
             return
         merged = np.union1d(self._kept[cell], np.fromiter(self._new[cell], np.uint64, len(self._new[cell])))
         self._kept[cell], self._new[cell] = merged[: self.k], set()
+        self._sorted[cell] = True
         if len(merged) >= self.k:
             self.highest[cell] = merged[self.k - 1]
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.corpus.characters import word_characters
-from penchant.corpus.normalisation import code_points
+from penchant.corpus.normalisation import BASIC, code_points, table_end
 from penchant.errors import missing_package
 
 _DFA_BYTES = 1 << 20
@@ -49,14 +49,12 @@ class Scanner:
         except ImportError as error:
             raise missing_package("ahocorasick_rs", "corpus") from error
         self.forms = [form for form in dict.fromkeys(forms) if "\n" not in form]  # no line contains the others
-        characters = sorted(set().union(*self.forms))
-        inside = word_characters()
-        wide = _FIRST + len(characters) > 256
-        codes = inside.astype(np.uint16 if wide else np.uint8)  # _OTHER or _INSIDE
-        codes[ord("\n")] = _NEWLINE
-        codes[[ord(character) for character in characters]] = range(_FIRST, _FIRST + len(characters))
-        self._codes = codes
-        self._in_words = np.array([False, True, False, *(bool(inside[ord(character)]) for character in characters)])
+        self._characters = sorted(set().union(*self.forms))
+        self._tables: dict[int, NDArray[np.uint8] | NDArray[np.uint16]] = {}
+        basic = not self._characters or ord(self._characters[-1]) < BASIC
+        inside = word_characters(BASIC) if basic else word_characters()
+        known = [bool(inside[ord(character)]) for character in self._characters]
+        self._in_words = np.array([False, True, False, *known])
         self._ends_inside = np.array(
             [[bool(inside[ord(form[at])]) for at in (0, -1)] for form in self.forms], np.bool_
         ).reshape(-1, 2)
@@ -94,10 +92,23 @@ class Scanner:
 
     def _coded(self, text: str) -> NDArray[np.uint8] | NDArray[np.uint16]:
         points = code_points(text)
-        coded = np.empty(len(points), self._codes.dtype)
+        codes = self._codes(table_end(points))
+        coded = np.empty(len(points), codes.dtype)
         for start in range(0, len(points), _BLOCK):
-            self._codes.take(points[start : start + _BLOCK], out=coded[start : start + _BLOCK], mode="clip")
+            codes.take(points[start : start + _BLOCK], out=coded[start : start + _BLOCK], mode="clip")
         return coded
+
+    def _codes(self, end: int) -> NDArray[np.uint8] | NDArray[np.uint16]:
+        """The code of each code point below `end`."""
+        if end not in self._tables:
+            wide = _FIRST + len(self._characters) > 256
+            inside = word_characters(end)  # _OTHER or _INSIDE
+            codes = inside.astype(np.uint16) if wide else inside.astype(np.uint8)
+            codes[ord("\n")] = _NEWLINE
+            own = [ord(character) for character in self._characters if ord(character) < end]
+            codes[own] = range(_FIRST, _FIRST + len(own))
+            self._tables[end] = codes
+        return self._tables[end]
 
     def _within(self, coded: NDArray[np.uint8] | NDArray[np.uint16], at: Integers) -> NDArray[np.bool_]:
         """Whether there is a word character at each place; there is none beyond the ends of the text."""

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
-from typing import Any, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -17,13 +17,15 @@ from penchant.corpus.characters import count_words_of
 from penchant.corpus.folding import fold_all
 from penchant.corpus.hits import HitFinder, Hits, Sentences
 from penchant.corpus.normalisation import normalise
-from penchant.corpus.occurrences import SCHEMA, Segment, segments
 from penchant.corpus.sampling import priorities
 from penchant.corpus.scanning import Integers
-from penchant.corpus.stimuli import StimulusSet
+from penchant.corpus.segments import SCHEMA, Segment, segments
 from penchant.corpus.text_files import Block, Layout, TextFile, check_layout
 from penchant.corpus.units import Units, units
 from penchant.errors import MethodError, one_of
+
+if TYPE_CHECKING:
+    from penchant.corpus.stimuli import StimulusSet
 
 Duplicates = Literal["near", "exact", "keep"]
 LONGEST = 20_000
@@ -37,7 +39,7 @@ class Extraction:
     """Settings of an extraction: what to look for, and how much of it to keep.
 
     `forms` are the surface forms of each word. `per_word` is the most occurrences of a word to keep in each of the
-    `segments` ("all": any length; otherwise bounds of sentence lengths in words, as bins, see `occurrences.segments`);
+    `segments` ("all": any length; otherwise bounds of sentence lengths in words, as bins, see `segments.segments`);
     words with fewer than `minimum` are reported. `field` is the field or column with the text in JSON lines and
     Parquet.
     """

@@ -11,8 +11,8 @@ from typing import Any, Literal
 import polars as pl
 
 from penchant.corpus.normalisation import normalise
-from penchant.corpus.occurrences import KEY
 from penchant.corpus.search import LONGEST
+from penchant.corpus.segments import KEY
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
 from penchant.reading import require_file

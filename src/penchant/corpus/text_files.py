@@ -106,6 +106,8 @@ def find_texts(names: Sequence[str | Path], base: Sequence[Path] = (Path(),)) ->
 
 def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
     """Return the files that a path, pattern or URL names, with their sizes."""
+    if "://" not in name and (files := _plain_files(name, base)):
+        return files
     import fsspec
 
     try:
@@ -135,6 +137,36 @@ def _expand(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
         if "://" not in name:
             raise
         raise DataError(f"cannot be read: {first_line(error)}", where=name) from error
+
+
+def _plain_files(name: str, base: Sequence[Path]) -> list[tuple[str, int]]:
+    """The files of `_expand` at a path, or below it, if there is nothing but files and directories; else none. Most
+    runs then need no fsspec, which takes longer to import than a short text to search."""
+    for directory in base if name.strip() and os.sep == "/" else ():
+        path = str((directory / name).absolute())
+        if os.path.isfile(path):  # noqa: PTH113 (a name that no path can have is no file)
+            return [(path, Path(path).stat().st_size)]
+        if os.path.isdir(path):  # noqa: PTH112
+            return _all_below(path)
+    return []
+
+
+def _all_below(path: str) -> list[tuple[str, int]]:
+    files: list[tuple[str, int]] = []
+    folders = [path]
+    try:
+        for folder in folders:
+            with os.scandir(folder) as entries:
+                for entry in entries:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(entry.path)
+                    elif entry.is_file(follow_symlinks=False):
+                        files.append((entry.path, entry.stat().st_size))
+                    else:
+                        return []
+    except OSError:
+        return []
+    return sorted(file for file in files if "/." not in file[0][len(path) :])
 
 
 def _matching_files(fs: Any, path: str, pattern: str) -> list[tuple[str, int]]:

@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import signal
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +14,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing.connection import wait
+from types import ModuleType
 from typing import Any, TypeVar
 
 from penchant.corpus.text_files import TextFile
@@ -43,7 +45,7 @@ def in_order(work: Callable[[Task], Answer], tasks: Iterable[Task], workers: int
     with ProcessPoolExecutor(workers, mp_context=context, initializer=_begin, initargs=(work,)) as pool:
         try:
             for task in tasks:
-                with _undisturbed():
+                with _undisturbed(), _without_main(work):
                     waiting.append(pool.submit(_do, task))
                 if len(waiting) >= _AHEAD * workers:
                     yield waiting.popleft().result()
@@ -68,6 +70,21 @@ def _undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def _without_main(work: Callable[[Any], Any]) -> Iterator[None]:
+    """Hide the main module from processes started here, unless the work is defined there. They would run it again, be
+    it the whole command line with all that it imports, or a caller's script from its first line."""
+    if work.__module__ == "__main__":
+        yield
+        return
+    main = sys.modules["__main__"]
+    sys.modules["__main__"] = ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = main
 
 
 _work: list[Callable[[Any], Any]] = []

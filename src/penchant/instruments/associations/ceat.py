@@ -20,7 +20,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field, PrivateAttr, model_validator
 
-from penchant.corpus.occurrences import Bound, Segment, read_occurrences, segments
+from penchant.corpus.occurrences import Bound, read_occurrences
+from penchant.corpus.segments import Segment, segments
 from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError

@@ -12,7 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.normalisation import normalise
-from penchant.corpus.occurrences import Segment, cut
+from penchant.corpus.segments import Segment, cut
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key

@@ -1,0 +1,107 @@
+"""Tables of occurrences: their columns, and how they are cut into segments by the length of sentences.
+
+Reading them is the matter of `occurrences`, whose models take longer to import than a worker takes to begin.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import polars as pl
+
+from penchant.corpus.matching import window
+from penchant.errors import MethodError, one_of
+
+SCHEMA: Mapping[str, Any] = {
+    "id": pl.String,
+    "word": pl.String,
+    "text": pl.String,
+    "start": pl.Int64,
+    "end": pl.Int64,
+    "matched": pl.String,
+    "words": pl.Int64,
+    "source": pl.String,
+}
+"""Sentence id, stimulus, sentence, start and end of the form, the form itself, words in the sentence, and the file, or
+"the data#" and a hash for a table given in Python."""
+KEY = "penchant"
+"""The key of the extraction record in the Parquet metadata of a table."""
+
+Mode = Literal["window", "bin"]
+_LONGER = re.compile(r">\s*([0-9]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Sentences of `low` to `high` words (None: no upper limit), cut to `length` words or whole (None)."""
+
+    name: str
+    length: int | None
+    low: int
+    high: int | None
+
+
+def segments(spec: Sequence[int | str], mode: Mode) -> tuple[Segment, ...]:
+    """Return the segments that a study asks for.
+
+    Each is given as a number L, ">L" or "all". With mode `window`, L means windows of exactly L words; with `bin`,
+    whole sentences of at most L words and more than the previous bound. ">L" means whole sentences of more than L
+    words, and "all" (not with `bin`) all whole sentences. Raises MethodError.
+    """
+    if mode not in ("window", "bin"):
+        raise MethodError(f"unknown way to make segments: '{mode}'", hint=one_of(mode, ("window", "bin")))
+    if not spec:
+        raise MethodError("no segment is named", hint="such as 9, 25, 75 and '>75'")
+    result: list[Segment] = []
+    for item in spec:
+        segment = _segment(item, mode, result[-1] if result else None)
+        if segment in result:
+            raise MethodError(f"the segment '{item}' is named twice")
+        result.append(segment)
+    return tuple(result)
+
+
+def _segment(item: int | str, mode: Mode, previous: Segment | None) -> Segment:
+    longer = _LONGER.fullmatch(item.strip()) if isinstance(item, str) else None
+    bound = int(longer[1]) if longer else item
+    if item == "all" and mode == "window":
+        return Segment("all", None, 1, None)
+    if isinstance(bound, bool) or not isinstance(bound, int):
+        also = " or 'all'" if mode == "window" else ""
+        raise MethodError(f"{item!r} is no segment by {mode}", hint=f"use a number of words, '>' with one{also}")
+    if bound < 1:
+        raise MethodError(f"{item!r} is no segment: a sentence has one word at least")
+    if mode == "window":
+        return Segment(f">{bound}", None, bound + 1, None) if longer else Segment(str(bound), bound, bound, None)
+    return _bin(bound, bool(longer), previous)
+
+
+def _bin(bound: int, longer: bool, previous: Segment | None) -> Segment:
+    """The bin of sentences up to a bound, or beyond it, that are in no previous bin."""
+    low = previous.high + 1 if previous and previous.high else 1
+    if previous and (previous.high is None or bound < low - longer):
+        shown = f">{bound}" if longer else str(bound)
+        raise MethodError(
+            f"the bin {shown} cannot follow {previous.name}", hint="bounds go up, and '>' with the last comes last"
+        )
+    if longer:
+        return Segment(f">{bound}", None, bound + 1, None)
+    return Segment(f"{low}–{bound}" if low < bound else str(bound), None, low, bound)
+
+
+def cut(occurrences: pl.DataFrame, segment: Segment) -> pl.DataFrame:
+    """Return the occurrences whose sentences fit a segment, in order. For windows, `text`, `start` and `end` are those
+    of the window and `words` still counts the sentence; forms with more words than the window are left out."""
+    fits = pl.col("words") >= segment.low
+    fitting = occurrences.filter(fits if segment.high is None else fits & (pl.col("words") <= segment.high))
+    if segment.length is None:
+        return fitting
+    places = zip(fitting["text"].to_list(), fitting["start"].to_list(), fitting["end"].to_list(), strict=True)
+    windows = [window(text, start, end, segment.length) for text, start, end in places]
+    kept = fitting.filter(pl.Series([part is not None for part in windows], dtype=pl.Boolean))
+    columns = {name: SCHEMA[name] for name in ("text", "start", "end")}
+    parts = pl.DataFrame([part for part in windows if part is not None], schema=columns, orient="row")
+    return kept.with_columns(parts.get_columns())
