@@ -115,6 +115,14 @@ def test_without_instructions_a_product_is_rounded_once(dtype: torch.dtype, monk
     assert all(torch.equal(value, before[key]) for key, value in model.state_dict().items())
 
 
+def test_float16_with_instructions_is_left_to_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(packing, "_widens", lambda _: False)
+    model = Small().half()
+    model.dtype = torch.float16
+    assert not Packed(model).layers
+    assert not any("forward" in vars(layer) for layer in model.children())
+
+
 @pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
 def test_scores_without_instructions_are_those_of_torch(zoo: Zoo, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(packing, "_widens", lambda _: True)
