@@ -593,7 +593,7 @@ class TestStore:
     def test_it_says_in_words_what_it_holds(self, tmp_path: Path) -> None:
         store = VectorStore(tmp_path, SPACE)
         meta = json.loads((store.folder / "meta.json").read_text("utf-8"))
-        assert meta == {"format": 1, "space": SPACE}
+        assert meta == {"format": 2, "space": SPACE}
 
     @pytest.mark.parametrize("content", ["{", '{"format": 0, "space": "other"}', "[]", "\xff"])
     def test_a_folder_of_something_else_is_refused(self, tmp_path: Path, content: str) -> None:

@@ -92,11 +92,12 @@ def load_language_model(
 ) -> LanguageModel:
     """Load a language model, for its `probabilities` or its vectors. Raises ModelError if it cannot be loaded, or if it
     is a set of static word vectors."""
+    from penchant.cli.console import note
     from penchant.engine.scorer import language_model
     from penchant.models.digests import Digests
-    from penchant.models.load import load
+    from penchant.models.load import read_model
 
-    model = load(
+    model = read_model(
         spec,
         dtype=dtype,
         device=device,
@@ -104,7 +105,10 @@ def load_language_model(
         allow_pickle=allow_pickle,
         digests=Digests(cache_path(cache), forced=rehash),
     )
-    return language_model(model, probabilities=probabilities)
+    lm = language_model(model, probabilities=probabilities)
+    for caution in lm.cautions:
+        note(f"{lm.name}: {caution}")
+    return lm
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:

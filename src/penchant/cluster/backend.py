@@ -20,7 +20,7 @@ class RayBackend:
 
     def __init__(self, model: LanguageModel, pool: Pool) -> None:
         local = LocalBackend(model.network, model.tokenizer)
-        self.packs, self.budget = local.packs, local.budget
+        self.packs, self.batching, self.budget = local.packs, local.batching, local.budget
         self.slots = DEEP * pool.size
         self._pool = pool
         self._spell = model.tokenizer.decode

@@ -25,7 +25,7 @@ from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import ClusterError, ModelError
 from penchant.models import shortcuts
 from penchant.models.digests import Digests
-from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.reading import exists
 
 _DECISIVE = ("torch", "transformers", "tokenizers", "numpy")
@@ -129,7 +129,7 @@ class Worker:
         spec = wanted.spec if wanted.shipped is None else self._unpacked(wanted.shipped)
         try:
             model = language_model(
-                load(
+                read_model(
                     spec,
                     dtype=wanted.dtype,
                     device=wanted.device,

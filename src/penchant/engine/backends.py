@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from penchant.models.network import Network
+    from penchant.models.proofs import Batching
     from penchant.models.tokenizer import Tokenizer
 
 
@@ -28,11 +29,13 @@ _CACHED = 1 << 18
 class Backend(Protocol):
     """Takes batches and gives their answers, in any order.
 
-    `packs` is the longest input that it accepts in trees of prefixes (0: none), `budget` the number of tokens that
-    suits a batch, `slots` how many batches it may be given before it is asked for an answer.
+    `packs` is the longest input that it accepts in trees of prefixes (0: none), `batching` what may stand beside an
+    input in a batch, `budget` the number of tokens that suits a batch, `slots` how many batches it may be given before
+    it is asked for an answer.
     """
 
     packs: int
+    batching: Batching
     budget: int
     slots: int
 
@@ -49,6 +52,7 @@ class InTurn(ABC):
     """A backend that runs one batch at a time, when its answer is asked for."""
 
     slots = 1
+    batching: Batching = "padded"
     _next: Batch
 
     def submit(self, batch: Batch) -> None:
@@ -76,6 +80,7 @@ class LocalBackend(InTurn):
         self.network = network
         self.tokenizer = tokenizer
         self.packs = network.packs
+        self.batching = network.batching
         on_cpu = network.device.type == "cpu"
         # Measured: on a CPU, speed is flat from 256 tokens and falls beyond 1,024; a GPU needs far more.
         self.budget = 512 if on_cpu else 16_384

@@ -26,7 +26,7 @@ from penchant.models.digests import foreign
 
 _COLUMNS = ["key", "wants", "answer", "checksum"]
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
-FORMAT = 1
+FORMAT = 2
 """The version of stored answers; to be changed when newly computed ones would differ."""
 
 

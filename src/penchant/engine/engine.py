@@ -140,7 +140,7 @@ class Engine:
         in_trees = [s for s in inputs if len(s.ids) <= packs and s.kind[0] in ("logprob", "topk")]
         alone = [s for s in inputs if not (len(s.ids) <= packs and s.kind[0] in ("logprob", "topk"))]
         yield from tree_batches(in_trees, self.budget, min(TREE_ROW, self.budget))
-        yield from length_batches(alone, self.budget)
+        yield from length_batches(alone, self.budget, self.backend.batching)
 
     def _submit(self, window: _Window) -> None:
         """Give the backend the next batch of a window."""

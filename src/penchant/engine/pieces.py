@@ -52,12 +52,17 @@ def _chosen(positions: tuple[int, ...], pooling: Pooling) -> tuple[int, ...]:
 
 def resolved_layers(model: LanguageModel, layers: tuple[int, ...]) -> tuple[int, ...]:
     """Layers counted from the embeddings, 0. Raises MethodError for no layers, or one that the model does not have."""
-    most = model.network.layers
+    most, readable = model.network.layers, model.network.readable
+    pools = len(readable) <= most
+    hint = f"0 to {most}, or −1" if not pools else f"one of {', '.join(map(str, readable))}, or −1"
     if not layers:
-        raise MethodError("no layers are given", where=model.name, hint=f"0 to {most}, or −1")
+        raise MethodError("no layers are given", where=model.name, hint=hint)
     for layer in layers:
         if not -most - 1 <= layer <= most:
-            raise MethodError(f"there is no layer {layer}", where=model.name, hint=f"0 to {most}, or −1")
+            raise MethodError(f"there is no layer {layer}", where=model.name, hint=hint)
+        if layer % (most + 1) not in readable:
+            told = f"layer {layer} has one vector for several tokens, so none belongs to a word"
+            raise MethodError(told, where=model.name, hint=hint)
     return tuple(layer % (most + 1) for layer in layers)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from penchant.engine.reads import Kind, Read
+from penchant.models.proofs import Batching
 from penchant.models.trees import Trees, whole
 
 
@@ -125,8 +126,9 @@ def halves(batch: Batch) -> tuple[Batch, Batch]:
     return first, second
 
 
-def length_batches(inputs: Sequence[Input], budget: int) -> Iterator[Batch]:
-    """Batches of inputs of similar length, longest first, of at most `budget` tokens with padding, or of one input."""
+def length_batches(inputs: Sequence[Input], budget: int, batching: Batching = "padded") -> Iterator[Batch]:
+    """Batches of inputs of similar length, longest first, of at most `budget` tokens with padding, or of one input; of
+    equal length where `batching` says so, or always of one."""
     by_kind: dict[Kind, list[Input]] = {}
     for source in inputs:
         by_kind.setdefault(source.kind, []).append(source)
@@ -134,10 +136,12 @@ def length_batches(inputs: Sequence[Input], budget: int) -> Iterator[Batch]:
         chosen.sort(key=lambda source: (-len(source.ids), source.ids))
         start = 0
         while start < len(chosen):
-            size = max(1, budget // len(chosen[start].ids))
-            rows = [[source] for source in chosen[start : start + size]]
-            yield _batch([_plain_row(row[0]) for row in rows], tree=False)
-            start += size
+            size = 1 if batching == "single" else max(1, budget // len(chosen[start].ids))
+            rows = chosen[start : start + size]
+            if batching == "equal-length":
+                rows = [source for source in rows if len(source.ids) == len(rows[0].ids)]
+            yield _batch([_plain_row(source) for source in rows], tree=False)
+            start += len(rows)
 
 
 def tree_batches(inputs: Sequence[Input], budget: int, row_size: int) -> Iterator[Batch]:

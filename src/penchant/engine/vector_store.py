@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from penchant.engine.scorer import Scorer
     from penchant.models.load import LanguageModel
 
-FORMAT = 1
+FORMAT = 2
 """The version of stored vectors; to be changed when newly computed ones would differ."""
 
 CHUNK = 2048
@@ -41,9 +41,10 @@ MOST = 1 << 16
 
 
 def space(model: LanguageModel, layers: tuple[int, ...], pieces: Pooling) -> str:
-    """Describe what vectors depend on: model, number format, layers and pooling."""
+    """Describe what vectors depend on: model, tokenizer, number format, layers and pooling."""
     numbers = ", ".join(map(str, resolved_layers(model, layers)))
-    return f"model {model.fingerprint}, {model.dtype}, layers {numbers} of {model.network.layers}, pieces {pieces}"
+    read = f"model {model.fingerprint}, tokenizer {model.tokenizer.digest}, {model.dtype}"
+    return f"{read}, layers {numbers} of {model.network.layers}, pieces {pieces}"
 
 
 def key(text: str, span: Span) -> bytes:

@@ -223,6 +223,8 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
         """The recipe of what this probe measures with a model. Raises DataError for files that cannot be read."""
         recipe = self.recipe(model, base)
+        if isinstance(model, LanguageModel):
+            recipe.setdefault("tokenizer", model.tokenizer.pieces_digest[:7])
         recipe.setdefault("dtype", model.numbers if isinstance(model, LanguageModel) else "float32")
         for name in ("level", "resamples", "seed"):
             recipe.setdefault(name, written(self, name))
@@ -343,7 +345,7 @@ def require_comparable(a: AnyResult, b: AnyResult, *, free: Collection[str], ite
     different = [
         key
         for key in {**a.signature, **b.signature}
-        if key not in free and a.signature.get(key) != b.signature.get(key)
+        if key not in (*free, "tokenizer") and a.signature.get(key) != b.signature.get(key)
     ]
     if different:
         shown = ", ".join(f"{k} ({a.signature.get(k, 'none')} and {b.signature.get(k, 'none')})" for k in different)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
@@ -51,20 +52,6 @@ def read_config(source: Source, options: dict[str, Any]) -> Any:
     return config
 
 
-def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
-    """The tokenizer of the checkpoint, of transformers. Raises ModelError where there is none."""
-    from transformers import AutoTokenizer
-
-    try:
-        tokenizer = AutoTokenizer.from_pretrained(source.target, **options)
-    except Exception as error:
-        raise _unloadable(source, error) from error
-    if len(set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)) < 2:
-        # Without its files, transformers silently builds a tokenizer with an empty vocabulary.
-        raise ModelError("the checkpoint has no tokenizer", where=source.given, hint="add its tokenizer.json")
-    return tokenizer
-
-
 def heads() -> dict[ModelKind, Any]:
     """The classes of transformers that load a model with a word-probability head, by the kind that the head makes."""
     from transformers import AutoModelForCausalLM, AutoModelForMaskedLM
@@ -106,21 +93,50 @@ def told(source: Source) -> Iterator[None]:
         raise ModelError(f"the model cannot be used: {first_line(error)}", where=source.given, hint=hint) from error
 
 
+class Heard(logging.Handler):
+    """What transformers warns of while a model is loaded, in order."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """The first line of each warning about weights, tokens or attention, once; not the report on weights, whose
+        content `load` looks at itself."""
+        first = (message.strip().partition("\n")[0] for message in self.messages if "LOAD REPORT" not in message)
+        return tuple(dict.fromkeys(f"transformers warns: {line}" for line in first if _CONCERNING.search(line)))
+
+
+_CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
+"""What a warning says that may be about the numbers."""
+
+
+_LOADERS = ("transformers", "huggingface_hub", "torch", "torchao")
+
+
 @contextlib.contextmanager
-def quiet() -> Iterator[None]:
-    """Silence the progress bars, reports and warnings of loading; what matters in them is raised as errors here."""
+def quiet() -> Iterator[Heard]:
+    """Silence the progress bars, reports and warnings of loading, and keep the warnings."""
     from transformers.utils import logging as hf_logging
 
-    loggers = [logging.getLogger(name) for name in ("transformers", "huggingface_hub", "torch", "torchao")]
-    before, bars = [logger.level for logger in loggers], hf_logging.is_progress_bar_enabled()
-    for logger in loggers:
-        logger.setLevel(logging.CRITICAL)
+    heard, loggers = Heard(), [logging.getLogger(name) for name in _LOADERS]
+    before = [(each.handlers, each.propagate, each.level) for each in loggers]
+    bars = hf_logging.is_progress_bar_enabled()
+    for each in loggers:
+        each.handlers, each.propagate = [heard], False
+        each.setLevel(logging.WARNING)
+    hf_logging.warning_once.cache_clear()  # it is said once a process, whatever the model
     hf_logging.disable_progress_bar()
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # bars that no switch turns off
-            yield
+            yield heard
     finally:
-        for logger, level in zip(loggers, before, strict=True):
-            logger.setLevel(level)
+        for each, (handlers, propagate, level) in zip(loggers, before, strict=True):
+            each.handlers, each.propagate = handlers, propagate
+            each.setLevel(level)
         if bars:
             hf_logging.enable_progress_bar()

@@ -41,7 +41,7 @@ class Digests:
             raise self._broken(other)
         name, stamp = str(file.resolve()), _stamp(file)
         known = None if self.forced else self._known(name, stamp)
-        if known is not None:
+        if known is not None and re.fullmatch("[0-9a-f]{64}", known):
             return known
         digest = sha256_file(file)
         if stamp and stamp == _stamp(file) and time.time_ns() - file.stat().st_mtime_ns > _FRESH:
@@ -58,7 +58,18 @@ class Digests:
             raise self._broken(error) from error
         if row is None or row[0] != stamp or row[2] != _checksum(name, stamp, row[1]):
             return None
-        return str(row[1]) if re.fullmatch("[0-9a-f]{64}", str(row[1])) else None
+        return str(row[1])
+
+    def proved(self, fingerprint: str, stamp: str) -> str | None:
+        """Return what was remembered of a model under circumstances, such as versions, that `stamp` names."""
+        if self.path is None or self.forced or foreign(self.path):
+            return None
+        return self._known(f"proofs of {fingerprint}", stamp)
+
+    def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
+        """Remember something of a model. Raises CacheError."""
+        if self.path is not None and not foreign(self.path):
+            self._remember(f"proofs of {fingerprint}", stamp, proofs)
 
     def _remember(self, name: str, stamp: str, digest: str) -> None:
         assert self.path is not None

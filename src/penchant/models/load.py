@@ -10,6 +10,7 @@ vectors.txt, .vec, .bin, .npy                     static word vectors
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -21,14 +22,15 @@ from penchant.collector import uncollected
 from penchant.counting import counted
 from penchant.errors import ModelError, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
+from penchant.models import shortcuts
 from penchant.models.configuration import (
+    Heard,
     ModelKind,
     claimed_kind,
     first_token,
     heads,
     quiet,
     read_config,
-    read_tokenizer,
     told,
 )
 from penchant.models.digests import Digests
@@ -36,9 +38,11 @@ from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
 from penchant.models.placing import Placing
+from penchant.models.proofs import Proofs, circumstances
 from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
+from penchant.models.tokenizer_files import read_tokenizer
 from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
@@ -56,7 +60,8 @@ class LanguageModel:
     what the model provides: word probabilities ("masked", "causal") or vectors only ("encoder"; `no_scores` says
     why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
     with (None: there is none, and first tokens are not scored). `unused` are weights of the checkpoint that this kind
-    of model has no place for. `quantized` says how the weights of the checkpoint are quantized ("int8-torchao").
+    of model has no place for. `quantized` says how the weights of the checkpoint are quantized ("int8-torchao"), and
+    `cautions` what transformers warned of that may be about the numbers.
     """
 
     name: str
@@ -70,6 +75,7 @@ class LanguageModel:
     no_scores: str = ""
     unused: tuple[str, ...] = ()
     quantized: str = ""
+    cautions: tuple[str, ...] = ()
 
     @property
     def numbers(self) -> str:
@@ -106,15 +112,41 @@ def load(
     follows it. `dtype` is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda where there is
     one, else cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they
     have no room for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that
-    are not safetensors; `digests` remembers the hashes of its files. Raises ModelError.
+    are not safetensors; `digests` remembers the hashes of its files. Raises ModelError, and warns of what transformers
+    warns of that may be about the numbers.
     """
+    model = read_model(
+        spec,
+        name=name,
+        dtype=dtype,
+        device=device,
+        trust_remote_code=trust_remote_code,
+        allow_pickle=allow_pickle,
+        digests=digests,
+    )
+    for caution in model.cautions if isinstance(model, LanguageModel) else ():
+        warnings.warn(f"{model.name}: {caution}", stacklevel=3)
+    return model
+
+
+def read_model(
+    spec: str | Path,
+    *,
+    name: str | None = None,
+    dtype: str = "float32",
+    device: str | None = None,
+    trust_remote_code: bool = False,
+    allow_pickle: bool = False,
+    digests: Digests | None = None,
+) -> Model:
+    """Load a model as `load` does, without a warning. Raises ModelError."""
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
-    with uncollected(), quiet(), told(source), read_once() if source.is_gguf else nullcontext():
+    with uncollected(), quiet() as heard, told(source), read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = read_config(source, options)
@@ -123,9 +155,13 @@ def load(
         if source.is_gguf:
             options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
-        model, kind, reason, unused = _weights(source, config, weight_options, placing)
+        model, kind, reason, unused = _weights(source, config, weight_options, placing, heard)
         _check_embeddings(source, model, hf_tokenizer)
-        network = _network(source, model, kind, placing)
+        network = _network(source, model, kind, placing, fingerprint, memory)
+        if network.proofs.looks_ahead and heads()["masked"]._model_mapping.get(type(config), None) is type(model):
+            kind = "masked"  # XLM has one class for both
+        elif network.proofs.looks_ahead:
+            kind, reason = "encoder", f"{type(model).__name__} reads the tokens behind the one it predicts"
         begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -139,6 +175,7 @@ def load(
         no_scores=reason,
         unused=unused,
         quantized="" if source.is_gguf else quantization(config),
+        cautions=heard.cautions,
     )
 
 
@@ -200,7 +237,7 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
 
 
 def _weights(
-    source: Source, config: Any, options: dict[str, Any], placing: Placing
+    source: Source, config: Any, options: dict[str, Any], placing: Placing, heard: Heard
 ) -> tuple[Any, ModelKind, str, tuple[str, ...]]:
     """The model under the richest head with trained weights, its kind, for an encoder why it has no scores, and the
     weights it has no place for."""
@@ -212,6 +249,7 @@ def _weights(
     quantized = "" if source.is_gguf else quantization(config)
     kind, _ = claimed_kind(config)
     for attempt, loader in ((kind, heads().get(kind)), ("encoder", AutoModel)):
+        before = len(heard.messages)
         if loader is None:
             reason = reason or f"'{config.model_type}' has no word-probability head"
             continue
@@ -228,6 +266,7 @@ def _weights(
             untrained = [key for key in untrained if "pooler" not in key]
         if not untrained:
             return model, attempt, reason, _unused(source, model, info["unexpected_keys"])
+        del heard.messages[before:]  # what was said of a head that is not taken
         shown = ", ".join(untrained[:3]) + (" …" if len(untrained) > 3 else "")
         reason = f"the checkpoint has no trained weights for {shown}"
         if attempt == "encoder":
@@ -237,12 +276,23 @@ def _weights(
     raise ModelError(reason, where=source.given)
 
 
-def _network(source: Source, model: Any, kind: ModelKind, placing: Placing) -> Network:
+def _network(
+    source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
+) -> Network:
+    """The network of a model, whose proofs are remembered. Raises ModelError where no answer of it can be repeated."""
     from penchant.models.network import Network  # brings torch, which takes seconds to import
 
     model = placing.put(model)
+    stamp = circumstances(model, placing.dtype, kind)
+    known = Proofs.read(memory.proved(fingerprint, stamp)) if shortcuts.allowed() else None
     with placing.tried(source.given):
-        return Network(model, scores=kind != "encoder", causal=kind == "causal")
+        network = Network(model, scores=kind != "encoder", causal=kind == "causal", known=known)
+    if known is None and shortcuts.allowed():
+        memory.remember_proofs(fingerprint, stamp, network.proofs.write())
+    if network.batching == "unstable":
+        message = "answers differently each time it reads the same text, so nothing it says can be repeated"
+        raise ModelError(message, where=source.given, hint="use another model")
+    return network
 
 
 def _unused(source: Source, model: Any, unexpected: Iterable[str]) -> tuple[str, ...]:

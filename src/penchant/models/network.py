@@ -13,6 +13,7 @@ import inspect
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,11 @@ from torch import Tensor
 from transformers.modeling_outputs import BaseModelOutputWithPastAndCrossAttentions
 
 from penchant.models import shortcuts
+from penchant.models.batching import Trial, equal, sample_tokens
 from penchant.models.last_layer import LastLayer, UnlikeError, replaced
 from penchant.models.packing import Packed, give_back
 from penchant.models.placing import first_device, in_words
+from penchant.models.proofs import Batching, Proofs
 from penchant.models.trees import Trees, whole
 
 FEW = 0.5
@@ -46,51 +49,91 @@ _MISFITS = (TypeError, ValueError, RuntimeError, AttributeError, LookupError)
 class Network:
     """The weights of one model, in evaluation mode, never training.
 
-    `scores`: it has a trained vocabulary head. After construction, `gathers` says whether the head is applied to
-    gathered states, `shortens` whether the last layer is computed at read positions only, and `packs` is the longest
-    sequence that may be part of a tree of prefixes (0: none). `PENCHANT_PLAIN=1` turns them all off.
+    `scores`: it has a trained vocabulary head; `causal`: it is asked for the next token. `proofs` says which shortcuts
+    give the model's own answers and in what company a row may be run; they are made here unless they are `known`.
+    `PENCHANT_PLAIN=1` takes no shortcut.
     """
 
-    def __init__(self, model: Any, *, scores: bool, causal: bool) -> None:
+    def __init__(self, model: Any, *, scores: bool, causal: bool, known: Proofs | None = None) -> None:
         self.model = model.eval()
         self.trunk = model.base_model
         self.device: torch.device = first_device(model)
         self.dtype: torch.dtype = model.dtype
         self.config = model.config
-        self.packs = 0
-        self.gathers = False
         self._made = 0
         self._last: LastLayer | None = None
-        if shortcuts.allowed():
-            self._pack(scores)
-        if scores:
-            self.vocabulary = int(self._whole(*self._sample(1)).shape[-1])
-        if scores and shortcuts.allowed():
-            self.gathers = self.trunk is not model and self._check_gathers()
-            if self.gathers and not causal:
-                self._last = self._checked_last()
-            if causal and self._check_packs():
-                # Our mask replaces a layer's own sliding window, so trees are exact only within that window.
-                self.packs = int(getattr(self.config, "sliding_window", None) or sys.maxsize)
+        self.proofs = Proofs()
+        self.proofs = self._proved(scores, causal) if known is None else self._taken(known)
 
-    def _pack(self, scores: bool) -> None:
+    def _taken(self, known: Proofs) -> Proofs:
+        """Take the shortcuts that were proved before."""
+        if known.packed:
+            Packed(self.model)
+        if known.shortens:
+            self._last = LastLayer(self.trunk, self.config, self.inputs(*self._sample(3)))
+        return known
+
+    def _proved(self, scores: bool, causal: bool) -> Proofs:
+        plain = not shortcuts.allowed()
+        packed = not plain and self._pack(scores)
+        trial = Trial(self, scores)
+        done = Proofs(
+            packed=packed,
+            batching=trial.batching(),
+            layers=trial.layers,
+            vocabulary=trial.vocabulary,
+            looks_ahead=causal and trial.looks_ahead(),
+        )
+        if plain or not scores:
+            return done
+        self.proofs = done
+        done = replace(done, gathers=self.trunk is not self.model and self._check_gathers())
+        self.proofs = done
+        if done.gathers and not causal:
+            self._last = self._checked_last()
+        packs = causal and done.batching == "padded" and not done.looks_ahead and self._check_packs()
+        return replace(done, shortens=self._last is not None, packs=packs)
+
+    @property
+    def gathers(self) -> bool:
+        """Whether the head is applied to gathered states."""
+        return self.proofs.gathers
+
+    @property
+    def packs(self) -> int:
+        """The longest sequence that may be part of a tree of prefixes, 0 for none."""
+        # Our mask replaces a layer's own sliding window, so trees are exact only within that window.
+        return int(getattr(self.config, "sliding_window", None) or sys.maxsize) if self.proofs.packs else 0
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of tokens that the head gives probabilities for."""
+        return self.proofs.vocabulary
+
+    @property
+    def batching(self) -> Batching:
+        """What a row of a batch may have beside it."""
+        return self.proofs.batching
+
+    def _pack(self, scores: bool) -> bool:
         """Pack the linear layers if that leaves the model's answers unchanged."""
 
         def answer() -> Tensor:
             if scores:
                 return self._whole(*self._sample(2)).float()
             with torch.inference_mode():
-                states: Tensor = self.trunk(**self._inputs(*self._sample(2), None)).last_hidden_state
+                states: Tensor = self.trunk(**self.inputs(*self._sample(2))).last_hidden_state
             return states.float()
 
         before = answer()
         packed = Packed(self.model)
         try:
-            same = _equal(answer(), before, self.dtype)
+            same = equal(answer(), before, self.dtype)
         except (RuntimeError, ValueError, IndexError, AttributeError):
             same = False
         if not same:
             packed.undo()
+        return same
 
     @torch.inference_mode()
     def logits(
@@ -102,7 +145,7 @@ class Network:
         cols: NDArray[np.int64],
     ) -> Iterator[tuple[slice, Tensor]]:
         """Yield float32 logits (r, V) at the positions (rows, cols), in blocks, each with the slice it covers."""
-        inputs = self._inputs(tokens, lengths, trees)
+        inputs = self.inputs(tokens, lengths, trees)
         if self.gathers:
             states = self._states(inputs, rows, cols)
             project = self._project
@@ -130,7 +173,7 @@ class Network:
         layers: tuple[int, ...],
     ) -> NDArray[np.float32]:
         """Hidden vectors (r, layers, d) of the layers (0: embeddings, −1: last) at the positions (rows, cols)."""
-        states = self.trunk(**self._inputs(tokens, lengths, None), output_hidden_states=True).hidden_states
+        states = self.trunk(**self.inputs(tokens, lengths), output_hidden_states=True).hidden_states
         return _array(torch.stack([states[layer][rows, cols].to(self.device) for layer in layers], dim=1))
 
     @torch.inference_mode()
@@ -145,7 +188,7 @@ class Network:
         query positions of the row but padding (Kaneko & Bollegala 2022). Needs a model that returns attention
         weights."""
         with self._eager():
-            out = self.model(**self._inputs(tokens, lengths, None), output_attentions=True)
+            out = self.model(**self.inputs(tokens, lengths), output_attentions=True)
         received = torch.stack([layer.float().mean(dim=1) for layer in out.attentions]).mean(dim=0)
         real = self._mask(tokens, lengths).to(received.dtype)
         received = (received * real[:, :, None]).sum(dim=1) / real.sum(dim=1, keepdim=True)
@@ -169,9 +212,17 @@ class Network:
     @property
     def layers(self) -> int:
         """The number of layers above the embeddings."""
-        return int(self.config.num_hidden_layers)
+        return len(self.proofs.layers) - 1
 
-    def _inputs(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None) -> dict[str, Any]:
+    @property
+    def readable(self) -> list[int]:
+        """The layers that have one vector a token: not those of a model that pools neighbouring positions into one."""
+        return [layer for layer, positions in enumerate(self.proofs.layers) if positions == self.proofs.layers[0]]
+
+    def inputs(
+        self, tokens: NDArray[np.int64], lengths: NDArray[np.int64], trees: Trees | None = None
+    ) -> dict[str, Any]:
+        """Return the arguments of a forward pass over rows of tokens, each with as many of its own as its length."""
         inputs: dict[str, Any] = {"input_ids": torch.from_numpy(tokens).to(self.device)}
         if trees is None:
             inputs["attention_mask"] = self._mask(tokens, lengths)
@@ -219,27 +270,25 @@ class Network:
 
     def _whole(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> Tensor:
         with torch.inference_mode():
-            logits: Tensor = self.model(**self._inputs(tokens, lengths, None)).logits
+            logits: Tensor = self.model(**self.inputs(tokens, lengths)).logits
         return logits
 
-    def _sample(self, rows: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Rows of seven arbitrary token ids, the first three the same in every row."""
-        rng = np.random.default_rng(0)
-        tokens = rng.integers(5, self.config.vocab_size, (rows, 7))
-        tokens[:, :3] = tokens[0, :3]
-        return tokens, np.full(rows, 7)
+    def _sample(self, rows: int, length: int = 7) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Rows of arbitrary token ids, the first three the same in every row."""
+        tokens = sample_tokens(self.config, rows, length)
+        return tokens, np.full(rows, length)
 
     def _check_gathers(self) -> bool:
         """Whether the head on gathered states gives the model's own logits."""
         tokens, lengths = self._sample(2)
         rows, cols = np.array([0, 0, 1, 1]), np.array([1, 6, 0, 4])
-        self.gathers = True
+        self.proofs = replace(self.proofs, gathers=True)
         whole = self._whole(tokens, lengths)[rows, cols].float()
         try:
             gathered = torch.cat([block for _, block in self.logits(tokens, lengths, None, rows, cols)])
         except _MISFITS:
             return False
-        return gathered.shape == whole.shape and _equal(gathered, whole, self.dtype)
+        return gathered.shape == whole.shape and equal(gathered, whole, self.dtype)
 
     @torch.inference_mode()
     def _checked_last(self) -> LastLayer | None:
@@ -249,12 +298,12 @@ class Network:
         rows = np.array([0, 0, 0, 1, 2, 2])
         cols = np.array([6, 0, 3, 2, 4, 1])
         try:
-            last = LastLayer(self.trunk, self.config, self._inputs(tokens, full, None))
+            last = LastLayer(self.trunk, self.config, self.inputs(tokens, full))
             for lengths, chosen in ((full, slice(None)), (np.array([7, 4, 6]), slice(None)), (full, slice(2, 5))):
-                inputs = self._inputs(tokens, lengths, None)
+                inputs = self.inputs(tokens, lengths)
                 whole = self.trunk(**inputs).last_hidden_state[rows[chosen], cols[chosen]].float()
                 read = last.states(inputs, rows[chosen], cols[chosen]).float()
-                if read.shape != whole.shape or not _equal(read, whole, self.dtype):
+                if read.shape != whole.shape or not equal(read, whole, self.dtype):
                     return None
         except _MISFITS:
             return None
@@ -274,7 +323,7 @@ class Network:
             packed = torch.cat([x for _, x in self.logits(*packed_row, np.zeros_like(cols), cols)])
         except _MISFITS:
             return False
-        return _equal(packed.view(alone.shape), alone, self.dtype)
+        return equal(packed.view(alone.shape), alone, self.dtype)
 
     @contextmanager
     def _eager(self) -> Iterator[None]:
@@ -285,15 +334,6 @@ class Network:
             yield
         finally:
             self.model.set_attn_implementation(before)
-
-
-def _equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
-    """Whether a and b are equal up to rounding: the root mean square of their difference, relative to the sd of b.
-
-    A wrong mask or head moves logits by a large part of their sd, rounding in bfloat16 by a hundredth of it.
-    """
-    tolerance = max(1e-4, 8 * torch.finfo(dtype).eps)
-    return bool((a - b).square().mean().sqrt() <= tolerance * b.std())
 
 
 def _same(states: Tensor) -> Tensor:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, cast
 
 from penchant.errors import ModelError
 from penchant.files import head
-from penchant.models.configuration import ModelKind, claimed_kind, first_token, quiet, read_config, read_tokenizer, told
+from penchant.models.configuration import ModelKind, claimed_kind, first_token, quiet, read_config, told
 from penchant.models.digests import Digests
 from penchant.models.hub import Wanted
 from penchant.models.identity import SETTINGS, lacks_weights, model_files
@@ -18,6 +18,7 @@ from penchant.models.load import LanguageModel, names_vectors
 from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
+from penchant.models.tokenizer_files import read_tokenizer
 from penchant.vectors.beginning import begins_as_vectors
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def _findings(
 ) -> list[Finding]:
     """What a study looks at before it begins."""
     findings = [_head(model), _gap(model), _beginning(model)] if scores else []
-    findings.append(_unused(model))
+    findings += [_unused(model), _loading(model)]
     kept = known_texts(model, placed, on_unknown)
     findings.extend(_texts(model, kept))
     if len(kept) < len(placed):
@@ -135,6 +135,12 @@ def _unused(model: LanguageModel) -> Finding:
     return Finding(
         "unused weights", "pass", f"{len(model.unused)} of another head or purpose, such as {model.unused[0]}"
     )
+
+
+def _loading(model: LanguageModel) -> Finding:
+    if not model.cautions:
+        return Finding("loading", "pass", "without warnings")
+    return Finding("loading", "warn", model.cautions[0], model.cautions[1:])
 
 
 def _gap(model: LanguageModel) -> Finding:
@@ -235,7 +241,7 @@ def _marks(text: str) -> Counter[str]:
 
 def _vectors(model: LanguageModel) -> Finding:
     """Are the hidden vectors of all layers numbers?"""
-    layers = tuple(range(model.network.layers + 1))
+    layers = tuple(model.network.readable)
     try:
         list(Scorer(model).sentence_vectors([(text, "") for text in SAMPLE], layers=layers))
     except DataError as error:
@@ -257,7 +263,9 @@ def _padding(model: LanguageModel) -> Finding:
     moved = max(abs(a - b) for a, b in zip(alone, together, strict=True))
     if not moved <= PADDING_TOLERANCE[model.dtype]:
         return Finding("padding", "fail", f"scores move by {moved:.3g} when sentences are batched")
-    return Finding("padding", "pass", f"scores move by at most {moved:.1g} in {model.numbers}")
+    how = {"padded": "", "equal-length": ", in batches of equal length", "single": ", one text at a time"}
+    detail = f"scores move by at most {moved:.1g} in {model.numbers}{how.get(model.network.batching, '')}"
+    return Finding("padding", "pass", detail)
 
 
 def _batches(model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Finding:

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from penchant.errors import ModelError, PenchantError, StudyError
 from penchant.instruments.base import Probe
 from penchant.models.digests import Digests
-from penchant.models.load import LanguageModel, cited, load
+from penchant.models.load import LanguageModel, cited, read_model
 from penchant.models.outline import Outline, UnreadError, outline
 from penchant.study.check import require_readable
 from penchant.study.manifest import Manifest
@@ -100,7 +100,7 @@ class Fitting:
         self._once(spec, [seen.key])
         model, certain = seen.model, seen.certain
         if not certain and seen.here and self._turns_on_weights(seen):
-            loaded = load(place, name=None, dtype=study.dtype, device=study.device, digests=self.digests, **given)
+            loaded = read_model(place, name=None, dtype=study.dtype, device=study.device, digests=self.digests, **given)
             assert isinstance(loaded, LanguageModel)
             model, certain = replace(loaded, name=spec), True
         kind = model.kind if model is not None else seen.kind

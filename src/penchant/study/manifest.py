@@ -143,8 +143,9 @@ class Manifest(BaseModel):
         return _checksum({"units": shown, "tables": self.tables, "names": self.asked.study.get("names")})
 
     def remarks(self) -> list[str]:
-        """The notes, and which models are not shown."""
-        return [*self.notes, *self.not_shown()]
+        """The notes, what transformers warned of, and which models are not shown."""
+        cautions = [f"{unit.model.name}: {caution}" for unit in self.units for caution in unit.model.cautions]
+        return [*self.notes, *dict.fromkeys(cautions), *self.not_shown()]
 
     def not_shown(self) -> list[str]:
         """A note on the models that are set aside, if there are any."""

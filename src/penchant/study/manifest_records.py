@@ -40,6 +40,10 @@ class ModelRecord(_Record):
     """Whether the last layer is computed at read positions only."""
     packs: bool | None = None
     """Whether sentences with common beginnings share a pass."""
+    batching: str | None = None
+    """What stands beside a text in a batch: texts of any length ("padded"), of its own length, or none."""
+    cautions: list[str] = []
+    """What transformers warned of when it was loaded."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
@@ -56,6 +60,8 @@ class ModelRecord(_Record):
             gathers=model.network.gathers,
             shortens=model.network.shortens,
             packs=bool(model.network.packs),
+            batching=model.network.batching,
+            cautions=list(model.cautions),
         )
 
     def line(self) -> str:

@@ -29,7 +29,7 @@ from penchant.instruments.base import Model, Probe, Run
 from penchant.instruments.registry import compare, curve
 from penchant.instruments.result import Result
 from penchant.models.digests import Digests
-from penchant.models.load import LanguageModel, fingerprint, load
+from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.reading import exists
 from penchant.study.beginning import Begun, begun, held, hub_commits
 from penchant.study.changes import Now, changes, data_records, forget, refuse
@@ -227,7 +227,7 @@ class _Running:
     def _load(self, spec: str) -> Model:
         """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
         self.options.say(f"{spec}: loading")
-        model = load(
+        model = read_model(
             self._place(self.prepared.models.get(spec, spec)),
             dtype=self.study.dtype,
             device=self.study.device,

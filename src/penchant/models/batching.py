@@ -1,0 +1,115 @@
+"""Whether the answers of a model depend on the rows and the padding beside a text, and on what is behind a token.
+
+Some encoders mix neighbouring positions whatever the attention mask says (MobileBERT, ConvBERT, FNet, YOSO), so that
+padding moves their numbers; some classes that are loaded as causal read what follows (XLNet, a BERT without
+`is_decoder`). No configuration says so, so each model is run on a few arbitrary rows before anything is measured.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from penchant.models.proofs import SAMPLE, Batching
+
+if TYPE_CHECKING:
+    from penchant.models.network import Network
+
+_SHORTER = (8, 5)
+"""The tokens in the other rows of a proof."""
+
+
+class Trial:
+    """The answers of a network to a few rows, alone and in company: logits where it `scores`, and all hidden states."""
+
+    def __init__(self, network: Network, scores: bool) -> None:
+        self.network, self.scores = network, scores
+        positions = int(getattr(network.config, "max_position_embeddings", None) or 0) - 2
+        most = positions if positions > 1 else SAMPLE  # some have no limit, which they call 0 or -1
+        self.lengths = np.array([min(each, most) for each in (SAMPLE, *_SHORTER)])
+        self.tokens = sample_tokens(network.config, len(self.lengths), int(self.lengths[0]))
+
+    @property
+    def layers(self) -> tuple[int, ...]:
+        """The positions that each layer has for the longest row, 0 the embeddings."""
+        return tuple(states.shape[1] for states in self._alone[0][1:])
+
+    @property
+    def vocabulary(self) -> int:
+        """The number of tokens that have a probability."""
+        return int(self._alone[0][0].shape[-1]) if self.scores else 0
+
+    def batching(self) -> Batching:
+        """Prove what a row may have beside it."""
+        if not self._agree(self._run(self.tokens[:1], self.lengths[:1]), [0]):
+            return "unstable"
+        if self._agree(self._run(self.tokens, self.lengths), [0, 1, 2]):
+            return "padded"
+        same = self.tokens[[0, 0, 1]].copy()
+        same[1] = np.roll(same[1], 1)
+        return "equal-length" if self._agree(self._run(same, self.lengths[[0, 0, 0]]), [0]) else "single"
+
+    def looks_ahead(self) -> bool:
+        """Prove whether logits change with the tokens behind them."""
+        other, length = self.tokens[:1].copy(), int(self.lengths[0])
+        other[0, -1] = self.tokens[0, 0] if self.tokens[0, 0] != other[0, -1] else self.tokens[0, 1]
+        changed = _finite(self._run(other, self.lengths[:1])[0][0, : length - 1])
+        return not equal(changed, _finite(self._alone[0][0][0, : length - 1]), self.network.dtype)
+
+    @cached_property
+    def _alone(self) -> list[list[Tensor]]:
+        """For each row alone: its logits (of no width without a head), then the states of each layer."""
+        rows = zip(self.tokens, self.lengths, strict=True)
+        return [self._run(row[None, :length], np.array([length])) for row, length in rows]
+
+    def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
+        """Whether the answers to rows are what they are alone. A layer that pools positions has fewer of them."""
+        for row in rows:
+            for among, alone in zip(answers, self._alone[row], strict=True):
+                ours, own = _finite(among[row, : alone.shape[1]]), _finite(alone[0])
+                if ours.shape != own.shape or not self._same(ours, own):
+                    return False
+        return True
+
+    def _same(self, ours: Tensor, own: Tensor) -> bool:
+        """Whether answers (positions, d) are equal at each position; in a 16-bit format, where one position may be off
+        by much, over all of them."""
+        if not own.numel() or torch.finfo(self.network.dtype).bits == 16:
+            return not own.numel() or equal(ours, own, self.network.dtype)
+        off = (ours - own).square().mean(-1).sqrt()
+        return bool((off <= 1e-4 * own.std(-1) + 1e-12).all())
+
+    @torch.inference_mode()
+    def _run(self, tokens: NDArray[np.int64], lengths: NDArray[np.int64]) -> list[Tensor]:
+        network = self.network
+        inputs: dict[str, Any] = network.inputs(tokens[:, : int(lengths.max())], lengths)
+        out = (network.model if self.scores else network.trunk)(**inputs, output_hidden_states=True)
+        logits = out.logits if self.scores else torch.empty((len(tokens), 0, 0))
+        return [logits, *(out.hidden_states or ())]
+
+
+def _finite(answers: Tensor) -> Tensor:
+    """Answers in float32, with 0 for what is no number: a damaged word is reported where somebody reads it."""
+    return torch.nan_to_num(answers.float(), 0.0, 0.0, 0.0)
+
+
+def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
+    """Rows of arbitrary token ids, none of them padding, the first three the same in every row."""
+    tokens = np.random.default_rng(0).integers(5, config.vocab_size, (rows, length))
+    tokens[:, :3] = tokens[0, :3]
+    padding = getattr(config, "pad_token_id", None)
+    return np.where(tokens == padding, tokens[0, 0] if tokens[0, 0] != padding else 6, tokens)
+
+
+def equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
+    """Whether a and b are equal up to rounding: the root mean square of their difference, relative to the sd of b.
+
+    A wrong mask or head moves logits by a large part of their sd, rounding in bfloat16 by a hundredth of it.
+    """
+    tolerance = max(1e-4, 8 * torch.finfo(dtype).eps)
+    return bool((a - b).square().mean().sqrt() <= tolerance * b.std())

@@ -1,0 +1,151 @@
+"""The tokenizer of a checkpoint, as the checkpoint's own files have it.
+
+transformers builds the normaliser and the pre-tokenizer of most tokenizers from the class that tokenizer_config.json
+names, and takes little more than the vocabulary from tokenizer.json. Where that file says otherwise, the model was
+trained on other tokens than it would be given. So the names of the special tokens come from transformers, and what
+divides a text into tokens from the file.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+from unicodedata import combining, normalize
+
+from tokenizers import Tokenizer, normalizers
+
+from penchant.errors import ModelError, PenchantError, first_line
+from penchant.models.gguf_tokens import correct_split
+from penchant.models.source import Source
+
+PROBES = (
+    "In 1010 it was hot; by 12345678 it is 3.50 hotter.",
+    "The Teacher SAW die Männer, naïve CAFÉS and ΑΘΗΝΑ.",
+    "Isn't it \"never\" too late? (we'll see…) — it's re-done!",
+    "  two  blanks\tand a tab ",
+    "a line\n\nand another\n",
+    "nai\u0308ve Café, e\u0301te\u0301",
+    "ﬁne ½ ² Ａ №",
+    "Žluťoučký kůň, İstanbul, ijsje",
+    "মেয়ে ও ছেলে; मैं घर ज़रा",
+    "农夫在村里吃饭。老师看见了那只狗！",
+    "كتاب שלום 한국어 😀👩\u200d🏫",
+    "iPhone eBay don't_stop x=[1,2];",
+)
+"""Texts that tokenizers divide differently: digits, letter case, accents, composed letters, punctuation, blanks,
+scripts without blanks, and signs for which a vocabulary falls back on bytes."""
+
+_SENTENCEPIECE = ("spm.model", "spiece.model", "sentencepiece.bpe.model", "sentencepiece.model", "tokenizer.model")
+"""What the files of a SentencePiece model are called."""
+
+
+def read_tokenizer(source: Source, options: dict[str, Any]) -> Any:
+    """Return the tokenizer of a checkpoint as a tokenizer of transformers.
+
+    Raises ModelError where there is none, or where what transformers makes of it cannot be brought to divide texts as
+    the checkpoint's own files do.
+    """
+    from transformers import AutoTokenizer
+
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(source.target, **options)
+    except Exception as error:
+        raise ModelError(f"cannot be loaded: {first_line(error)}", where=source.given) from error
+    if len(set(tokenizer.get_vocab()) - set(tokenizer.all_special_tokens)) < 2:
+        # Without its files, transformers silently builds a tokenizer with an empty vocabulary.
+        raise ModelError("the checkpoint has no tokenizer", where=source.given, hint="add its tokenizer.json")
+    if source.is_gguf:
+        correct_split(tokenizer, Path(source.target) / source.options["gguf_file"], PROBES)
+    elif getattr(tokenizer, "is_fast", False) and not type(tokenizer).__module__.startswith("transformers_modules"):
+        try:
+            _correct(tokenizer, Path(source.target))
+        except PenchantError:
+            raise
+        except Exception as error:
+            raise ModelError(f"its tokenizer cannot be read: {first_line(error)}", where=source.given) from error
+    return tokenizer
+
+
+def _correct(tokenizer: Any, folder: Path) -> None:
+    """Make a tokenizer of transformers divide texts as the files in a folder say."""
+    if (own := folder / "tokenizer.json").is_file():
+        _adopt(tokenizer, Tokenizer.from_file(str(own)), own)
+        return
+    model = next((folder / name for name in _SENTENCEPIECE if (folder / name).is_file()), None)
+    if model is not None:
+        _follow(tokenizer, model)
+
+
+def _adopt(tokenizer: Any, own: Any, file: Path) -> None:
+    """Replace what is behind a tokenizer of transformers by the tokenizer of a file, with the tokens that were added
+    to it, such as a mask. Raises ModelError where these would have other numbers."""
+    built = tokenizer.backend_tokenizer
+    own.no_truncation()
+    own.no_padding()
+    known = own.get_added_tokens_decoder()
+    for number, token in sorted(built.get_added_tokens_decoder().items()):
+        if number in known and known[number].content == token.content:
+            continue
+        (own.add_special_tokens if token.special else own.add_tokens)([token])
+        if own.token_to_id(token.content) != number:
+            raise ModelError(
+                f"the token '{token.content}' is number {own.token_to_id(token.content)} there and {number} in its "
+                "tokenizer_config.json",
+                where=str(file),
+                hint="save the tokenizer anew with the version of transformers that it was made with",
+            )
+    if own.post_processor is None:
+        own.post_processor = built.post_processor
+    own.encode_special_tokens = built.encode_special_tokens
+    tokenizer._tokenizer = own
+    for text in PROBES:
+        if (
+            tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+            != own.encode(text, add_special_tokens=False).ids
+        ):
+            raise ModelError(
+                f"transformers divides {text!r} into other tokens than this file does",
+                where=str(file),
+                hint="use a checkpoint whose tokenizer_class is PreTrainedTokenizerFast",
+            )
+
+
+def _follow(tokenizer: Any, file: Path) -> None:
+    """Give a tokenizer that transformers made of a SentencePiece model the table of replaced characters of the model
+    where it lacks it. Raises ModelError where texts are then still divided differently."""
+    from sentencepiece import SentencePieceProcessor
+    from transformers.convert_slow_tokenizer import import_protobuf
+
+    model = SentencePieceProcessor()
+    try:
+        model.Load(str(file))
+    except (OSError, RuntimeError):
+        return  # a vocabulary of another kind, such as tiktoken's
+    proto = import_protobuf().ModelProto()
+    proto.ParseFromString(file.read_bytes())
+    table, backend = proto.normalizer_spec.precompiled_charsmap, tokenizer.backend_tokenizer
+    if _differing(tokenizer, model) and table and "Precompiled" not in repr(backend.normalizer):
+        before = [] if backend.normalizer is None else [backend.normalizer]
+        backend.normalizer = normalizers.Sequence([normalizers.Precompiled(table), *before])
+    if text := _differing(tokenizer, model):
+        raise ModelError(
+            f"transformers divides {text!r} into other tokens than this model of SentencePiece does",
+            where=str(file),
+            hint="use a checkpoint with a tokenizer.json",
+        )
+
+
+def _differing(tokenizer: Any, model: Any) -> str:
+    """Return the first of the probes that a tokenizer divides into other pieces than its SentencePiece model, or "".
+
+    Tokenizers such as ALBERT's lower letters and take accents away around the model, so the probes are small and plain.
+    """
+    for text in map(str.lower, PROBES):
+        if text != text.strip() or any(map(combining, normalize("NFD", text))):
+            continue
+        wanted = [None if number == model.unk_id() else model.IdToPiece(number) for number in model.EncodeAsIds(text)]
+        numbers = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
+        pieces = tokenizer.convert_ids_to_tokens(numbers)
+        if wanted != [None if piece == tokenizer.unk_token else piece for piece in pieces]:
+            return text
+    return ""
