@@ -12,6 +12,7 @@ from .errors import ClusterError as ClusterError
 from .errors import DataError as DataError
 from .errors import MethodError as MethodError
 from .errors import ModelError as ModelError
+from .errors import ModelWarning as ModelWarning
 from .errors import OutputError as OutputError
 from .errors import PenchantError as PenchantError
 from .errors import StudyError as StudyError

@@ -141,6 +141,10 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
     return error
 
 
+class ModelWarning(UserWarning):
+    """What the loader of a model warned of that may be about the numbers."""
+
+
 class SheetRow(int):
     """The number of a row in a sheet, and the letters of its columns by name: errors name a cell, such as B7."""
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 import typer.main
@@ -19,9 +20,9 @@ from typer.core import TyperOption
 
 from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
-from penchant.cli.console import ReaderGoneError, command, say, to_stdout, write
+from penchant.cli.console import ReaderGoneError, command, note, say, to_stdout, write
 from penchant.collector import left_at_exit
-from penchant.errors import OutputError, PenchantError, of_machine
+from penchant.errors import ModelWarning, OutputError, PenchantError, of_machine
 
 _INTERRUPTED = 130
 """Exit code after an interrupt."""
@@ -100,6 +101,7 @@ def main() -> NoReturn:
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # it would look for them in every package installed
     try:
         _open_streams()
+        warnings.showwarning = _warned
         code = _program()(prog_name="penchant", standalone_mode=False)
         with to_stdout():
             pass
@@ -118,6 +120,15 @@ def main() -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
+def _warned(message: Warning | str, category: type[Warning], *where: Any) -> None:
+    """Write what a model was loaded with to standard error as a remark, and other warnings as Python does."""
+    if issubclass(category, ModelWarning):
+        note(str(message))
+    else:
+        _SHOW(message, category, *where)
+
+
+_SHOW = warnings.showwarning
 _RESUMED = ("run", "corpus extract", "score")
 """Commands that go on where they stopped with --resume, where they write into a directory or a table."""
 
@@ -146,8 +157,8 @@ def _fail(error: PenchantError, debug: bool) -> int:
     if debug:
         raise error
     say(f"penchant: {error.alone()}")
-    for note in getattr(error, "__notes__", ()):
-        say(f"penchant: {note}")
+    for other in getattr(error, "__notes__", ()):
+        say(f"penchant: {other}")
     return 2
 
 

@@ -92,12 +92,11 @@ def load_language_model(
 ) -> LanguageModel:
     """Load a language model, for its `probabilities` or its vectors. Raises ModelError if it cannot be loaded, or if it
     is a set of static word vectors."""
-    from penchant.cli.console import note
     from penchant.engine.scorer import language_model
     from penchant.models.digests import Digests
-    from penchant.models.load import read_model
+    from penchant.models.load import load
 
-    model = read_model(
+    model = load(
         spec,
         dtype=dtype,
         device=device,
@@ -105,10 +104,7 @@ def load_language_model(
         allow_pickle=allow_pickle,
         digests=Digests(cache_path(cache), forced=rehash),
     )
-    lm = language_model(model, probabilities=probabilities)
-    for caution in lm.cautions:
-        note(f"{lm.name}: {caution}")
-    return lm
+    return language_model(model, probabilities=probabilities)
 
 
 def place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place | None:

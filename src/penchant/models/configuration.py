@@ -108,9 +108,14 @@ class Heard(logging.Handler):
         """The first line of each warning about weights, tokens or attention, once; not the report on weights, whose
         content `load` looks at itself."""
         first = (message.strip().partition("\n")[0] for message in self.messages if "LOAD REPORT" not in message)
-        return tuple(dict.fromkeys(f"transformers warns: {line}" for line in first if _CONCERNING.search(line)))
+        concerning = (line for line in first if _CONCERNING.search(line))
+        return tuple(dict.fromkeys(_OLD_SPLIT if "incorrect regex pattern" in line else line for line in concerning))
 
 
+_OLD_SPLIT = (
+    "its tokenizer may divide words otherwise than in training (Mistral's split before transformers 5): "
+    "use the checkpoint's current tokenizer.json"
+)
 _CONCERNING = re.compile(r"weight|token|attention|attend|mask|decoder|causal|embedding|position|vocab|regex|head", re.I)
 """What a warning says that may be about the numbers."""
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from penchant.arguments import asked, unknown_attribute
 from penchant.collector import uncollected
 from penchant.counting import counted
-from penchant.errors import ModelError, PenchantError, first_line, one_line, one_of, shortened
+from penchant.errors import ModelError, ModelWarning, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
 from penchant.models import shortcuts
 from penchant.models.configuration import (
@@ -125,7 +125,7 @@ def load(
         digests=digests,
     )
     for caution in model.cautions if isinstance(model, LanguageModel) else ():
-        warnings.warn(f"{model.name}: {caution}", stacklevel=3)
+        warnings.warn(f"{model.name}: {caution}", ModelWarning, stacklevel=3)
     return model
 
 
@@ -228,11 +228,14 @@ def cited(spec: str, digests: Digests) -> str:
 
 @asked
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
-    """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
+    """Load only the tokenizer of a model; return the name for a signature, too. No weights are read. Warns as `load`
+    does."""
     source = resolve(str(spec))
-    with quiet(), read_once() if source.is_gguf else nullcontext():
+    with quiet() as heard, read_once() if source.is_gguf else nullcontext():
         source = source.fetched(Wanted(weights=False, code=trust_remote_code))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
+    for caution in heard.cautions:
+        warnings.warn(f"{source.label}: {caution}", ModelWarning, stacklevel=3)
     return source.label, Tokenizer(hf, special=False)
 
 
