@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from penchant.cli.console import bars, emit, say, to_stdout, tsv
+from penchant.cli.input_texts import lines, refuse_binary, refuse_own_output, texts_of
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -24,7 +25,7 @@ from penchant.cli.options import (
     cache_path,
     load_language_model,
 )
-from penchant.cli.scoring import ColumnOption, lines, refuse_binary, refuse_own_output, texts_of
+from penchant.cli.scoring import ColumnOption
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import MethodError, one_of
 from penchant.reading import exists, require_file
