@@ -52,9 +52,14 @@ def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]
     yield from texts
 
 
-def texts_of(file: str, columns: Sequence[str], *, blank: Collection[str] = ()) -> list[list[tuple[str, str]]]:
-    """The (text, place) of every row of a table, for each of the columns, those of `blank` having empty cells too.
-    Raises DataError, naming all other blank cells."""
+def texts_of(
+    file: str, columns: Sequence[str], *, blank: Collection[str] = (), codes: Collection[str] = ()
+) -> list[list[tuple[str, str]]]:
+    """Return the (text, place) of every row of a table, for each of the columns.
+
+    Those of `blank` may have empty cells, and those of `codes` whole numbers, which are read as their text. Raises
+    DataError, naming every other cell without a text.
+    """
     from penchant.tables.rows import lacking, read_rows
 
     if file == "-":
@@ -67,6 +72,8 @@ def texts_of(file: str, columns: Sequence[str], *, blank: Collection[str] = ()) 
             text = row.values.get(column)
             if column in blank and text in (None, ""):
                 continue
+            if column in codes and isinstance(text, int) and not isinstance(text, bool):
+                row.values[column] = text = str(text)
             if not isinstance(text, str) or not text.strip():
                 empty = text is None or text == ""
                 told = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
@@ -83,12 +90,12 @@ TABLES = frozenset({".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".sav", ".dta
 
 def refuse_binary(file: str) -> None:
     """Raise DataError for a table, by its content or its name, of which no column is named."""
-    from penchant.tables.rows import is_binary
+    from penchant.tables.rows import LONGEST_MAGIC, is_binary
 
     if file == "-":
         return
     with opened(file) as stream:
-        binary = is_binary(stream.read(16))
+        binary = is_binary(stream.read(LONGEST_MAGIC))
     if binary or Path(file).suffix.lower() in TABLES:
         named = ", ".join(map(repr, _columns(file)))
         told = f"looks like a table with the columns {named}" if named else "looks like a table"

@@ -220,7 +220,7 @@ def _rows(file: str, column: str, words: str | None, id: str | None) -> Iterator
     """The texts of a table."""
     from penchant.engine.words import listed_words, white_space_words
 
-    texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None])
+    texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None], codes=[id] if id else [])
     spelt = rest.pop(0) if words is not None else None
     names = rest.pop(0) if id is not None else None
     for i, (text, place) in enumerate(texts):
