@@ -10,6 +10,7 @@ vectors.txt, .vec, .bin, .npy                     static word vectors
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -288,12 +289,13 @@ def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """The longest input that the model's positions can hold, or the tokenizer's own limit if that is less."""
+    """The longest input that the model's positions can hold, or the tokenizer's own limit if that is less; a limit that
+    is not positive, such as XLNet's -1, is none."""
     import torch
 
     limits = [int(tokenizer.model_max_length)]
     positions = getattr(model.config, "max_position_embeddings", None)
-    if positions:
+    if positions and positions > 0:
         # RoBERTa and its relatives count positions from padding_idx + 1.
         offsets = [
             module.padding_idx + 1
@@ -303,4 +305,4 @@ def _max_tokens(model: Any, tokenizer: Any) -> int:
             and module.padding_idx is not None
         ]
         limits.append(int(positions) - max(offsets, default=0))
-    return min(limits)
+    return min((limit for limit in limits if limit > 0), default=sys.maxsize)
