@@ -25,7 +25,8 @@ from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
-from penchant.models.load import LanguageModel, Model, load
+from penchant.models.load import LanguageModel, Model
+from penchant.models.loaded import loaded
 from penchant.tables.given import refuse_file
 from penchant.tables.given import texts as listed_texts
 from penchant.tables.missing import missing_cautions
@@ -40,10 +41,11 @@ class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
-    """A model that reads sentences, loaded where its name is given. Raises ModelError for one that is not there, and
-    for static word vectors, which have neither `probabilities` nor vectors of sentences."""
+    """A model that reads sentences, loaded where its name is given, and kept until another is named. Raises ModelError
+    for one that is not there, and for static word vectors, which have neither `probabilities` nor vectors of
+    sentences."""
     if isinstance(model, str | Path):
-        model = load(model)
+        model = loaded(model)
     if isinstance(model, StaticVectors):
         if probabilities:
             raise ModelError("static word vectors give no probabilities", hint="use a masked or causal model")
