@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -40,6 +40,7 @@ from penchant.models.placing import Placing
 from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
+from penchant.progress import waiting
 from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
@@ -115,7 +116,7 @@ def load(
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
-    with uncollected(), quiet(), told(source), read_once() if source.is_gguf else nullcontext():
+    with waiting(f"{spec}: loading"), uncollected(), quiet(), told(source), _parsed_once(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = read_config(source, options)
@@ -194,10 +195,15 @@ def cited(spec: str, digests: Digests) -> str:
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read."""
     source = resolve(str(spec))
-    with quiet(), read_once() if source.is_gguf else nullcontext():
+    with quiet(), _parsed_once(source):
         source = source.fetched(Wanted(weights=False, code=trust_remote_code))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     return source.label, Tokenizer(hf, special=False)
+
+
+def _parsed_once(source: Source) -> AbstractContextManager[None]:
+    """Parse a GGUF file once for configuration, tokenizer and weights; nothing for other models."""
+    return read_once() if source.is_gguf else nullcontext()
 
 
 def _weights(
