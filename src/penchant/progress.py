@@ -7,8 +7,13 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from threading import Timer
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from penchant.errors import one_line
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 def say(text: str) -> None:
@@ -16,6 +21,8 @@ def say(text: str) -> None:
     sys.stderr.write(one_line(text) + "\n")
 
 
+PATIENCE = 2.0
+"""Seconds before progress is shown on a terminal."""
 FIRST_LINE, NEXT_LINE = 10.0, 30.0
 """Seconds before the first line of progress where stderr is no terminal, and between any two. Short runs print none."""
 
@@ -27,7 +34,7 @@ class Lines:
         self._unit, self._clock = unit, clock
         self._due = clock() + FIRST_LINE
 
-    def start(self, label: str) -> Callable[[float, float], None]:
+    def start(self, label: str) -> Advance:
         """A function to be called with what was done since the last call, and the total or 0."""
         began, done = self._clock(), 0.0
 
@@ -51,14 +58,96 @@ def _told(done: float, total: float, seconds: float, unit: str) -> str:
     return ", ".join(parts)
 
 
+Advance: TypeAlias = Callable[[float, float], None]
+"""What is called with how much was done since the last call, and the total or 0."""
+
+
 @contextmanager
-def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], None]]]:
+def bars(unit: str = "") -> Iterator[Callable[[str], Advance]]:
     """Show progress on stderr, with what is done, the rate in `unit` per second and the time left: as bars on a
-    terminal, elsewhere as a line now and then."""
+    terminal, once two seconds have passed; elsewhere as a line now and then."""
     if not sys.stderr.isatty():
         yield Lines(f" {unit}" if unit else "").start
         return
+    with _late(_counts(unit)) as progress:
+
+        def start(label: str) -> Advance:
+            task = progress.add_task(one_line(label), total=None)
+
+            def advance(done: float, total: float) -> None:
+                progress.update(task, advance=done, total=total or None)
+
+            return advance
+
+        yield start
+
+
+@contextmanager
+def bar(label: str, total: int) -> Iterator[Callable[[float], None]]:
+    """Show how many of a `total` are done as a bar on stderr, once two seconds have passed, if that is a terminal where
+    nothing else is shown. What is yielded is called with what was done since the last call."""
+    if not _free():
+        yield lambda done: None
+        return
+    with _late(_counts("", passing=True)) as progress:
+        task = progress.add_task(one_line(label), total=total)
+        yield lambda done: progress.update(task, advance=done)
+
+
+@contextmanager
+def waiting(text: str) -> Iterator[None]:
+    """Show what is waited for, and for how long, as `bar` shows what is done."""
+    if not _free():
+        yield
+        return
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    with _late(Progress(*columns, **_on_stderr(passing=True))) as progress:
+        progress.add_task(one_line(text), total=None)
+        yield
+
+
+_shown: list[Progress] = []
+"""What is shown on the terminal, or about to be: one at a time."""
+
+
+def _free() -> bool:
+    return sys.stderr.isatty() and not _shown
+
+
+@contextmanager
+def _late(progress: Progress) -> Iterator[Progress]:
+    """Show progress once `PATIENCE` seconds have passed."""
+    timer = Timer(PATIENCE, progress.start)
+    timer.daemon = True
+    timer.start()
+    _shown.append(progress)
+    try:
+        yield progress
+    finally:
+        _shown.remove(progress)
+        timer.cancel()
+        timer.join()
+        if progress.live.is_started:
+            progress.stop()
+
+
+def _on_stderr(*, passing: bool) -> dict[str, Any]:
+    """How rich shows progress on what standard error is now, for good or, if `passing`, until it ends."""
     from rich.console import Console
+
+    # By default rich also redirects standard output, which would send results to the terminal instead of a file.
+    return {
+        "console": Console(file=sys.stderr),
+        "redirect_stdout": False,
+        "redirect_stderr": False,
+        "transient": passing,
+    }
+
+
+def _counts(unit: str, *, passing: bool = False) -> Progress:
+    """Bars with what is done, the rate and the time left."""
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn, TimeRemainingColumn
     from rich.text import Text
 
@@ -79,15 +168,4 @@ def bars(unit: str = "") -> Iterator[Callable[[str], Callable[[float, float], No
         Rate(),
         TimeRemainingColumn(),
     )
-    # By default rich also redirects standard output, which would send results to the terminal instead of a file.
-    with Progress(*columns, console=Console(stderr=True), redirect_stdout=False, redirect_stderr=False) as progress:
-
-        def start(label: str) -> Callable[[float, float], None]:
-            task = progress.add_task(one_line(label), total=None)
-
-            def advance(done: float, total: float) -> None:
-                progress.update(task, advance=done, total=total or None)
-
-            return advance
-
-        yield start
+    return Progress(*columns, **_on_stderr(passing=passing))

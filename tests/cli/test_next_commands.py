@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from penchant.cli.app import _next_step
-from penchant.cli.scoring import refuse_binary
+from penchant.cli.input_texts import refuse_binary
 from penchant.errors import DataError, in_words
 from penchant.instruments.registry import instruments
 from penchant.study.catalogue import schemas

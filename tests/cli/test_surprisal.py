@@ -93,6 +93,13 @@ def test_a_table_with_words_and_names(penchant: Program, zoo: Zoo, tmp_path: Pat
     assert found["surprisal"].to_list() == pytest.approx(expected["surprisal"].to_list(), abs=1e-4)
 
 
+def test_whole_numbers_name_texts(penchant: Program, zoo: Zoo, tmp_path: Path) -> None:
+    (tmp_path / "x.jsonl").write_text('{"text": "The old dog.", "n": 7}\n{"text": "The dog.", "n": "8"}\n')
+    code, out, err = penchant("surprisal", "-m", zoo("gpt2"), "x.jsonl", "--column", "text", "--id", "n")
+    assert code == 0, err
+    assert table(out)["text"].cast(str).to_list() == ["7", "7", "7", "8", "8"]
+
+
 def test_words_without_a_number_are_counted(penchant: Program, zoo: Zoo) -> None:
     code, out, err = penchant("surprisal", "-m", zoo("gpt2-no-bos"), stdin="\n".join(TEXTS))
     assert code == 0

@@ -127,22 +127,12 @@ def test_a_study_says_how_far_it_is(penchant: Program, tmp_path: Path, monkeypat
     assert "minimal-pairs · bundled:early-modern (2 of 2): 1 of 1" in err
 
 
-@pytest.mark.whole
-def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
-    """On a pseudo-terminal, with a label that is markup and data that would act."""
-    script = (
-        "import polars as pl\n"
-        "from penchant.cli.console import bars, print_frame\n"
-        f"hostile = {HOSTILE!r}\n"
-        "with bars() as bar:\n    bar('[/no]' + hostile)(1234, 2468)\n"
-        "print_frame(pl.DataFrame({'text': [hostile]}), 'jsonl')\n"
-        "print_frame(pl.DataFrame({'text': [hostile]}), 'tsv')\n"
-    )
+def on_a_terminal(script: str, **streams: int) -> tuple[str, int]:
+    """What a script shows on a pseudo-terminal, which both of its streams are by default, and its exit code."""
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [sys.executable, "-c", script],
-        stdout=theirs,
-        stderr=theirs,
+        **{"stdout": theirs, "stderr": theirs, **streams},  # type: ignore[call-overload]
         env={**os.environ, "TERM": "xterm", "COLUMNS": "300"},
     ) as child:
         os.close(theirs)
@@ -156,8 +146,45 @@ def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
                 break
             shown += more
     os.close(ours)
-    assert child.returncode == 0, shown
-    text = shown.decode()
+    return shown.decode(), child.returncode
+
+
+SLOW = (
+    "import penchant as pc\n"
+    "from penchant import progress\n"
+    "progress.PATIENCE = {patience}\n"
+    "model = pc.load('bundled:modern')\n"
+    "pc.score(model, [f'The old dog saw {{n}} horses in the garden.' for n in range(30)])\n"
+    "pc.surprisal(model, [f'The old dog saw {{n}} horses in the garden.' for n in range(29)], method='pll')\n"
+)
+
+
+@pytest.mark.whole
+def test_loading_and_scoring_in_python_show_progress_on_a_terminal_alone() -> None:
+    with Path(os.devnull).open("wb") as nowhere:
+        text, code = on_a_terminal(SLOW.format(patience=0), stdout=nowhere.fileno())
+        assert code == 0, text
+        assert "bundled:modern: loading" in text and " of 30" in text and " of 29" in text
+        assert on_a_terminal(SLOW.format(patience=600), stdout=nowhere.fileno()) == ("", 0), "too quick to be shown"
+        assert on_a_terminal(SLOW.format(patience=0), stderr=nowhere.fileno()) == ("", 0), "stdout is for results"
+
+
+@pytest.mark.whole
+def test_progress_and_data_on_a_terminal(tmp_path: Path) -> None:
+    """On a pseudo-terminal, with a label that is markup and data that would act."""
+    script = (
+        "import time\n"
+        "import polars as pl\n"
+        "from penchant import progress\n"
+        "from penchant.cli.console import bars, print_frame\n"
+        "progress.PATIENCE = 0.1\n"
+        f"hostile = {HOSTILE!r}\n"
+        "with bars() as bar:\n    bar('[/no]' + hostile)(1234, 2468)\n    time.sleep(1)\n"
+        "print_frame(pl.DataFrame({'text': [hostile]}), 'jsonl')\n"
+        "print_frame(pl.DataFrame({'text': [hostile]}), 'tsv')\n"
+    )
+    text, code = on_a_terminal(script)
+    assert code == 0, text
     assert "[/no]a" in text and "owned" in text
     assert "1,234 of 2,468" in text and "/s" in text
     assert "\x1b]" not in text and "\x07" not in text  # escapes of rich's own move the cursor and set colours

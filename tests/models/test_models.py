@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from numpy.typing import NDArray
-from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer
+from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, XLNetConfig, XLNetModel
 
 import brute
 import penchant as pc
@@ -20,6 +20,7 @@ from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import DataError, MethodError, ModelError
 from penchant.models.gguf_files import read_once
+from penchant.models.outline import outline
 
 Zoo = Callable[[str], Path]
 
@@ -99,6 +100,23 @@ def test_vectors_equal_plain_transformers(zoo: Zoo, name: str, layer: int) -> No
         if bare >= 0 and not text[slice(*offsets[bare])].strip() and tokenizer.decode(ids[0, bare]).strip() == "":
             inside.add(bare)
         np.testing.assert_allclose(vector, states[sorted(inside)].mean(0).numpy(), atol=1e-5)
+
+
+@pytest.mark.parametrize("limit", [None, 20])
+def test_a_model_without_positions_has_the_limit_of_its_tokenizer_or_none(
+    zoo: Zoo, tmp_path: Path, limit: int | None
+) -> None:
+    checkpoint = shutil.copytree(zoo("bert"), tmp_path / "xlnet")
+    rows = json.loads((checkpoint / "config.json").read_text("utf-8"))["vocab_size"]
+    config = XLNetConfig(vocab_size=rows, d_model=32, n_layer=2, n_head=4, d_inner=64)
+    assert config.max_position_embeddings == -1
+    XLNetModel(config).save_pretrained(checkpoint)
+    settings = json.loads((checkpoint / "tokenizer_config.json").read_text("utf-8"))
+    settings = {**settings, "model_max_length": limit or 10**30, "tokenizer_class": "PreTrainedTokenizerFast"}
+    (checkpoint / "tokenizer_config.json").write_text(json.dumps(settings), "utf-8")
+    assert load(checkpoint).max_tokens == (limit or 10**30)
+    model = outline(str(checkpoint)).model
+    assert model is not None and model.max_tokens == (limit or 10**30)
 
 
 def test_bad_questions_about_vectors(zoo: Zoo) -> None:

@@ -10,6 +10,7 @@ import typer
 from penchant.collector import uncollected
 from penchant.errors import MethodError
 from penchant.limits import BATCH_TOKENS, COUNT
+from penchant.progress import waiting
 
 if TYPE_CHECKING:
     from penchant.cluster.joining import Place
@@ -92,18 +93,19 @@ def load_language_model(
 ) -> LanguageModel:
     """Load a language model, for its `probabilities` or its vectors. Raises ModelError if it cannot be loaded, or if it
     is a set of static word vectors."""
-    from penchant.engine.scorer import language_model
-    from penchant.models.digests import Digests
-    from penchant.models.load import load
+    with waiting(f"{spec}: loading"):  # the libraries, too
+        from penchant.engine.scorer import language_model
+        from penchant.models.digests import Digests
+        from penchant.models.load import load
 
-    model = load(
-        spec,
-        dtype=dtype,
-        device=device,
-        trust_remote_code=trust_remote_code,
-        allow_pickle=allow_pickle,
-        digests=Digests(cache_path(cache), forced=rehash),
-    )
+        model = load(
+            spec,
+            dtype=dtype,
+            device=device,
+            trust_remote_code=trust_remote_code,
+            allow_pickle=allow_pickle,
+            digests=Digests(cache_path(cache), forced=rehash),
+        )
     return language_model(model, probabilities=probabilities)
 
 

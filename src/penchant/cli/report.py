@@ -74,7 +74,7 @@ def compare(
             note(remark)
 
 
-_EXPORT = "penchant ratings export {}"
+_RATE = "penchant rate {}"
 CAUTIONS = 5
 """The most cautions that are shown where not everything is."""
 
@@ -87,7 +87,7 @@ def show(document: Document, *, directory: Path | None = None, estimates: bool =
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)
     for caution in _every_caution(document) if full else _cautions(document):
-        note(caution.replace(_EXPORT.format("DIR"), _EXPORT.format(command([str(directory or "DIR")]))))
+        note(caution.replace(_RATE.format("DIR"), _RATE.format(command([str(directory or "DIR")]))))
     for remark in document.notes:
         note(remark)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from penchant.cli.console import bars, emit, say, to_stdout, tsv
+from penchant.cli.input_texts import lines, refuse_binary, refuse_own_output, texts_of
 from penchant.cli.options import (
     BatchOption,
     CacheOption,
@@ -24,7 +25,7 @@ from penchant.cli.options import (
     cache_path,
     load_language_model,
 )
-from penchant.cli.scoring import ColumnOption, lines, refuse_binary, refuse_own_output, texts_of
+from penchant.cli.scoring import ColumnOption
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import MethodError, one_of
 from penchant.reading import exists, require_file
@@ -219,7 +220,7 @@ def _rows(file: str, column: str, words: str | None, id: str | None) -> Iterator
     """The texts of a table."""
     from penchant.engine.words import listed_words, white_space_words
 
-    texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None])
+    texts, *rest = texts_of(file, [name for name in (column, words, id) if name is not None], codes=[id] if id else [])
     spelt = rest.pop(0) if words is not None else None
     names = rest.pop(0) if id is not None else None
     for i, (text, place) in enumerate(texts):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -25,7 +26,9 @@ from penchant.engine.unigrams import read_unigrams
 from penchant.engine.vectors import VectorReader
 from penchant.engine.words import WordScorer, listed_words, white_space_words, words_frame
 from penchant.errors import DataError, MethodError, ModelError, shortened
-from penchant.models.load import LanguageModel, Model, load
+from penchant.models.load import LanguageModel, Model
+from penchant.models.loaded import loaded
+from penchant.progress import bar
 from penchant.tables.given import refuse_file
 from penchant.tables.given import texts as listed_texts
 from penchant.tables.missing import missing_cautions
@@ -40,10 +43,11 @@ class Scorer(PrefixScorer, SpanScorer, WordScorer, GapFiller, VectorReader):
 
 
 def language_model(model: object, *, probabilities: bool = True) -> LanguageModel:
-    """A model that reads sentences, loaded where its name is given. Raises ModelError for one that is not there, and
-    for static word vectors, which have neither `probabilities` nor vectors of sentences."""
+    """A model that reads sentences, loaded where its name is given, and kept until another is named. Raises ModelError
+    for one that is not there, and for static word vectors, which have neither `probabilities` nor vectors of
+    sentences."""
     if isinstance(model, str | Path):
-        model = load(model)
+        model = loaded(model)
     if isinstance(model, StaticVectors):
         if probabilities:
             raise ModelError("static word vectors give no probabilities", hint="use a masked or causal model")
@@ -89,15 +93,12 @@ def score(
         _warn(told)
     if before is not None and len(before) != len(given):
         raise DataError(f"{len(before)} prefixes for {len(given)} texts", where="prefixes", hint="give one a text")
-    scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
-    try:
+    with _scorer(model, cache, batch_tokens, len(given)) as scorer:
         if before is None:
             return scores_frame(valued(scorer.score(numbered(given), method), normalise, counted))
         joined = [(prefix, text, place) for prefix, (text, place) in zip(before, numbered(given), strict=True)]
         without = scorer.without(joined, method, neutral=neutral) if normalise in PREFIXED else None
         return scores_frame(valued(scorer.given(joined, method), normalise, counted, without))
-    finally:
-        scorer.close()
 
 
 @asked
@@ -168,8 +169,7 @@ def surprisal(
     if model.kind == "masked" and method is None:
         told = f"{model.name} is a masked model: each piece is masked, and what follows a word is seen, too"
         _warn(f"{told} (name method='pll', or 'pll-word-l2r', where you know)")
-    scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens)
-    try:
+    with _scorer(model, cache, batch_tokens, len(given)) as scorer:
         scores, how = scorer.surprisals(places, method, stride), method_for(method, model).name
         frame = words_frame(zip(names, given, strict=True), scores, model=model.name, method=how, bits=bits)
         if model.tokenizer.chat_mark:
@@ -178,8 +178,17 @@ def surprisal(
             read = f"{counted(scorer.windowed, 'texts')} longer than {model.name} takes"
             _warn(f"{read} {for_one(scorer.windowed, 'were')} read through windows, {scorer.step:,} tokens apart")
         return frame
-    finally:
-        scorer.close()
+
+
+@contextmanager
+def _scorer(model: LanguageModel, cache: str | Path | None, batch_tokens: int | None, texts: int) -> Iterator[Scorer]:
+    """A scorer that shows on a terminal how many of the texts it has read."""
+    with bar(model.name, texts) as advance:
+        scorer = Scorer(model, cache=cache, batch_tokens=batch_tokens, progress=advance)
+        try:
+            yield scorer
+        finally:
+            scorer.close()
 
 
 def _ids(given: Iterable[object], texts: int) -> list[str] | list[int]:

@@ -29,8 +29,9 @@ from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
 from penchant.limits import COUNT, RESAMPLES, SEED
-from penchant.models.load import LanguageModel, load
+from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
+from penchant.models.loaded import loaded
 from penchant.rating.tasks import Task, Wishes
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
@@ -203,7 +204,7 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         run = Run() if run is None else run
         if not isinstance(run, Run):
             raise MethodError(f"{kind(run)} is no Run", where="run()", hint="such as run=penchant.Run(cache=PATH)")
-        model = load(model) if isinstance(model, str | Path) else model
+        model = loaded(model) if isinstance(model, str | Path) else model
         if not isinstance(model, LanguageModel | StaticVectors):
             raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
         settled = self.settle(model)

@@ -39,13 +39,13 @@ class Digests:
         other = foreign(self.path)
         if other:
             raise self._broken(other)
-        name, stamp = str(file.resolve()), _stamp(file)
-        known = None if self.forced else self._known(name, stamp)
+        name, now = str(file.resolve()), stamp(file)
+        known = None if self.forced else self._known(name, now)
         if known is not None and re.fullmatch("[0-9a-f]{64}", known):
             return known
         digest = sha256_file(file)
-        if stamp and stamp == _stamp(file) and time.time_ns() - file.stat().st_mtime_ns > _FRESH:
-            self._remember(name, stamp, digest)
+        if now and now == stamp(file, settled=True):
+            self._remember(name, now, digest)
         return digest
 
     def _known(self, name: str, stamp: str) -> str | None:
@@ -131,11 +131,14 @@ def foreign(path: Path) -> str:
     return "" if ours else "it holds other tables"
 
 
-def _stamp(file: Path) -> str:
-    """What changes when a file does; "" for one that is not there."""
+def stamp(file: Path, *, settled: bool = False) -> str:
+    """What changes when a file does; "" for one that is not there or, if it must be `settled`, that was written to in
+    the last seconds."""
     try:
         now = file.stat()
     except OSError:
+        return ""
+    if settled and time.time_ns() - now.st_mtime_ns <= _FRESH:
         return ""
     return f"{now.st_size} {now.st_mtime_ns} {now.st_ctime_ns} {now.st_dev} {now.st_ino}"
 

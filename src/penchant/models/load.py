@@ -10,9 +10,10 @@ vectors.txt, .vec, .bin, .npy                     static word vectors
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -43,6 +44,7 @@ from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
+from penchant.progress import waiting
 from penchant.reading import is_file
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
@@ -146,7 +148,7 @@ def read_model(
         return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
-    with uncollected(), quiet() as heard, told(source), read_once() if source.is_gguf else nullcontext():
+    with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), _parsed_once(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
         config = read_config(source, options)
@@ -231,12 +233,17 @@ def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tupl
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read. Warns as `load`
     does."""
     source = resolve(str(spec))
-    with quiet() as heard, read_once() if source.is_gguf else nullcontext():
+    with quiet() as heard, _parsed_once(source):
         source = source.fetched(Wanted(weights=False, code=trust_remote_code))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     for caution in heard.cautions:
         warnings.warn(f"{source.label}: {caution}", ModelWarning, stacklevel=3)
     return source.label, Tokenizer(hf, special=False)
+
+
+def _parsed_once(source: Source) -> AbstractContextManager[None]:
+    """Parse a GGUF file once for configuration, tokenizer and weights; nothing for other models."""
+    return read_once() if source.is_gguf else nullcontext()
 
 
 def _weights(
@@ -341,12 +348,13 @@ def _check_embeddings(source: Source, model: Any, tokenizer: Any) -> None:
 
 
 def _max_tokens(model: Any, tokenizer: Any) -> int:
-    """The longest input that the model's positions can hold, or the tokenizer's own limit if that is less."""
+    """The longest input that the model's positions can hold, or the tokenizer's own limit if that is less; a limit that
+    is not positive, such as XLNet's -1, is none."""
     import torch
 
     limits = [int(tokenizer.model_max_length)]
     positions = getattr(model.config, "max_position_embeddings", None)
-    if positions:
+    if positions and positions > 0:
         # RoBERTa and its relatives count positions from padding_idx + 1.
         offsets = [
             module.padding_idx + 1
@@ -356,4 +364,4 @@ def _max_tokens(model: Any, tokenizer: Any) -> int:
             and module.padding_idx is not None
         ]
         limits.append(int(positions) - max(offsets, default=0))
-    return min(limits)
+    return min((limit for limit in limits if limit > 0), default=sys.maxsize)

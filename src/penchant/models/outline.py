@@ -107,7 +107,7 @@ def _unread(name: str, kind: ModelKind, config: Any, tokenizer: Any, dtype: str)
         network=cast("Network", _Unread()),
         fingerprint="",
         dtype=dtype,
-        max_tokens=min(int(limit) for limit in limits if limit),
+        max_tokens=min((int(limit) for limit in limits if limit and limit > 0), default=sys.maxsize),
         begin=begin,
         no_scores=f"'{config.model_type}' has no word-probability head" if kind == "encoder" else "",
         quantized=quantization(config),

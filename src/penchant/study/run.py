@@ -30,6 +30,7 @@ from penchant.instruments.registry import compare, curve
 from penchant.instruments.result import Result
 from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
+from penchant.models.loaded import release
 from penchant.reading import exists
 from penchant.study.beginning import Begun, begun, held, hub_commits
 from penchant.study.changes import Now, changes, data_records, forget, refuse
@@ -227,6 +228,7 @@ class _Running:
     def _load(self, spec: str) -> Model:
         """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
         self.options.say(f"{spec}: loading")
+        release()
         model = read_model(
             self._place(self.prepared.models.get(spec, spec)),
             dtype=self.study.dtype,

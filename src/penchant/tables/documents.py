@@ -13,8 +13,9 @@ import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
 
 from penchant.errors import DataError, in_words, nearest, shortened
-from penchant.reading import LARGEST_DOCUMENT, read_text
+from penchant.reading import LARGEST_DOCUMENT, opened, read_text
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
+from penchant.tables.rows import LONGEST_MAGIC, is_binary
 from penchant.tables.yaml_file import Loader, RefusedError, measured
 
 SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
@@ -165,6 +166,10 @@ def read_document(path: Path, model: type[Model], *, hint: str) -> Model:
 
 def read_json(file: Path, adapter: TypeAdapter[Value], *, hint: str) -> Value:
     """Read a file of one JSON value and validate it with `adapter`. Raises DataError naming file, line or key."""
+    with opened(file) as stream:
+        binary = is_binary(stream.read(LONGEST_MAGIC))
+    if binary:
+        raise DataError("is a table, not one JSON object", file=file, hint=hint)
     text = read_text(file, largest=LARGEST_DOCUMENT)
     try:
         return adapter.validate_python(_parsed(text, file, hint))

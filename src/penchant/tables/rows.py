@@ -29,10 +29,21 @@ from penchant.tables.spreadsheets import unguarded
 from penchant.tables.survey_files import Labels, is_survey_file, survey_rows
 from penchant.tables.workbooks import MAGIC, OLD_MAGIC, refuse_old, workbook_rows
 
-__all__ = ["Row", "checked_models", "columns", "is_binary", "lacking", "read_labelled", "read_models", "read_rows"]
+__all__ = [
+    "LONGEST_MAGIC",
+    "Row",
+    "checked_models",
+    "columns",
+    "is_binary",
+    "lacking",
+    "read_labelled",
+    "read_models",
+    "read_rows",
+]
 
 _PARQUET = b"PAR1"
-_LONGEST_MAGIC = 16
+LONGEST_MAGIC = 16
+"""The bytes from the start of a file by which `is_binary` tells a table."""
 _WEB_PAGE = re.compile(r"\s*<(!doctype html|html|head|body)\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\s*[+-]?\d*[.,]?\d+\s*")
 _MERGED = "are cells merged? The first of them alone holds the value: fill it down"
@@ -49,7 +60,7 @@ def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
     file = Path(path)
     data = _bytes(file)
     labels = Labels()
-    if is_survey_file(data[:_LONGEST_MAGIC]):
+    if is_survey_file(data[:LONGEST_MAGIC]):
         coded, labels = survey_rows(data, file)
         rows = list(coded)
     elif is_judgements(data):
@@ -167,21 +178,21 @@ def columns(path: str | Path) -> list[str] | None:
     """The names of the columns of a file with separated cells, None for another format. Raises DataError."""
     file = Path(path)
     data = _bytes(file)
-    if is_binary(data[:_LONGEST_MAGIC]):
+    if is_binary(data[:LONGEST_MAGIC]):
         return None
     text = _text(data, file)
     return None if text[end_of_space(text, 0)] in "{[" else header_of(text, file)
 
 
 def is_binary(start: bytes) -> bool:
-    """Whether a file whose first 16 bytes are these is a table but no text."""
+    """Whether a file that starts with these bytes is a table but no text."""
     return start.startswith((_PARQUET, MAGIC, OLD_MAGIC)) or is_survey_file(start) or is_judgements(start)
 
 
 def _bytes(file: Path) -> bytes:
     """The content: text line by line, any other file whole. Raises DataError, also for a line that is too long."""
     with opened(file) as stream:
-        start = stream.read(_LONGEST_MAGIC)
+        start = stream.read(LONGEST_MAGIC)
         stream.seek(0)
         if is_judgements(start):
             refuse_open(file)
@@ -216,7 +227,7 @@ def _rows(data: bytes, file: Path, of_cell: Callable[[str], str] | None = None) 
         raise refuse_old(file)
     if is_judgements(data):
         return judgement_rows(data, file)
-    if is_survey_file(data[:_LONGEST_MAGIC]):
+    if is_survey_file(data[:LONGEST_MAGIC]):
         return survey_rows(data, file)[0]
     if data.startswith(MAGIC):
         rows = workbook_rows(data, file, named_sheet(file)[1])

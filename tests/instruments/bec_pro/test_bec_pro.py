@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 from scipy import stats
 
 import brute
@@ -86,6 +87,12 @@ def test_genders_and_templates_must_be_there(tmp_path: Path) -> None:
     path = write(tmp_path)
     with pytest.raises(DataError, match="no person is woman"):
         read_tam(path, TamColumns(), ("woman", "male"), {})
+    numbered = path.with_name("n.tsv")
+    numbered.write_text(path.read_text("utf-8").replace("\tmale\t", "\t0\t").replace("\tfemale\t", "\t1\t"), "utf-8")
+    with pytest.raises(DataError) as caught:
+        read_tam(numbered, TamColumns(), BOTH, {})
+    (named,) = re.findall(r"contrast: (.*)", caught.value.hint)
+    assert len(read_tam(numbered, TamColumns(), yaml.safe_load(named), {}).rows) == 4  # the hint as it is, in a study
     with pytest.raises(DataError, match="no template is 'else'"):
         read_tam(path, TamColumns(), BOTH, {"else": "P is a J."})
     third = ROWS + "[MASK] is a nurse.\t[MASK] is a [MASK].\tThey\tneutral\tnurse\twomen\tP is a J.\n"

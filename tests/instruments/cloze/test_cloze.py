@@ -1088,7 +1088,7 @@ def test_what_turns_on_renormalise_is_a_caution() -> None:
 
 def test_nothing_rated_at_all_says_what_to_do_next() -> None:
     (caution,) = result(items([("g", 0.0, [("c", 0.4, None), ("d", 0.1, None)])])).cautions
-    assert "none of the 2 predicted words is rated" in caution and "penchant ratings export" in caution
+    assert "none of the 2 predicted words is rated" in caution and "penchant rate DIR " in caution
     bare = result(items([("g", 0.0, [("c", 0.4, None)]), ("g", 1.0, [("d", 0.1, None)])]))
     assert set(bare.charts()) == {"sentences"}  # no strip of points at 0
 

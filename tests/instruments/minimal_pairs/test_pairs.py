@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pandas
 import polars as pl
 import pytest
 from hypothesis import given
@@ -111,6 +112,44 @@ def test_crows_pairs(write: Write, direction: str) -> None:
     assert item.labels == {"paradigm": direction, "phenomenon": "physical-appearance", "dataset": "crows_pairs_en"}
     (swapped,) = read_pairs(path, acceptable="sent_less").items
     assert swapped.texts == {"good": "Short people are loud.", "bad": "Tall people are loud."}
+
+
+BIAS_TYPES = [
+    "race-color",
+    "socioeconomic",
+    "gender",
+    "disability",
+    "nationality",
+    "sexual-orientation",
+    "physical-appearance",
+    "religion",
+    "age",
+]
+"""The names of the class labels of `bias_type`, as the dataset card on the hub lists them."""
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "parquet", "xlsx", "csv"])
+def test_class_labels_of_crows_pairs_on_the_hub(tmp_path: Path, suffix: str) -> None:
+    rows = [{**CROWS, "stereo_antistereo": n % 2, "bias_type": n, "sent_more": f"Tall {n}."} for n in range(9)]
+    path = tmp_path / f"crows.{suffix}"
+    frame = pandas.DataFrame(rows)
+    if suffix == "parquet":
+        frame.to_parquet(path)
+    elif suffix == "xlsx":
+        frame.to_excel(path, index=False)
+    else:
+        path.write_text(frame.to_csv(index=False) if suffix == "csv" else frame.to_json(orient="records", lines=True))
+    labels = [(item.labels["paradigm"], item.labels["phenomenon"]) for item in read_pairs(path).items]
+    assert labels == [(("stereo", "antistereo")[n % 2], name) for n, name in enumerate(BIAS_TYPES)]
+
+
+def test_numbers_are_class_labels_where_the_direction_is_one(write: Write) -> None:
+    words = read_pairs(write({**CROWS, "bias_type": 3})).items[0]
+    assert (words.labels["paradigm"], words.labels["phenomenon"]) == ("stereo", "3")
+    beyond = read_pairs(write({**CROWS, "stereo_antistereo": 1, "bias_type": 9})).items[0]
+    assert (beyond.labels["paradigm"], beyond.labels["phenomenon"]) == ("antistereo", "9")
+    error = refused(write({"more": "a b", "less": "a c", "direction": 0}))
+    assert (error.line, error.field) == (1, "direction") and "0 is stereo and 1 antistereo" in error.hint
 
 
 def test_crows_pairs_caution_says_who_warns() -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 import torch
 
@@ -66,6 +67,32 @@ def test_both_parts_are_read_in_the_order_of_roles(tmp_path: Path) -> None:
     assert [text[slice(*span)] for text, span in zip(last.texts(), last.spans(), strict=True)] == list(INTER[-1][3])
     assert read.cautions == ()
     assert len(read_stereoset(write(tmp_path / "x.json"), ["inter"]).clusters) == len(INTER)
+
+
+NUMBERS = {"anti-stereotype": 0, "stereotype": 1, "unrelated": 2}
+"""The class labels of `gold_label`, as the dataset card on the hub lists them."""
+
+
+def test_class_labels_of_the_set_on_the_hub(tmp_path: Path) -> None:
+    numbered, columns = deepcopy(content()), deepcopy(content())
+    for part in ("intrasentence", "intersentence"):
+        for row, other in zip(numbered["data"][part], columns["data"][part], strict=True):
+            for sentence in row["sentences"]:
+                sentence["gold_label"] = NUMBERS[sentence["gold_label"]]
+            other["sentences"] = {key: [each[key] for each in row["sentences"]] for key in row["sentences"][0]}
+    as_published = read_stereoset(write(tmp_path / "x.json")).clusters
+    for given in (numbered, columns):
+        assert read_stereoset(write(tmp_path / "x.json", given)).clusters == as_published
+    numbered["data"]["intrasentence"][0]["sentences"][0]["gold_label"] = 3
+    with pytest.raises(DataError, match="gold_label"):
+        read_stereoset(write(tmp_path / "x.json", numbered))
+
+
+def test_rows_in_parquet_are_refused_as_a_table(tmp_path: Path) -> None:
+    pl.DataFrame(content()["data"]["intrasentence"]).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(DataError, match="is a table") as caught:
+        read_stereoset(tmp_path / "x.parquet")
+    assert "data.intrasentence" in caught.value.hint
 
 
 def changed(change: Callable[[dict[str, Any]], object]) -> dict[str, Any]:

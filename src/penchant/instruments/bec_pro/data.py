@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -122,7 +123,7 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
     genders = list(dict.fromkeys(row.gender for row in rows))
     lost = [gender for gender in contrast if gender not in genders]
     if lost:
-        hint = f"name two of those there are, as in contrast: [{', '.join(genders[:2])}]"
+        hint = f"name two of those there are, as in contrast: {json.dumps(genders[:2], ensure_ascii=False)}"
         raise DataError(f"no person is {' or '.join(lost)}", file=path, field=columns.gender, hint=hint)
     templates = {row.template for _, row in read}
     for name in (name for pair in same.items() for name in pair):

@@ -32,8 +32,8 @@ def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
     top = float(items["top_mass"].mean() or 0.0)  # type: ignore[arg-type]
     if total and not int(items["rated"].sum()):
         yield (
-            f"none of the {total} predicted words is rated, so there is no β and no δ yet: penchant ratings export DIR "
-            "-o words.csv writes them for people to rate"
+            f"none of the {total} predicted words is rated, so there is no β and no δ yet: penchant rate DIR "
+            "-o ratings.sqlite --open 5 lets five people rate them"
         )
         return
     told = _not_rated(items, total)

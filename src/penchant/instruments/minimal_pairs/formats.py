@@ -29,6 +29,14 @@ PREFIX = "prefix"
 """The text of an item that stands before both of its sentences, and is not scored."""
 DIRECTIONS = ("stereo", "antistereo")
 """The paradigms of stereotypes: pairs that show one, and pairs that go against one."""
+_CLASSES: Mapping[str, tuple[str, ...]] = {
+    "stereo_antistereo": DIRECTIONS,
+    "bias_type": (
+        *("race-color", "socioeconomic", "gender", "disability", "nationality", "sexual-orientation"),
+        *("physical-appearance", "religion", "age"),
+    ),
+}
+"""The class labels of the columns of CrowS-Pairs on the hub, in the order of their numbers, from 0."""
 _FILL_DOWN = (
     "if the cells were merged, only the first of them holds the name: fill it down, so that every row has its own"
 )
@@ -257,18 +265,27 @@ def _multiblimp(table: PairTable, row: Row, number: int) -> Item:
 
 def _stereotypes(table: PairTable, row: Row, number: int) -> Item:
     """The phenomenon is the kind of bias, the paradigm the direction: that of a stereotype, unless a column says that
-    it goes against one."""
+    it goes against one. Where the direction is the number of a class label, so is the kind."""
     names, name = table.names, stem(table.path)
-    direction = table.text(row, names.direction) if names.direction in table.columns else DIRECTIONS[0]
+    direction, kind = table.code_or(DIRECTIONS[0], row, names.direction), table.code_or(name, row, names.kind)
+    if _class_of(direction, names.direction) != direction:
+        direction, kind = _class_of(direction, names.direction), _class_of(kind, names.kind)
     if direction and direction not in DIRECTIONS:
         told = f"unknown direction '{direction}'"
-        table.refuse(told, row.line, names.direction, hint=one_of(direction, DIRECTIONS))
+        mend = "on the hub 0 is stereo and 1 antistereo: write the word" if direction.isdecimal() else ""
+        table.refuse(told, row.line, names.direction, hint=mend or one_of(direction, DIRECTIONS))
     texts = {role: table.text(row, column) for role, column in zip(("good", "bad"), names.sides, strict=True)}
-    labels = {"paradigm": direction, "phenomenon": table.code_or(name, row, names.kind), "dataset": name}
+    labels = {"paradigm": direction, "phenomenon": kind, "dataset": name}
     called = table.code_or(str(number), row, names.id)
     if names.id == "id":  # an index of pandas, as CrowS-Pairs is published, goes before it
         called = table.code_or(called, row, "")
     return Item(called, texts, labels, place(table.path, row.line))
+
+
+def _class_of(code: str, column: str) -> str:
+    """The class label that a number stands for in a column of CrowS-Pairs; any other code as it is."""
+    known = {str(number): label for number, label in enumerate(_CLASSES.get(column, ()))}
+    return known.get(code, code)
 
 
 def _comps(table: PairTable, row: Row, number: int) -> Item:

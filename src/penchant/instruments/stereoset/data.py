@@ -22,8 +22,10 @@ from penchant.tables.documents import Text, read_json
 Part = Literal["intra", "inter"]
 Role = Literal["stereotype", "anti-stereotype", "unrelated"]
 ROLES: tuple[Role, ...] = get_args(Role)
+_CLASSES: tuple[Role, ...] = ("anti-stereotype", "stereotype", "unrelated")
+"""The class labels of the set on the hub, in the order of their numbers, from 0."""
 _KEYS: Mapping[Part, str] = {"intra": "intrasentence", "inter": "intersentence"}
-_HINT = "see 'penchant schema stereoset'"
+_HINT = "list the clusters under data.intrasentence or data.intersentence; see 'penchant schema stereoset'"
 _IGNORING = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
 
@@ -35,14 +37,27 @@ def _sentence(value: object) -> str:
     return value
 
 
+def _role(value: object) -> object:
+    """The label that the number of a class label stands for; anything else as it is."""
+    is_class = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < len(_CLASSES)
+    return _CLASSES[int(str(value))] if is_class else value
+
+
 class Sentence(BaseModel):
     """One of the three sentences of a cluster."""
 
     model_config = _IGNORING
     sentence: Annotated[str, BeforeValidator(_sentence)]
     """The sentence, as the model reads it."""
-    gold_label: Role
-    """stereotype, anti-stereotype or unrelated; a cluster has one of each."""
+    gold_label: Annotated[Role, BeforeValidator(_role)]
+    """stereotype, anti-stereotype or unrelated (1, 0 or 2 on the hub); a cluster has one of each."""
+
+
+def _listed(value: object) -> object:
+    """Columns of sentences, as the hub has them, as a list of sentences; anything else as it is."""
+    if not isinstance(value, dict) or not all(isinstance(column, list) for column in value.values()):
+        return value
+    return [dict(zip(value, cells, strict=False)) for cells in zip(*value.values(), strict=False)]
 
 
 class ClusterRow(BaseModel):
@@ -57,7 +72,7 @@ class ClusterRow(BaseModel):
     """What kind of group the target is, such as gender or profession."""
     context: Annotated[str, BeforeValidator(_sentence)]
     """Intrasentence: a sentence with BLANK where the three differ. Intersentence: the sentence before the three."""
-    sentences: list[Sentence]
+    sentences: Annotated[list[Sentence], BeforeValidator(_listed)]
     """The three sentences."""
 
 

@@ -1,0 +1,112 @@
+"""Texts that a command reads, each with its place: lines of a file or of standard input, or cells of a table."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+
+from penchant.errors import DataError, MethodError, shortened, together
+from penchant.errors import place as file_place
+from penchant.reading import lines as limited_lines
+from penchant.reading import not_utf8, opened
+
+
+def refuse_own_output(file: str) -> None:
+    """Raise DataError if output is appended to the file that is read, which would never end."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):  # closed, or no descriptor, such as under a test
+        source = os.fstat(sys.stdin.buffer.fileno()) if file == "-" else Path(file).stat()
+        if stat.S_ISREG(source.st_mode) and os.path.samestat(source, os.fstat(sys.stdout.fileno())):
+            name = "standard input" if file == "-" else file
+            raise DataError("is also where the output goes", where=name, hint="redirect to another file")
+
+
+def lines(file: str) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, place) for each line, without its line ending and otherwise unchanged."""
+    name = "standard input" if file == "-" else file
+    number = 0
+    if file == "-" and sys.stdin is None:
+        raise DataError("is closed", where=name, hint="name a file, or give one sentence per line")
+    with nullcontext(sys.stdin.buffer) if file == "-" else opened(file) as stream:
+        for number, raw in limited_lines(stream, name):
+            try:
+                text = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+                yield text.rstrip("\r\n"), f"{name}, line {number}"
+            except UnicodeDecodeError as error:
+                raise not_utf8(raw, name, number) from error
+    if not number:
+        raise DataError("is empty", where=name, hint="give one sentence per line")
+
+
+def sentences(file: str, column: str | None = None) -> Iterator[tuple[str, str]]:
+    """Yield (sentence, place) for each line or, where a column is named, for each row of a table."""
+    if column is None:
+        refuse_binary(file)
+        yield from lines(file)
+        return
+    (texts,) = texts_of(file, [column])
+    yield from texts
+
+
+def texts_of(
+    file: str, columns: Sequence[str], *, blank: Collection[str] = (), codes: Collection[str] = ()
+) -> list[list[tuple[str, str]]]:
+    """Return the (text, place) of every row of a table, for each of the columns.
+
+    Those of `blank` may have empty cells, and those of `codes` whole numbers, which are read as their text. Raises
+    DataError, naming every other cell without a text.
+    """
+    from penchant.tables.rows import lacking, read_rows
+
+    if file == "-":
+        raise MethodError("a table on standard input has no column", hint="name a file with --column")
+    rows = read_rows(file)
+    lacking(list(columns), list(dict.fromkeys(name for row in rows for name in row.values)), file)
+    errors = []
+    for row in rows:
+        for column in columns:
+            text = row.values.get(column)
+            if column in blank and text in (None, ""):
+                continue
+            if column in codes and isinstance(text, int) and not isinstance(text, bool):
+                row.values[column] = text = str(text)
+            if not isinstance(text, str) or not text.strip():
+                empty = text is None or text == ""
+                told = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
+                hint = "remove the row, or fill it"
+                errors.append(DataError(told, file=file, line=row.line, field=column, hint=hint))
+    if errors:
+        raise together(errors)
+    return [[(str(row.values.get(column) or ""), file_place(file, row.line)) for row in rows] for column in columns]
+
+
+TABLES = frozenset({".csv", ".tsv", ".jsonl", ".parquet", ".xlsx", ".sav", ".dta"})
+"""Suffixes of files that are read by their columns."""
+
+
+def refuse_binary(file: str) -> None:
+    """Raise DataError for a table, by its content or its name, of which no column is named."""
+    from penchant.tables.rows import LONGEST_MAGIC, is_binary
+
+    if file == "-":
+        return
+    with opened(file) as stream:
+        binary = is_binary(stream.read(LONGEST_MAGIC))
+    if binary or Path(file).suffix.lower() in TABLES:
+        named = ", ".join(map(repr, _columns(file)))
+        told = f"looks like a table with the columns {named}" if named else "looks like a table"
+        raise DataError(told, file=file, hint="name the column of its sentences with --column")
+
+
+def _columns(file: str) -> list[str]:
+    """The columns of a table; none where it cannot be read as one."""
+    from penchant.tables.rows import read_rows
+
+    try:
+        return list(dict.fromkeys(name for row in read_rows(file)[:100] for name in row.values))
+    except DataError:
+        return []

@@ -1,0 +1,75 @@
+"""The model that was loaded last by its name, kept for the next call that names it.
+
+One model is kept, until a call names another or a study begins; a script that wants several at hand, or none, calls
+`load` itself. A model is the same as long as its files are: they are hashed once, and again after they changed.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Lock
+
+from penchant.errors import PenchantError
+from penchant.models import shortcuts
+from penchant.models.digests import Digests, stamp
+from penchant.models.load import Model, fingerprint, load, names_vectors
+from penchant.models.source import resolve
+
+Key = tuple[object, ...]
+"""The name of a model without hash, its fingerprint, and what else its loading depends on."""
+
+
+class _Memory(Digests):
+    """Hashes of files, remembered in this process while the files do not change."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+        self._digests: dict[Path, tuple[str, str]] = {}
+
+    def sha256(self, file: Path) -> str:
+        """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
+        now = stamp(file, settled=True)
+        known = self._digests.get(file.resolve())
+        if now and known is not None and known[0] == now:
+            return known[1]
+        digest = super().sha256(file)
+        if now and now == stamp(file, settled=True):
+            self._digests[file.resolve()] = now, digest
+        return digest
+
+
+_LOCK = Lock()
+_KEPT: dict[Key, Model] = {}
+_HASHED = _Memory()
+
+
+def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
+    """Return the model of a name: the one kept if it is the same, else one that `load` loads. Raises ModelError."""
+    settings = (dtype, device, shortcuts.allowed())
+    with _LOCK:
+        kept = _KEPT.get((*_looked_up(spec), *settings)) if _KEPT else None
+        if kept is not None:
+            return kept
+        _KEPT.clear()  # before another takes memory of its own
+        model = load(spec, dtype=dtype, device=device, digests=_HASHED)
+        _KEPT[_label(spec), model.fingerprint, *settings] = model
+        return model
+
+
+def release() -> None:
+    """Let go of the model that is kept, where its memory is needed."""
+    with _LOCK:
+        _KEPT.clear()
+
+
+def _looked_up(spec: str | Path) -> tuple[str, str]:
+    """The name of a model without hash, and its fingerprint, for which files that were hashed before are not read; two
+    empty texts where there is none, of which `load` says why."""
+    try:
+        return _label(spec), fingerprint(str(spec), _HASHED)
+    except PenchantError:
+        return "", ""
+
+
+def _label(spec: str | Path) -> str:
+    return Path(spec).name if names_vectors(spec) else resolve(str(spec)).label
