@@ -270,7 +270,7 @@ def _ranks(statements: int, rho: float, rng: np.random.Generator, seed: int) -> 
 
 
 def _all() -> Iterable[Simulation]:
-    for neutral, statements in ((30, 9), (100, 9), (100, 30)):
+    for neutral, statements in ((30, 3), (100, 3), (100, 4), (100, 5), (100, 6), (30, 9), (100, 9), (100, 30)):
         size = f"{neutral} neutral, {statements} statements"
         for shifts, what in (((0.0, 0.0), "no difference of groups"), ((0.4, 0.1), "groups differ")):
             yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 1_000)

@@ -6,25 +6,29 @@ The neutral statements are the same for every group, wording and model, and so a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
 
 from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
+from penchant.stats.inputs import joined
+from penchant.stats.intervals import within_scale
 
 if TYPE_CHECKING:
     from penchant.instruments.values.probe import Values
 
 Array = NDArray[np.float64]
 NO_SPREAD = "the neutral statements show no spread"
+WANTED = 5
+"""Intervals of means over fewer statements than this are called rough."""
 
 
 @dataclass(frozen=True)
@@ -164,13 +168,37 @@ class Cells:
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
-    def mean(self, value: Array, draws: Array, inside: NDArray[np.bool_]) -> Estimate:
-        """The mean over the statements inside. `draws`, shape (resamples, statements), are the values under resampled
-        calibrations; statements are resampled with them."""
-        n = len(value)
-        level = self.settings.level
-        if np.isnan(value).any():
+    def mean(
+        self, values: Array, draws: Array, bounds: tuple[float, float], *, against: float | None = None
+    ) -> Estimate:
+        """The mean of values of some statements, with a t interval and, where there is a number to test it `against`,
+        a t test, of the errors of statements and calibration.
+
+        `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
+        mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91
+        to 94 of 100 such 95 % intervals hold the truth. The interval ends at the `bounds` of the scale.
+        """
+        n, level = len(values), self.settings.level
+        if np.isnan(values).any():
             return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
-        low, high = expanded_percentile(self.means(draws, inside), n, level)
-        note = "one statement: no interval over statements" if n == 1 else ""
-        return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)
+        estimate = Estimate("", float(np.sort(values).mean()), n, level=level)
+        if n == 1:
+            return replace(estimate, note="one statement: no interval over statements")
+        error = float(np.sqrt(np.sort(values).var(ddof=1) / n + draws.mean(axis=1).var()))
+        if np.isnan(error):
+            return estimate
+        if error <= 1e-12 * (bounds[1] - bounds[0]):
+            return replace(estimate, note="nothing varies: no interval and no test")
+        half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
+        low, high, ends = within_scale(estimate.value - half, estimate.value + half, bounds, bounds[1] - bounds[0])
+        neutral = len(next(iter(self.cells.values())).neutral[0])
+        how = (
+            f"t interval ({n - 1} df) of the errors of {n} statements and the calibration on {neutral} neutral "
+            f"{for_one(neutral, 'statements')}"
+        )
+        few = f"the interval is rough: only {n} statements, where {WANTED} are wanted" if n < WANTED else ""
+        estimate = replace(estimate, low=low, high=high, how=how, note=joined(few, ends))
+        if against is None:
+            return estimate
+        p = 2 * float(scipy.stats.t.sf(abs(estimate.value - against) / error, n - 1))
+        return replace(estimate, p=p, test="t test of the same errors, two-sided")
