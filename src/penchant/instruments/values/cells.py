@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[np.float64]
 NO_SPREAD = "the neutral statements show no spread"
+_TEST = "t test of the same errors, two-sided"
 WANTED = 5
 """Intervals of means over fewer statements than this are called rough."""
 
@@ -188,17 +189,22 @@ class Cells:
         if np.isnan(error):
             return estimate
         if error <= 1e-12 * (bounds[1] - bounds[0]):
+            if estimate.value == against:  # ratings that are the same, whatever the calibration
+                return replace(estimate, low=against, high=against, how=self._how(n), p=1.0, test=_TEST)
             return replace(estimate, note="nothing varies: no interval and no test")
         half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
         low, high, ends = within_scale(estimate.value - half, estimate.value + half, bounds, bounds[1] - bounds[0])
-        neutral = len(next(iter(self.cells.values())).neutral[0])
-        how = (
-            f"t interval ({n - 1} df) of the errors of {n} statements and the calibration on {neutral} neutral "
-            f"{for_one(neutral, 'statements')}"
-        )
         few = f"the interval is rough: only {n} statements, where {WANTED} are wanted" if n < WANTED else ""
-        estimate = replace(estimate, low=low, high=high, how=how, note=joined(few, ends))
+        estimate = replace(estimate, low=low, high=high, how=self._how(n), note=joined(few, ends))
         if against is None:
             return estimate
         p = 2 * float(scipy.stats.t.sf(abs(estimate.value - against) / error, n - 1))
-        return replace(estimate, p=p, test="t test of the same errors, two-sided")
+        return replace(estimate, p=p, test=_TEST)
+
+    def _how(self, n: int) -> str:
+        """The name of the interval of a mean over n statements."""
+        neutral = len(next(iter(self.cells.values())).neutral[0])
+        return (
+            f"t interval ({n - 1} df) of the errors of {n} statements and the calibration on {neutral} neutral "
+            f"{for_one(neutral, 'statements')}"
+        )
