@@ -71,6 +71,7 @@ def test_sparse_values_give_the_share_that_differs() -> None:
     found = t_mean(EARLY, bounds=(-1, 1), against=0)
     assert (found.low, found.high) == pytest.approx((-0.03599, 0.01009), abs=1e-5)
     share = "16 of 20 sentences have the value 0: that 20% [8%, 42%] (Wilson) have another says more than the mean"
+    share += ", for which 15 such would do"
     assert found.note == share
     turned = t_mean([-value for value in EARLY], bounds=(-1, 1), against=0)
     assert (turned.low, turned.high, turned.p) == pytest.approx((-found.high, -found.low, found.p))

@@ -219,7 +219,8 @@ def _sparse(values: Array, noun: str, level: float) -> str:
     low, high = wilson(1 - most / n, n, level)
     return (
         f"{most} of {n} {noun} have the value {scale * float(distinct[counts.argmax()]) + 0.0:.3g}: that "
-        f"{1 - most / n:.0%} [{low:.0%}, {high:.0%}] (Wilson) have another says more than the mean"
+        f"{1 - most / n:.0%} [{low:.0%}, {high:.0%}] (Wilson) have another says more than the mean, for "
+        f"which {FEW_OTHERS} such would do"
     )
 
 

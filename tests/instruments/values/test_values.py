@@ -534,7 +534,12 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
             by_group = [made_items.filter(STATEMENT, group=side)["towards"].to_numpy() for side in g.split(" − ")]
             gaps = (by_group[0] - (by_group[1] if len(by_group) > 1 else 0))[EVERY[value]]
             half = stats.t.ppf(0.95, n - 1) * math.sqrt(gaps.var(ddof=1) / n + np.var(numbers))
-            ends = np.clip([gaps.mean() - half, gaps.mean() + half], *((1, 5) if len(by_group) < 2 else (-4, 4)))
+            ends = np.array([gaps.mean() - half, gaps.mean() + half])
+            if measure == "mean rating":  # by the slope of the logit of (R − 1)/4, which is 4/((R − 1)(5 − R))
+                scaled = special.logit((gaps.mean() - 1) / 4) + (ends - gaps.mean()) * 4 / (
+                    (gaps.mean() - 1) * (5 - gaps.mean())
+                )
+                ends = 1 + 4 * special.expit(scaled)
             assert (row["low"], row["high"]) == pytest.approx(ends.tolist(), abs=0.02), (value, measure)
             continue
         # Over statements the tails are widened as the t interval is (Hesterberg 2015).
@@ -557,16 +562,17 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
 
 @pytest.mark.parametrize(("n", "rough"), [(3, True), (4, True), (5, False), (6, False)])
 def test_a_mean_over_few_statements_has_a_t_interval_and_says_so(n: int, rough: bool) -> None:
-    """At least t of n − 1 degrees of freedom of the statements alone, and within the scale."""
+    """On the logit scale at least as wide as t of n − 1 degrees of freedom of the statements alone."""
     items = made().filter((pl.col("kind") == "calibration") | pl.col("id").is_in(IDS[:n]), group="f")
     found = result(items)
     row = found.summary.row(
         by_predicate=(pl.col("measure") == "mean rating") & (pl.col("dimension") == "v"), named=True
     )
     ratings = found.items.filter(STATEMENT)["towards"].to_numpy()
-    alone = stats.t.ppf(0.95, n - 1) * ratings.std(ddof=1) / math.sqrt(n)
-    low, high = max(1, ratings.mean() - alone), min(5, ratings.mean() + alone)
-    assert 1 <= row["low"] <= low and high <= row["high"] <= 5
+    share = (ratings.mean() - 1) / 4
+    alone = stats.t.ppf(0.95, n - 1) * ratings.std(ddof=1) / math.sqrt(n) / 4 / (share * (1 - share))
+    low, high = 1 + 4 * special.expit(special.logit(share) + np.array([-alone, alone]))
+    assert 1 < row["low"] <= low and high <= row["high"] < 5
     assert ("rough" in row["note"]) == rough and row["how"].startswith(f"t interval ({n - 1} df)")
 
 

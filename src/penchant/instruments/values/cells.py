@@ -172,12 +172,13 @@ class Cells:
     def mean(
         self, values: Array, draws: Array, bounds: tuple[float, float], *, against: float | None = None
     ) -> Estimate:
-        """The mean of values of some statements, with a t interval and, where there is a number to test it `against`,
-        a t test, of the errors of statements and calibration.
+        """The mean of values of some statements, with a t interval of the errors of statements and calibration.
 
         `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
         mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91
-        to 94 of 100 such 95 % intervals hold the truth. The interval ends at the `bounds` of the scale.
+        to 94 of 100 such 95 % intervals hold the truth. The interval is made on the logit scale between the `bounds`,
+        without which 84 to 92 hold it near an end; where there is a number to test the mean `against`, it is made on
+        the scale itself, on which the test is, and ends at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():
@@ -192,12 +193,15 @@ class Cells:
             if estimate.value == against:  # ratings that are the same, whatever the calibration
                 return replace(estimate, low=against, high=against, how=self._how(n), p=1.0, test=_TEST)
             return replace(estimate, note="nothing varies: no interval and no test")
-        half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
-        low, high, ends = within_scale(estimate.value - half, estimate.value + half, bounds, bounds[1] - bounds[0])
-        few = f"the interval is rough: only {n} statements, where {WANTED} are wanted" if n < WANTED else ""
-        estimate = replace(estimate, low=low, high=high, how=self._how(n), note=joined(few, ends))
+        reach, width = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)), bounds[1] - bounds[0]
+        few = f"the interval is rough: only {n} statements; {WANTED} would do" if n < WANTED else ""
         if against is None:
-            return estimate
+            share = (estimate.value - bounds[0]) / width
+            centre, moved = scipy.special.logit(share), reach * error / width / (share * (1 - share))
+            low, high = (bounds[0] + width * scipy.special.expit(centre + np.array([-moved, moved]))).tolist()
+            return replace(estimate, low=low, high=high, how=f"{self._how(n)}, logit scale", note=few)
+        low, high, ends = within_scale(estimate.value - reach * error, estimate.value + reach * error, bounds, width)
+        estimate = replace(estimate, low=low, high=high, how=self._how(n), note=joined(few, ends))
         p = 2 * float(scipy.stats.t.sf(abs(estimate.value - against) / error, n - 1))
         return replace(estimate, p=p, test=_TEST)
 
