@@ -90,12 +90,6 @@ def mid_p_of_a_share(wins: int, n: int) -> float:
     return mid_p(stats.binom.pmf(np.arange(n + 1), n, 0.5), wins) if n else 1.0
 
 
-def expanded_p(draws: Floats, units: int) -> float:
-    """The two-sided p-value for 0 of the interval with the shares of `expanded`."""
-    tail = min(np.mean(draws >= 0), np.mean(draws <= 0))
-    return min(1.0, 2 * float(stats.t.cdf(np.sqrt((units - 1) / units) * stats.norm.ppf(tail), units - 1)))
-
-
 def expanded(units: int) -> float:
     """Hesterberg's (2015) lower share of the percentile interval from so many units, for 95 %."""
     return float(stats.norm.cdf(-np.sqrt(units / (units - 1)) * stats.t.ppf(0.975, units - 1)))

@@ -3,7 +3,7 @@ models on the same words."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, partial
 
 import numpy as np
@@ -17,6 +17,7 @@ from penchant.instruments.associations.estimates import Cell, Stimuli, by_senten
 from penchant.instruments.associations.logprob_estimates import SCORES, _differences
 from penchant.instruments.associations.probe import Filled
 from penchant.instruments.associations.weat import WEAT
+from penchant.records import Estimate
 from penchant.stats.association import combine
 from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.sampled_effects import Sides, contrasts, effects
@@ -37,6 +38,12 @@ DIMENSIONS = 50
 
 def _weat(**more: object) -> WEAT:
     return WEAT.model_validate({"data": "simulated", "resamples": RESAMPLES, "draws": 999, "exact": 1, **more})
+
+
+def _ceat(seed: int) -> CEAT:
+    return CEAT.model_validate(
+        {"data": "simulated", "sentences": "simulated", "resamples": 400, "draws": 999, "exact": 1, "seed": seed}
+    )
 
 
 def _unit(vectors: Array) -> Array:
@@ -111,28 +118,43 @@ def _contextual_truth(apart: float) -> float:
 
 def _ceat_trial(n: int, occurrences: int, d: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     samples = 100
-    settings = CEAT.model_validate(
-        {"data": "simulated", "sentences": "simulated", "resamples": 400, "draws": 999, "exact": 1, "seed": seed}
-    )
-    names = [tuple(f"{side}{i}" for i in range(n)) for side in "xyab"]
     pools, further = [], []  # a further sample is of the same sentences
     for part in _sets(rng, (n,) * 4, _places(APART[d], CLEAR)):
         seen = part[:, None] + rng.normal(0, _NOISE, (n, occurrences, DIMENSIONS))
         pools.append([Pool(partial(np.asarray, own), rng.integers(0, occurrences, samples)) for own in seen])
         further.append(_unit(seen[np.arange(n), rng.integers(0, occurrences, n)]))
-    whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
+    by_measure = _combined(pools, seed)
     sides = Sides.of(range(n), range(n))
-    cell = Cell({}, whole.cosines, sides, sides)
-    texts = [("X", name, "") for name in (*names[0], *names[1])]
-    stimuli = Stimuli(names[0], names[1], names[2], names[3], {})
-    combination = Combination({}, stimuli, samples, whole, Filled(cell, texts, texts), {}, cell.draws(settings))
-    by_measure = {(row.measure, row.n): row for row in combination.estimates(settings)}
     truth = _contextual_truth(APART[d])
     yield Trial(COMBINED, by_measure[COMBINED[0], 2 * n], truth, null=not d)
     yield Trial(PUBLISHED, by_measure[FIRST, samples], truth, null=not d)
     table = np.concatenate(further[:2]) @ np.concatenate(further[2:]).T
     another = float(effects(contrasts(table[None], sides), sides).mean())
     yield Trial(FURTHER, by_measure[FURTHER[0], samples], another)
+
+
+def _combined(pools: Sequence[Sequence[Pool]], seed: int) -> dict[tuple[str, int], Estimate]:
+    """What CEAT says of the sentences of four sets of words."""
+    settings = _ceat(seed)
+    whole = contextual_effects((pools[0], pools[1]), (pools[2], pools[3]), ddof=settings.ddof)
+    names = [tuple(f"{side}{i}" for i in range(len(part))) for side, part in zip("xyab", pools, strict=True)]
+    rows, columns = (Sides.of(range(len(one)), range(len(other))) for one, other in (names[:2], names[2:]))
+    cell = Cell({}, whole.cosines, rows, columns)
+    texts = [("X", name, "") for name in (*names[0], *names[1])]
+    stimuli = Stimuli(names[0], names[1], names[2], names[3], {})
+    samples = len(pools[0][0].picks)
+    combination = Combination({}, stimuli, samples, whole, Filled(cell, texts, texts), {}, cell.draws(settings))
+    return {(row.measure, row.n): row for row in combination.estimates(settings)}
+
+
+def _unequal_trial(few: tuple[int, ...], rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """24 and 8 target words of the same mean: the 24 in 20 sentences each, the 8 in one of the numbers `few` each."""
+    pools = []
+    for part, sentences in zip(_sets(rng, (24, 8, 8, 8), _places(0.0, CLEAR)), ((20,), few, (20,), (20,)), strict=True):
+        numbers = rng.choice(sentences, len(part))
+        seen = [word + rng.normal(0, _NOISE, (k, DIMENSIONS)) for word, k in zip(part, numbers, strict=True)]
+        pools.append([Pool(partial(np.asarray, own), rng.integers(0, len(own), 100)) for own in seen])
+    yield Trial(COMBINED, _combined(pools, seed)[COMBINED[0], 32], 0.0, null=True)
 
 
 # Scores -----------------------------------------------------------------------------------------------------
@@ -174,9 +196,7 @@ def _two_models(n: int, d: float, rng: np.random.Generator, seed: int) -> Iterat
 
 def _two_models_in_context(n: int, occurrences: int, d: float, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """The same of CEAT: the two models see the same words in the same sentences, with noise of their own on both."""
-    settings = CEAT.model_validate(
-        {"data": "simulated", "sentences": "simulated", "resamples": 400, "draws": 999, "exact": 1, "seed": seed}
-    )
+    settings = _ceat(seed)
     parts = _sets(rng, (n,) * 4, _places(APART[d], CLEAR))
     picked = rng.integers(0, occurrences, (4, n, 100))
     sides, measured, values = Sides.of(range(n), range(n)), [], []
@@ -217,6 +237,9 @@ def _all() -> Iterable[Simulation]:
         for n, occurrences in ((8, 20), (8, 200), (25, 20)):
             size = f"{n} words a list, {occurrences} sentences each, 100 samples"
             yield Simulation(CONTEXTS, f"d = {d:g}", size, partial(_ceat_trial, n, occurrences, d))
+    for few, what in (((20,), "20 sentences each"), ((1, 2, 3), "the 8 in 1 to 3 sentences, the 24 in 20")):
+        size = f"24 and 8 target words, {what}, 100 samples"
+        yield Simulation(CONTEXTS, "d = 0, unequal lists", size, partial(_unequal_trial, few))
     for paired in (False, True):
         for n, c in ((8, 8), (8, 25), (25, 25)):
             size = f"{n} attributes, {c} {'pairs of ' if paired else ''}targets"

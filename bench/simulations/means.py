@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
@@ -9,10 +10,11 @@ from functools import cache, partial
 import numpy as np
 from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial, sized
 from numpy.typing import NDArray
+from scipy import stats
 
 from penchant.stats.agreement import krippendorff_alpha
 from penchant.stats.equivalence import detectable, equivalent, narrower
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 from penchant.stats.raters import mean_over_raters
 
 Array = NDArray[np.float64]
@@ -35,25 +37,46 @@ def _rare(rng: np.random.Generator, n: int) -> Array:
     return np.where(rng.random(n) < 0.1, rng.uniform(-1, -0.2, n), rng.normal(0, 0.05, n))
 
 
+def _lognormal(rng: np.random.Generator, n: int) -> Array:
+    return rng.lognormal(-2.5, 1, n)
+
+
+def _sparse(rng: np.random.Generator, n: int) -> Array:
+    """Three of four are 0, the others on either side of it: β where most sentences have no rated prediction."""
+    return np.where(rng.random(n) < 0.75, 0.0, rng.uniform(-0.3, 0.6, n))
+
+
+def _one_sided(rng: np.random.Generator, n: int) -> Array:
+    """Three of four are 0, the others below it, most of them near and a few far: β of a model in another's English."""
+    return np.where(rng.random(n) < 0.75, 0.0, -np.minimum(1, rng.lognormal(-4, 1.5, n)))
+
+
+def _one_sided_mean() -> float:
+    """Of min(1, X) with X lognormal(−4, 1.5), of which a fourth is not 0."""
+    m, s = -4, 1.5
+    below = math.exp(m + s * s / 2) * stats.norm.cdf((-m - s * s) / s)
+    return float(-0.25 * (below + stats.norm.sf(-m / s)))
+
+
 _SHAPES: dict[str, tuple[Draw, float]] = {
     "normal": (_normal, 0.1),
     "exponential (skewness 2)": (_exponential, 0.1),
     "nine of ten near 0, one of ten about −.6 (skewness −2.5)": (_rare, -0.06),
+    "lognormal (skewness 6)": (_lognormal, math.exp(-2)),
+    "three of four 0, the others on both sides": (_sparse, 0.25 * 0.15),
+    "three of four 0, the others on one side, a few far": (_one_sided, _one_sided_mean()),
 }
 
 
-def _mean(kind: str, n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+def _mean(kind: str, n: int, groups: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     draw, truth = _SHAPES[kind]
-    groups = ["low"] * (n // 2) + ["high"] * (n - n // 2)
-    estimate = bootstrap_mean(
-        draw(rng, n), strata=groups, seed=seed, resamples=RESAMPLES, bounds=(-2, 2), against=truth
-    )
+    estimate = t_mean(draw(rng, n), strata=np.arange(n) % groups, bounds=(-2, 2), against=truth)
     yield Trial(SHOWN, estimate, truth, null=True)
 
 
 def _distance(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     values = np.abs(rng.normal(0, 1, n))
-    estimate = bootstrap_mean(values, seed=seed, resamples=RESAMPLES, noun="statements")
+    estimate = t_mean(values, noun="statements", bounds=(0, 4))
     yield Trial(("distance from the mirrored negation",), estimate, float(np.sqrt(2 / np.pi)))
 
 
@@ -121,7 +144,7 @@ def _equal(kind: str, n: int, rng: np.random.Generator, seed: int) -> Iterator[T
     """Two one-sided tests where the difference is the bound itself: should say "within it" in 5 % of data sets."""
     draw, truth = _SHAPES[kind]
     values = draw(rng, n)
-    tight = bootstrap_mean(values, seed=seed, resamples=RESAMPLES, level=narrower(LEVEL))
+    tight = t_mean(values, level=narrower(LEVEL))
     shown = equivalent(tight.low, tight.high, abs(truth))
     test = "two one-sided tests of a difference within a bound"
     yield Trial(("equality within a bound",), replace(tight, p=0.0 if shown else 1.0, test=test), null=True)
@@ -129,17 +152,18 @@ def _equal(kind: str, n: int, rng: np.random.Generator, seed: int) -> Iterator[T
 
 def _found(n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """A difference as large as the smallest detectable one of other data of this size: should be found in 80 %."""
-    pilot = bootstrap_mean(_normal(rng, n), seed=seed, resamples=RESAMPLES)
+    pilot = t_mean(_normal(rng, n))
     size = detectable(pilot.low, pilot.high, LEVEL)
-    moved = bootstrap_mean(_normal(rng, n) - 0.1 + size, seed=seed, resamples=RESAMPLES, against=0.0)
-    test = "larger p of t and bootstrap-t over sentences"
-    yield Trial(("smallest detectable difference",), replace(moved, test=test), null=True)
+    moved = t_mean(_normal(rng, n) - 0.1 + size, against=0.0)
+    yield Trial(("smallest detectable difference",), moved, null=True)
 
 
 def _all() -> Iterable[Simulation]:
     for kind in _SHAPES:
-        for n, size in sized((20, 60, 240), "sentences in 2 groups"):
-            yield Simulation(SECTION, f"values: {kind}", size, partial(_mean, kind, n), 2_000)
+        for n, size in sized((10, 20, 60, 240), "sentences"):
+            yield Simulation(SECTION, f"values: {kind}", size, partial(_mean, kind, n, 1), 2_000)
+        for n, size in sized((20, 60), "sentences in 2 groups"):
+            yield Simulation(SECTION, f"values: {kind}", size, partial(_mean, kind, n, 2), 2_000)
     for n, size in sized((9, 40), "statements"):
         yield Simulation(SECTION, "distances: half-normal", size, partial(_distance, n), 2_000)
     for lean, how in ((0.1, "alike"), (0.25, "of different leanings")):

@@ -145,6 +145,15 @@ def _ratings(
             yield Trial((row.measure,), row, truth, null=tested)
 
 
+def _near_the_end(statements: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
+    """Statements that nearly all are agreed with, and groups alike."""
+    items = _items(rng, 100, statements, (1.2, 1.2), "origin")
+    truths = {"mean rating": _of_residuals(1.2)[0], "difference of ratings": 0.0}
+    for row in value_estimates(items, _settings("origin", seed), None):
+        if row.measure in truths and row.by["variant"] == "main":
+            yield Trial((row.measure,), row, truths[row.measure], null=row.measure == "difference of ratings")
+
+
 def _unmirrored(statements: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """Negations that have nothing to do with their statements."""
     items = _items(rng, 100, statements, (0.0, 0.0), "origin", negated_alike=0.0)
@@ -270,10 +279,13 @@ def _ranks(statements: int, rho: float, rng: np.random.Generator, seed: int) -> 
 
 
 def _all() -> Iterable[Simulation]:
-    for neutral, statements in ((30, 9), (100, 9), (100, 30)):
+    for neutral, statements in ((30, 3), (100, 3), (100, 4), (100, 5), (100, 6), (30, 9), (100, 9), (100, 30)):
         size = f"{neutral} neutral, {statements} statements"
         for shifts, what in (((0.0, 0.0), "no difference of groups"), ((0.4, 0.1), "groups differ")):
             yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 1_000)
+    for statements in (3, 4, 5, 6, 9, 30):
+        what, size = "ratings near the end of the scale", f"100 neutral, {statements} statements"
+        yield Simulation(RATINGS, what, size, partial(_near_the_end, statements), 500)
     for n in (30, 100):
         what = "agreeing unrelated to disagreeing"
         yield Simulation(CALIBRATION, what, f"{n} neutral statements", partial(_unrelated, n))

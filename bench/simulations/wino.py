@@ -16,7 +16,7 @@ from scipy.stats import spearmanr
 from penchant.instruments.wino import bias_estimates, gender_compare, gender_estimates
 from penchant.instruments.wino.bias import WinoBias
 from penchant.stats.correlations import correlation, correlation_difference, slope
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 
 Array = NDArray[np.float64]
 SECTION = "Pronouns and occupations"
@@ -94,7 +94,7 @@ def _one_occupation(pairs: int, ties: bool, rng: np.random.Generator, seed: int)
     found = bias_estimates._share(items, credit, np.ones(pairs, dtype=bool), SETTINGS)
     yield Trial((bias_estimates.PREFERS_PRO, bias_estimates.PREFERS_MALE), found, 0.5, null=True)
     if not ties:
-        odds = bootstrap_mean(_NOISE * rng.normal(size=pairs), noun="pairs", against=0, **_settings(seed))
+        odds = t_mean(_NOISE * rng.normal(size=pairs), noun="pairs", against=0)
         yield Trial((bias_estimates.LOG_ODDS,), odds, 0, null=True)
 
 
@@ -106,9 +106,9 @@ def _means(occupations: int, rng: np.random.Generator, seed: int) -> Iterator[Tr
     """Means over occupations: of log-odds, and of shares that are never, seldom or mostly one of three."""
     values = _SPREAD * rng.normal(size=occupations) + _NOISE / 2 * rng.normal(size=occupations)
     shown = bias_estimates.LOG_ODDS, gender_estimates.MEAN, gender_compare.MEAN_DIFFERENCE
-    yield Trial(shown, bootstrap_mean(values, noun="occupations", against=0, **_settings(seed)), 0, null=True)
+    yield Trial(shown, t_mean(values, noun="occupations", against=0), 0, null=True)
     shares = rng.binomial(4, rng.beta(1.5, 1.5, size=occupations)) / 4
-    found = bootstrap_mean(shares, noun="occupations", bounds=(0, 1), **_settings(seed))
+    found = t_mean(shares, noun="occupations", bounds=(0, 1))
     yield Trial(tuple(gender_estimates.TOPS.values()), found, 0.5)
 
 

@@ -19,8 +19,8 @@ from penchant.instruments.cloze.probe import Cloze
 from penchant.reading import LONGEST_LINE
 from penchant.stats.consistency import RESPONDENTS
 from penchant.stats.raters import WANTED, mean_over_raters
+from penchant.stats.skewness import ENOUGH, HELD
 from penchant.stats.spread import FEW
-from penchant.stats.studentised import ENOUGH, HELD
 
 DEMO = ("docs/demo.md", "docs/demo.template.md")
 EARLY, MODERN = "bundled:early-modern", "bundled:modern"

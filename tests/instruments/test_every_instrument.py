@@ -175,7 +175,8 @@ def test_tables_and_methods_compile_with_pdflatex(name: str, made: Callable[[str
 
 VOCABULARY = (
     "BCa",
-    "bootstrap-t",
+    "weighted CUSUM",
+    "studentised",
     "percentile",
     "expanded",
     "widened",
@@ -203,7 +204,6 @@ VOCABULARY = (
     "Spearman",
     "Pearson",
     "prediction interval",
-    "t interval",
     "t test",
     "exchange of the two models",
     "Satterthwaite",

@@ -98,7 +98,7 @@ def test_it_goes_through_every_command_like_ours(penchant: Program, tmp_path: Pa
     assert "Preference between variants" in out and "Differences between models" in out
     assert err.endswith(NOTES)
     html = (tmp_path / "out" / "report.html").read_text("utf-8")
-    assert "Labov" in html and "bootstrap-t over sentences" in html
+    assert "Labov" in html and "t test over sentences" in html
     before = (tmp_path / "out" / "report.html").read_bytes()
     code, out, _ = penchant("report", "out")
     assert code == 0

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 from paths import bundled
-from recomputing import Floats, Z, end, expanded, expanded_p, holm, numbers, probability, read, row, rows, run_study
+from recomputing import Floats, Z, end, expanded, holm, numbers, probability, read, row, rows, run_study
 
 pytestmark = pytest.mark.slow
 
@@ -100,33 +100,35 @@ def test_means_and_differences(out: Path) -> None:
     for value in ("anti-authoritarianism", "economic equity"):
         means = {g: cell(items, "statement", g, value)["towards"].to_numpy() for g in ("feminine", "masculine")}
         n = len(means["feminine"])
-        which = generator.integers(0, n, (DRAWS, n))
-        drawn = {g: resampled(items, g, value, neutrals, which).mean(1) for g in means}
+        drawn = {g: resampled(items, g, value, neutrals, None).mean(1) for g in means}
         other = cell(others, "statement", "feminine", value)["towards"].to_numpy()
-        theirs = resampled(others, "feminine", value, neutrals, which).mean(1)
+        theirs = resampled(others, "feminine", value, neutrals, None).mean(1)
         d, e = means["feminine"] - means["masculine"], means["feminine"] - other
         said = {"variant": "said", "dimension": value}
-        for estimate, mean, draws, tested in (
+        for estimate, x, draws, scale in (
             (
                 row(summary, measure="mean rating", group="feminine", **said),
-                means["feminine"].mean(),
+                means["feminine"],
                 drawn["feminine"],
-                False,
+                (1, 5),
             ),
-            (
-                row(summary, measure="difference of ratings", **said),
-                d.mean(),
-                drawn["feminine"] - drawn["masculine"],
-                True,
-            ),
-            (row(comparison, group="feminine", **said), e.mean(), drawn["feminine"] - theirs, True),
+            (row(summary, measure="difference of ratings", **said), d, drawn["feminine"] - drawn["masculine"], (-4, 4)),
+            (row(comparison, group="feminine", **said), e, drawn["feminine"] - theirs, (-4, 4)),
         ):
-            assert numbers(estimate, "n", "value") == pytest.approx([n, mean], rel=1e-9)
-            assert tested == (not np.isnan(estimate["p"]))
-            if tested:
-                probability(estimate["p"], expanded_p(draws, n), more=DRAWS)
-            end(estimate["low"], draws, expanded(n))
-            end(estimate["high"], draws, 1 - expanded(n))
+            assert numbers(estimate, "n", "value") == pytest.approx([n, x.mean()], rel=1e-9)
+            # The calibration's part is a variance over 10,000 resamples, so it is uncertain by some 2 %.
+            error = np.sqrt(x.var(ddof=1) / n + draws.var())
+            half = stats.t.ppf(0.975, n - 1) * error
+            ends = np.clip([x.mean() - half, x.mean() + half], *scale)
+            if scale == (1, 5):  # on the logit scale of (R − 1)/4, with its slope
+                share = (x.mean() - 1) / 4
+                moved = half / 4 / (share * (1 - share))
+                ends = 1 + 4 * special.expit(special.logit(share) + np.array([-moved, moved]))
+            assert numbers(estimate, "low", "high") == pytest.approx(ends, abs=0.02 * half)
+            if scale == (1, 5):
+                assert np.isnan(estimate["p"])
+            else:
+                assert estimate["p"] == pytest.approx(2 * stats.t.sf(abs(x.mean()) / error, n - 1), rel=0.1)
     main = (pl.col("variant") == "said") & (pl.col("dimension") != "all")
     holm(summary.filter(main, pl.col("measure") == "difference of ratings"))
     holm(summary.filter(main, pl.col("measure") == SPREAD))

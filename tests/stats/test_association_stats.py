@@ -157,6 +157,31 @@ def test_a_negative_effect_is_as_significant_as_a_positive_one() -> None:
     assert permutation_test(x, y, alternative="upper").p == 1
 
 
+@pytest.mark.parametrize(("n", "m"), [(6, 3), (3, 6), (2, 5), (4, 4), (1, 6)])
+@pytest.mark.parametrize("alternative", ["two-sided", "upper"])
+def test_the_studentised_permutation_test_is_welchs_t_over_all_partitions(n: int, m: int, alternative: str) -> None:
+    """With scipy's t; of two lists of one length, or of one value, it is the plain test."""
+    rng = np.random.default_rng([n, m])
+    x, y = rng.normal(0.5, 1, n), rng.normal(0, 3, m)
+    found = permutation_test(x, y, alternative=alternative, studentised=True)
+    if n in (1, m):
+        assert found == permutation_test(x, y, alternative=alternative)
+    if n == 1:
+        return
+    both, t = np.concatenate([x, y]), []
+    for chosen in itertools.combinations(range(n + m), n):
+        inside = np.isin(np.arange(n + m), chosen)
+        t.append(scipy_stats.ttest_ind(both[inside], both[~inside], equal_var=False).statistic)
+    observed = scipy_stats.ttest_ind(x, y, equal_var=False).statistic
+    extreme = np.abs(t) >= abs(observed) - 1e-9 if alternative == "two-sided" else np.array(t) >= observed - 1e-9
+    assert found.p == pytest.approx(np.mean(extreme))
+
+
+def test_a_studentised_permutation_of_values_that_do_not_vary_within_the_parts() -> None:
+    """t is infinite of the partition found and, to the other side, of none: 1 of 15."""
+    assert permutation_test([1, 1], [0, 0, 0, 0], studentised=True).p == pytest.approx(1 / 15)
+
+
 def partitions(x: list[float], y: list[float]) -> tuple[float, list[float]]:
     """The sum of X and that of every part of its size, without rounding where the numbers have none."""
     both = x + y

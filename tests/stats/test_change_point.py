@@ -52,14 +52,17 @@ def test_by_hand() -> None:
 
 
 def exact_p(table: Array) -> float:
-    """All patterns of signs, the statistic as |t| itself."""
+    """All patterns of signs, the statistic as it is written: the CUSUM S_k − k/K·S_K over √√(k/K·(1 − k/K))."""
     items, steps = table.shape
-    gains = np.stack([table[:, at:].mean(1) - table[:, :at].mean(1) for at in range(1, steps)], axis=1)
+
+    def cusum(row: Array, at: int) -> float:
+        share = at / steps
+        return float(row[:at].sum() - share * row.sum()) / (share * (1 - share)) ** 0.25
+
+    gains = np.array([[cusum(row, at) for at in range(1, steps)] for row in table])
 
     def largest(moved: Array) -> float:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            t = np.abs(moved.mean(0)) / (moved.std(0, ddof=1) / np.sqrt(items))
-        return float(np.nan_to_num(t, nan=0.0, posinf=1e9).max())
+        return float(np.abs(moved.sum(0)).max())
 
     bound = largest(gains)
     patterns = [largest(gains * np.array(signs)[:, None]) for signs in product((1, -1), repeat=items)]

@@ -18,9 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats import studentised
 from penchant.stats.agreement import Scale, krippendorff_alpha, raw_agreement
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 from penchant.stats.log_odds import LogOdds, log_odds, valence_bins
 
 Array = NDArray[np.float64]
@@ -361,88 +360,74 @@ class TestValenceBins:
 numbers = st.lists(st.integers(-40, 40).map(lambda value: value / 10), min_size=1, max_size=20)
 
 
-class TestBootstrapMean:
+class TestMean:
     def test_strata_take_the_spread_between_them_out(self) -> None:
         """Two groups far apart: within strata the interval is that of the spread inside."""
         rng = np.random.default_rng(4)
         low, high = rng.normal(0, 1, 60), rng.normal(50, 1, 40)
         values, strata = [*low, *high], ["a"] * 60 + ["b"] * 40
-        free = bootstrap_mean(values, seed=0)
-        held = bootstrap_mean(values, strata=strata, seed=0)
+        free = t_mean(values)
+        held = t_mean(values, strata=strata)
         error = math.sqrt(0.6**2 * low.var(ddof=1) / 60 + 0.4**2 * high.var(ddof=1) / 40)
         assert held.value == free.value == pytest.approx(np.mean(values))
         assert held.high - held.low == pytest.approx(2 * 1.96 * error, rel=0.06)
         assert free.high - free.low > 20 * (held.high - held.low)
         assert "within 2 groups" in held.how
         order = rng.permutation(100)
-        again = bootstrap_mean([values[i] for i in order], strata=[strata[i] for i in order], seed=0)
+        again = t_mean([values[i] for i in order], strata=[strata[i] for i in order])
         assert (again.low, again.high) == (held.low, held.high)
 
     def test_one_stratum_is_none_and_a_lone_item_is_not_kept_apart(self) -> None:
         values = [0.1, 0.4, 0.2, 0.9, 0.5]
-        plain = bootstrap_mean(values, seed=1)
-        assert bootstrap_mean(values, strata=["x"] * 5, seed=1) == plain
-        assert bootstrap_mean(values, strata=["x"] * 4 + ["y"], seed=1) == plain
-        assert uncomputed(bootstrap_mean([1, 1, 2, 2], strata="aabb", seed=1))
+        plain = t_mean(values)
+        assert t_mean(values, strata=["x"] * 5) == plain
+        assert t_mean(values, strata=["x"] * 4 + ["y"]) == plain
+        assert uncomputed(t_mean([1, 1, 2, 2], strata="aabb"))
 
     @quick
     @given(numbers, st.randoms(), st.sampled_from([-7.3, 0.1, 100.0]), st.sampled_from([0.01, 3.0, 1e6]))
     def test_order_shift_and_scale(self, values: list[float], random: Random, shift: float, scale: float) -> None:
-        found = bootstrap_mean(values, seed=0, resamples=200)
+        found = t_mean(values)
         assert found.value == pytest.approx(math.fsum(values) / len(values), abs=1e-12) and found.n == len(values)
         if len(set(values)) == 1:
             assert uncomputed(found)
         assert found.low <= found.value <= found.high or uncomputed(found)
         random.shuffle(values)
-        assert bootstrap_mean(values, seed=0, resamples=200) == found
+        assert t_mean(values) == found
         # Also with ties between the mean and resamples of it, which rounding must not break.
-        moved = bootstrap_mean([value * scale + shift for value in values], seed=0, resamples=200)
+        moved = t_mean([value * scale + shift for value in values])
         expected = (found.value * scale + shift, found.low * scale + shift, found.high * scale + shift)
         assert (moved.value, moved.low, moved.high) == pytest.approx(expected, abs=1e-6 * scale, nan_ok=True)
 
     def test_says_how(self) -> None:
-        found = bootstrap_mean(np.arange(20.0), seed=0)
-        assert found.how == "wider of t (19 df) and bootstrap-t over 20 sentences, 10000 resamples, seed 0"
+        found = t_mean(np.arange(20.0))
+        assert found.how == "t interval over 20 sentences, 19 df"
         assert (found.measure, found.value, found.n, found.note) == ("mean", 9.5, 20, "")
-        few = bootstrap_mean(range(9), seed=3, resamples=500, noun="words")
-        assert few.how == "wider of t (8 df) and bootstrap-t over 9 words, 500 resamples, seed 3"
+        few = t_mean(range(9), noun="words")
+        assert few.how == "t interval over 9 words, 8 df"
         assert few.note == "the interval is rough: only 9 words"
-        own = bootstrap_mean(np.arange(20.0), seed=np.random.default_rng(0))
-        assert "caller's generator" in own.how and (own.low, own.high) == (found.low, found.high)
-
-    def test_the_seed_fixes_the_interval_in_any_chunks(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        values = np.random.default_rng(0).normal(size=60)
-        first = bootstrap_mean(values, seed=4, resamples=500)
-        assert bootstrap_mean(values, seed=4, resamples=500) == first
-        assert bootstrap_mean(values, seed=5, resamples=500).high != first.high
-        monkeypatch.setattr(studentised, "CHUNK", 999)
-        assert bootstrap_mean(values, seed=4, resamples=500) == first
 
     def test_level(self) -> None:
         values = np.random.default_rng(0).normal(size=30)
-        wide, narrow = (bootstrap_mean(values, seed=0, resamples=2_000, level=level) for level in (0.99, 0.5))
+        wide, narrow = (t_mean(values, level=level) for level in (0.99, 0.5))
         assert wide.low < narrow.low < narrow.value < narrow.high < wide.high and wide.level == 0.99
 
     def test_what_has_no_interval(self) -> None:
-        empty = bootstrap_mean([], seed=0)
+        empty = t_mean([])
         assert math.isnan(empty.value) and uncomputed(empty) and empty.n == 0 and empty.note == "no items"
-        one = bootstrap_mean([2.5], seed=0)
+        one = t_mean([2.5])
         assert one.value == 2.5 and one.n == 1 and uncomputed(one) and "one item" in one.note
         for values in ([0.7] * 4, [0.0] * 4, [0.3, 0.1 + 0.2]):
-            equal = bootstrap_mean(values, seed=0)
+            equal = t_mean(values)
             assert equal.value == pytest.approx(values[0]) and uncomputed(equal)
             assert f"all {len(values)} sentences have the same value" in equal.note
-        few = bootstrap_mean([1, 2, 4], seed=0, resamples=1)
-        assert uncomputed(few) and few.how == "" and "too few" in few.note
 
     def test_refusals(self) -> None:
         for bad in ([1, math.nan], [1, math.inf], [[1, 2]]):
             with pytest.raises(DataError):
-                bootstrap_mean(bad, seed=0)
-        with pytest.raises(MethodError, match="resample"):
-            bootstrap_mean([1, 2], seed=0, resamples=0)
+                t_mean(bad)
         with pytest.raises(MethodError, match="level"):
-            bootstrap_mean([1, 2], seed=0, level=95)
+            t_mean([1, 2], level=95)
 
 
 class TestRawAgreement:

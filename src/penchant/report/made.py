@@ -17,7 +17,6 @@ _NUMBER = re.compile(r"\d(?:[\d,]*\d)?(?:\.\d+)?")
 _TWO_SIDED = ", two-sided"
 """How a test says what the report says once for all of them."""
 _SOURCES = (
-    (r"\bbootstrap-t\b", "davison1997"),
     (r"\bexpanded\b", "hesterberg2015"),
     (r"(?<!expanded )\bpercentile bootstrap\b", "efron1993"),
     (r"\bbasic bootstrap\b", "davison1997"),
@@ -30,7 +29,7 @@ _SOURCES = (
     (r"\bBonett-Price\b", "bonett2012"),
     (r"\bBonett–Wright\b", "bonett2000"),
     (r"\bFeldt\b", "feldt1965"),
-    (r"\bSatterthwaite\b", "satterthwaite1946"),
+    (r"\bSatterthwaite\b|\bt interval over .* groups\b", "satterthwaite1946"),
     (r"\bFirth\b", "firth1993"),
     (r"\bMOVER\b", "zou2008"),
     (r"\bprediction interval\b", "higgins2009"),

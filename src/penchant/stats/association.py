@@ -8,7 +8,7 @@ Caliskan 2021; DerSimonian & Laird 1986, Control. Clin. Trials 7:177–188).
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Literal
@@ -25,6 +25,8 @@ EXACT = 200_000
 """The largest number of partitions that a permutation test enumerates."""
 _TOLERANCE = 1e-12
 _BLOCK = 20_000
+_FAR = 1e300
+"""t of parts that do not vary."""
 
 
 def unit(vectors: ArrayLike) -> Array:
@@ -76,6 +78,7 @@ def permutation_test(
     exact: int = EXACT,
     draws: int = 10_000,
     seed: Seed = 0,
+    studentised: bool = False,
 ) -> Permutation:
     """Test whether Σ s(x) − Σ s(y) differs from its values over partitions of X ∪ Y into parts of the same sizes.
 
@@ -83,7 +86,9 @@ def permutation_test(
     random, without replacement within a partition, and p = (1 + extreme)/(1 + draws), the same in whatever order X and
     Y are given. `upper` counts partitions with
     a sum at least as large, as the older tools do; two-sided counts those at least as far from the mean of all
-    partitions. Raises MethodError for an unknown alternative.
+    partitions. `studentised`: the statistic is Welch's t, which holds the level where the smaller part varies more, too
+    (Janssen 1997; Chung & Romano 2013); of parts of one size the two are the same test, and with a part of one value
+    there is no t. Raises MethodError for an unknown alternative.
     """
     _check(alternative)
     first, second = as_values(x, where="X"), as_values(y, where="Y")
@@ -93,16 +98,19 @@ def permutation_test(
     both = np.sort(np.concatenate([first, second]))  # the same stimuli in another order have the same draws
     centre = both.mean()
     both = both - centre  # then Σx − Σy = 2Σx, whose mean over partitions is 0
-    observed = float(np.sort(first - centre).sum())
     slack = _TOLERANCE * max(1.0, float(np.abs(both).sum()))
     total = math.comb(n + m, n)
     enumerated = total <= exact
     # The sum of the n is minus that of the m others, so the smaller part serves, whichever of X and Y it is.
     sign, part = (1, n) if n <= m else (-1, m)
-    blocks = _all_sums(both, part) if enumerated else _drawn_sums(both, part, draws, seed)
+    moments = np.column_stack([both, both**2])
+    statistic = _welch(moments, part) if studentised and n != m and part > 1 else _first
+    smaller = np.sort(min(first, second, key=len) - centre)
+    observed = sign * float(statistic(np.array([[smaller.sum(), (smaller**2).sum()]]))[0])
+    blocks = _all_sums(moments, part) if enumerated else _drawn_sums(moments, part, draws, seed)
     extreme = ties = 0
-    for of_part in blocks:
-        sums = sign * of_part
+    for of_parts in blocks:
+        sums = sign * statistic(of_parts)
         size, bound = (np.abs(sums), abs(observed)) if alternative == "two-sided" else (sums, observed)
         extreme += int((size >= bound - slack).sum())
         ties += int((np.abs(size - bound) <= slack).sum())
@@ -135,15 +143,34 @@ def _check(alternative: str) -> None:
         raise MethodError(f"unknown alternative '{alternative}'", hint=one_of(alternative, ("two-sided", "upper")))
 
 
+def _first(sums: Array) -> Array:
+    return sums[:, 0]
+
+
+def _welch(moments: Array, n: int) -> Callable[[Array], Array]:
+    """Welch's t of n of some values, whose mean is 0, against the others, from the sums of the n and of their squares,
+    (…, 2); `moments` has all values and their squares."""
+    m, squares = len(moments) - n, float(moments[:, 1].sum())
+
+    def t(sums: Array) -> Array:
+        total, own = sums[:, 0], sums[:, 1]
+        variance = (own - total**2 / n) / (n - 1) / n + (squares - own - total**2 / m) / (m - 1) / m
+        gap = total * (1 / n + 1 / m)
+        flat = variance <= _TOLERANCE * squares
+        return np.where(flat, np.sign(gap) * _FAR, gap / np.sqrt(np.where(flat, 1.0, variance)))
+
+    return t
+
+
 def _all_sums(values: Array, n: int) -> Iterator[Array]:
-    """The sums of every choice of n values, in blocks."""
+    """The sums of every choice of n rows, in blocks."""
     choices = combinations(range(len(values)), n)
     while block := list(islice(choices, _BLOCK)):
         yield values[np.array(block)].sum(axis=1)
 
 
 def _drawn_sums(values: Array, n: int, draws: int, seed: Seed) -> Iterator[Array]:
-    """The sums of n values drawn at random without replacement, `draws` in all, in blocks."""
+    """The sums of n rows drawn at random without replacement, `draws` in all, in blocks."""
     rng = np.random.default_rng(seed)
     for start in range(0, draws, _BLOCK):
         rows = min(_BLOCK, draws - start)

@@ -13,27 +13,27 @@ import scipy
 from numpy.typing import ArrayLike
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import few_clusters, resampling_name
+from penchant.stats.bootstrap import few_clusters
 from penchant.stats.hypothesis_tests import fisher, held_against
 from penchant.stats.inputs import (
     Array,
-    Seed,
     as_credits,
     as_values,
     check_lengths,
     check_level,
-    check_resamples,
     cluster_codes,
     group_sums,
     has_ties,
     joined,
 )
-from penchant.stats.studentised import skew_caution, studentised
+from penchant.stats.skewness import skew
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
 """Up to so many clusters, a smaller effective share of them costs the interval some of its level (docs/validity.md)."""
 OUTWEIGHED = 1.2
 """An effective number of clusters below this means that one outweighs all others."""
+EQUAL, FEW_OTHERS = 0.7, 15
+"""Values are sparse where such a share of them or more is one value, and fewer than so many are others."""
 
 # Shares -----------------------------------------------------------------------------------------------------
 
@@ -157,28 +157,26 @@ def _unequal(shares: Array, noun: str) -> str:
 # Means ------------------------------------------------------------------------------------------------------
 
 
-def bootstrap_mean(
+def t_mean(
     values: ArrayLike,
     *,
     strata: Iterable[Hashable] | None = None,
-    seed: Seed,
-    resamples: int = 10_000,
     level: float = 0.95,
     noun: str = "sentences",
     bounds: tuple[float, float] = (-np.inf, np.inf),
     against: float | None = None,
 ) -> Estimate:
-    """Mean over independent items with an interval that allows for skew values, and a test of the same distribution.
+    """Mean over independent items with its t interval and t test.
 
-    Each end of the interval is the wider of the t and the bootstrap-t interval; see `studentised`. `strata`: one label
-    per item; items are then resampled within their stratum, as in a design that fixes the size of each (Davison &
-    Hinkley 1997, §3.2). A stratum of one item has no spread to resample; if there is one, the strata are ignored.
-    `noun`: what the items are, for `how` and `note`. `bounds`: the scale, beyond which no mean can be; the interval
-    ends there. `against`: test the mean against this number; p is below 1 − `level` exactly where the interval leaves
-    the number out. For items that come in groups see `clustered_mean`. Raises DataError for NaN.
+    `strata`: one label per item, in a design that fixes the size of each; the error is then that of a stratified mean,
+    √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2:110–114). A stratum of one
+    item has no spread; if there is one, the strata are ignored. `noun`: what the items are, for `how` and `note`.
+    `bounds`: the scale, beyond which no mean can be; the interval ends there. `against`: test the mean against this
+    number; p is below 1 − `level` exactly where the interval leaves the number out. The note says where values are so
+    skew, or so many of them equal, that the interval does not hold its level. For items that come in groups see
+    `clustered_mean`. Raises DataError for NaN.
     """
     check_level(level)
-    check_resamples(resamples)
     array = as_values(values)
     codes = np.zeros(len(array), dtype=np.intp) if strata is None else cluster_codes(strata, len(array), where="strata")
     items = len(array)
@@ -190,31 +188,45 @@ def bootstrap_mean(
         return Estimate("mean", value, items, level=level, note=note)
     if np.bincount(codes).min() < 2:
         codes = np.zeros_like(codes)
-    parts = [array[codes == code] for code in range(codes.max() + 1)]
+    parts = [np.sort(array[codes == code]) for code in range(codes.max() + 1)]
     if all(np.ptp(part) <= 1e-12 * np.abs(array).max() for part in parts):
         each = f"all {items} {noun} have" if len(parts) == 1 else f"within each of {len(parts)} groups all {noun} have"
-        note = f"{each} the same value: resampling them gives no interval and no test"
+        note = f"{each} the same value: they give no interval and no test"
         return Estimate("mean", value, items, level=level, note=note)
-    distribution = studentised(parts, seed=seed, resamples=resamples)
-    estimate = Estimate("mean", value, items, level=level)
-    if against is not None:
-        estimate = replace(estimate, p=distribution.p(against), test=f"larger p of t and bootstrap-t over {noun}")
-    low, high, note = within_scale(*distribution.interval(level), bounds, float(np.ptp(array)))
-    if np.isnan(low):
-        return replace(estimate, note=note or f"no interval: {resamples} resamples are too few for its level")
+    # Sorted, so that the order of strata does not change a bit of the sum.
+    errors = sorted((len(part) * float(part.var(ddof=1)) / items**2, len(part) - 1) for part in parts)
+    variance = sum(own for own, _ in errors)
+    df = variance**2 / sum(own**2 / of for own, of in errors)
+    half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * variance**0.5
+    low, high, ends = within_scale(value - half, value + half, bounds, float(np.ptp(array)))
     within = f"{noun} within {len(parts)} groups" if len(parts) > 1 else noun
-    method = f"wider of t ({distribution.df:.4g} df) and bootstrap-t"
-    how = resampling_name(method, items, resamples, seed, within)
-    note = joined(few_clusters(items, noun), skew_caution(parts, noun), note)
-    return replace(estimate, low=low, high=high, how=how, note=note)
+    note = joined(_sparse(array, noun, level) or joined(few_clusters(items, noun), skew(parts, noun)), ends)
+    how = f"t interval over {items} {within}, {df:.4g} df"
+    estimate = Estimate("mean", value, items, low, high, level, how=how, note=note)
+    if against is None:
+        return estimate
+    p = 2 * float(scipy.stats.t.sf(abs(value - against) / variance**0.5, df))
+    return replace(estimate, p=p, test=f"t test over {noun}")
+
+
+def _sparse(values: Array, noun: str, level: float) -> str:
+    """The share of values that are not the one most have, where that says more than the mean; empty elsewhere."""
+    n, scale = len(values), float(np.abs(values).max())
+    distinct, counts = np.unique(np.round(values / scale, 12), return_counts=True)
+    most = int(counts.max())
+    if n - most >= FEW_OTHERS or most < EQUAL * n:
+        return ""
+    low, high = wilson(1 - most / n, n, level)
+    return (
+        f"{most} of {n} {noun} have the value {scale * float(distinct[counts.argmax()]) + 0.0:.3g}: that "
+        f"{1 - most / n:.0%} [{low:.0%}, {high:.0%}] (Wilson) have another says more than the mean, for "
+        f"which {FEW_OTHERS} such would do"
+    )
 
 
 def within_scale(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, str]:
-    """An interval cut at the ends of the scale, with a note; NaN where it has no end."""
-    if low < bounds[0] or high > bounds[1]:
-        low, high = max(low, bounds[0]), min(high, bounds[1])
-    if np.isinf([low, high]).any():
-        return np.nan, np.nan, "no interval: too many resamples have no spread"
+    """An interval cut at the ends of the scale, with a note where it is."""
+    low, high = max(low, bounds[0]), min(high, bounds[1])
     # What is 0 but for rounding is 0, never −1e-17 or −0.0.
     low, high = (0.0 if abs(bound) <= 1e-12 * spread else bound for bound in (low, high))
     ends = low in bounds or high in bounds

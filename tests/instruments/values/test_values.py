@@ -472,6 +472,9 @@ def stars(neutral: tuple[Array, Array], clauses: tuple[Array, Array]) -> Array:
     return np.asarray(1 + 4 * special.ndtr((clauses[1] - a * clauses[0]) / sigma))
 
 
+EVERY = {"v": np.arange(6), "w": np.arange(6, 10), "all": np.arange(10)}
+
+
 def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple[str, str, str, str], list[float]]:
     """Resamples by group, value, item and measure, one after the other."""
     rng = np.random.default_rng(9)
@@ -488,7 +491,7 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
             for i, id_ in enumerate(IDS):
                 found[g, "v" if i < 6 else "w", id_, "rating"].append(ratings[i])
             for value, pick in picks.items():
-                found[g, value, "", "mean rating"].append(towards[g][pick].mean())
+                found[g, value, "", "mean rating"].append(towards[g][EVERY[value]].mean())
                 if value != "all":
                     plain = stars(neutral, neutral)[rng.permutation(40)[: len(pick)]]
                     plain[1] = 6 - plain[1]  # one of each value is turned round
@@ -505,7 +508,9 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
                 scores = np.where(turned, 6 - whole, whole)[drawn][:, pick].mean(axis=1)
                 gap = float(np.mean(scores < towards["f"][pick].mean()) - np.mean(scores > towards["f"][pick].mean()))
                 found["f", value, "", "below − above"].append(gap)
-            found["f − m", value, "", "difference of ratings"].append((towards["f"] - towards["m"])[pick].mean())
+            found["f − m", value, "", "difference of ratings"].append(
+                (towards["f"] - towards["m"])[EVERY[value]].mean()
+            )
     for id_ in IDS:
         key, people = ("f", "v" if id_ < "s6" else "w", id_), survey.answers[id_].to_list()
         for r in found[*key, "rating"]:
@@ -516,7 +521,8 @@ def drawn_plainly(table: pl.DataFrame, survey: Survey, draws: int) -> dict[tuple
 
 @pytest.mark.whole
 def test_intervals_are_those_of_a_plain_bootstrap() -> None:
-    summary = result(made(), asked(), resamples=3000).summary
+    whole = result(made(), asked(), resamples=3000)
+    summary, made_items = whole.summary, whole.items
     own = {(r["group"], r["dimension"], r["item"], r["measure"]): r for r in summary.to_dicts()}
     found_plainly = drawn_plainly(made(), asked(), 3000)
     for (g, value, id_, measure), numbers in found_plainly.items():
@@ -524,8 +530,20 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
             continue
         n = {"v": 6, "w": 4, "all": 10}[value]
         row = own[g, value, id_, "representativeness" if measure == "below − above" else measure]
+        if measure in ("mean rating", "difference of ratings"):  # t, the calibration's variance beside the statements'
+            by_group = [made_items.filter(STATEMENT, group=side)["towards"].to_numpy() for side in g.split(" − ")]
+            gaps = (by_group[0] - (by_group[1] if len(by_group) > 1 else 0))[EVERY[value]]
+            half = stats.t.ppf(0.95, n - 1) * math.sqrt(gaps.var(ddof=1) / n + np.var(numbers))
+            ends = np.array([gaps.mean() - half, gaps.mean() + half])
+            if measure == "mean rating":  # by the slope of the logit of (R − 1)/4, which is 4/((R − 1)(5 − R))
+                scaled = special.logit((gaps.mean() - 1) / 4) + (ends - gaps.mean()) * 4 / (
+                    (gaps.mean() - 1) * (5 - gaps.mean())
+                )
+                ends = 1 + 4 * special.expit(scaled)
+            assert (row["low"], row["high"]) == pytest.approx(ends.tolist(), abs=0.02), (value, measure)
+            continue
         # Over statements the tails are widened as the t interval is (Hesterberg 2015).
-        over = measure in ("mean rating", "difference of ratings") or (measure == "below − above" and not id_)
+        over = measure == "below − above" and not id_
         tail = stats.norm.cdf(-math.sqrt(n / (n - 1)) * stats.t.ppf(0.95, n - 1)) if over else 0.05
         if measure == "rating":  # over 40 neutral statements
             tail = stats.norm.cdf(-math.sqrt(40 / 39) * stats.t.ppf(0.95, 39))
@@ -540,6 +558,32 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
             mixed = np.array(found_plainly[g, value, "", "spread among both"])
             p = 2 * min(np.mean(mixed <= spread["value"]), np.mean(mixed >= spread["value"]))
             assert spread["p"] == pytest.approx(min(1, p), abs=0.05)
+
+
+@pytest.mark.parametrize(("n", "rough"), [(3, True), (4, True), (5, False), (6, False)])
+def test_a_mean_over_few_statements_has_a_t_interval_and_says_so(n: int, rough: bool) -> None:
+    """On the logit scale at least as wide as t of n − 1 degrees of freedom of the statements alone."""
+    items = made().filter((pl.col("kind") == "calibration") | pl.col("id").is_in(IDS[:n]), group="f")
+    found = result(items)
+    row = found.summary.row(
+        by_predicate=(pl.col("measure") == "mean rating") & (pl.col("dimension") == "v"), named=True
+    )
+    ratings = found.items.filter(STATEMENT)["towards"].to_numpy()
+    share = (ratings.mean() - 1) / 4
+    alone = stats.t.ppf(0.95, n - 1) * ratings.std(ddof=1) / math.sqrt(n) / 4 / (share * (1 - share))
+    low, high = 1 + 4 * special.expit(special.logit(share) + np.array([-alone, alone]))
+    assert 1 < row["low"] <= low and high <= row["high"] < 5
+    assert ("rough" in row["note"]) == rough and row["how"].startswith(f"t interval ({n - 1} df)")
+
+
+def test_the_set_to_start_from_has_enough_statements() -> None:
+    """Six a value, half of them reversed, each with a negation; and a survey of all of them."""
+    place = Path(pc.__file__).parent / "instruments" / "values" / "template"
+    table = pl.read_csv(place / "statements.csv")
+    counts = table.group_by("value").agg(pl.len(), (pl.col("reversed") == "yes").sum())
+    assert counts["len"].to_list() == [6, 6] and counts["reversed"].to_list() == [3, 3]
+    assert table["negation"].null_count() == 0 and table["id"].n_unique() == len(table)
+    assert pl.read_csv(place / "answers.csv").columns == ["synthetic", "group", *table["id"]]
 
 
 def test_both_groups_are_resampled_alike() -> None:
@@ -788,7 +832,7 @@ def test_two_models_by_hand() -> None:
             assert (row["p"] < 0.05) == (not row["low"] <= 0 <= row["high"])
     swapped = pc.compare(b, a)
     np.testing.assert_allclose(swapped.select("value", "low", "high"), -found.select("value", "high", "low").to_numpy())
-    assert swapped["p"].equals(found["p"])
+    np.testing.assert_allclose(swapped["p"], found["p"], rtol=1e-12)
     assert {Signature.parse(text)["model"] for text in swapped["signature"]} == {"b − a"}
 
 

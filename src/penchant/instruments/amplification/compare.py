@@ -27,7 +27,7 @@ from penchant.stats.bootstrap import resampled, resampling_name
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Counts
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 
 STEEPER = f"difference of {SLOPE}"
 FURTHER = f"difference of {SHIFT}"
@@ -57,9 +57,7 @@ def _differences(a: Words, b: Words, kind: str, settings: Amplification) -> Iter
     ours, theirs = ({word.word: word for word in each.of(kind)} for each in (a, b))
     yield _steeper(ours, theirs, generator(settings, STEEPER, a.contrast, kind), settings)
     shared = [ours[word].gap - theirs[word].gap for word in ours if word in theirs]
-    mean = bootstrap_mean(
-        shared, seed=settings.seed, resamples=settings.resamples, level=settings.level, noun="words", against=0
-    )
+    mean = t_mean(shared, level=settings.level, noun="words", against=0)
     yield replace(mean, measure=FURTHER)
 
 

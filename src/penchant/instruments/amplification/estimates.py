@@ -19,7 +19,7 @@ from penchant.stats.crossed_contrast import Contrast, contrast
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error, wider_interval, wider_p
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, joined
-from penchant.stats.intervals import bootstrap_mean, on_scale
+from penchant.stats.intervals import on_scale, t_mean
 from penchant.stats.log_odds import log_odds
 from penchant.stats.templates import nested_templates
 
@@ -186,9 +186,7 @@ def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estim
     else:
         yield from _line(points(chosen), by, settings)
     gaps = [word.gap for word in chosen]
-    mean = bootstrap_mean(
-        gaps, seed=settings.seed, resamples=settings.resamples, level=settings.level, noun="words", against=0
-    )
+    mean = t_mean(gaps, level=settings.level, noun="words", against=0)
     yield replace(mean, measure=SHIFT, by=by)
     for estimate in over_templates(chosen, settings.level):
         yield replace(estimate, by=by)

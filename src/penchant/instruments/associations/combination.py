@@ -67,7 +67,7 @@ class Combination:
         combined = combine(whole.effects, whole.variances, alternative=settings.alternative)
         shift = combined.effect - float(whole.effects[: len(whole.cosines)].mean())
         low, high, how = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
-        p, test = filled.cell.test(settings, s=whole.s)
+        p, test = filled.cell.test(settings, s=whole.s, studentised=True)
         note = filled.cell.note(combined.effect, low, settings)
         how = "" if math.isnan(low) else f"{how}, {len(whole.cosines)} {for_one(len(whole.cosines), 'samples')}"
         estimate = Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)

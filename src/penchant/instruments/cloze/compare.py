@@ -32,7 +32,7 @@ def difference(measure: str) -> str:
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Mean β and δ of a minus those of b on the same sentences, by group and overall.
 
-    With an interval and a test from the studentised distribution over sentences, Holm's adjustment over the groups,
+    With t intervals and t tests over sentences, Holm's adjustment over the groups,
     intervals for other raters, the sensitivity of the difference to moved ratings, and the difference of β with the
     other choice of `renormalise`. Raises StudyError for results
     that cannot be compared, naming what differs.

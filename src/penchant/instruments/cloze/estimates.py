@@ -22,8 +22,8 @@ from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
-from penchant.stats.bootstrap import percentile
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.bootstrap import CHUNK, percentile
+from penchant.stats.intervals import t_mean
 
 if TYPE_CHECKING:
     from penchant.instruments.cloze.probe import Cloze
@@ -104,11 +104,9 @@ def mean(
     `bounds`: least and greatest value; `against`: the mean to test, if any.
     """
     known = values.is_not_null()
-    estimate = bootstrap_mean(
+    estimate = t_mean(
         values.filter(known).to_numpy(),
         strata=groups.filter(known).to_list(),
-        seed=settings.seed,
-        resamples=settings.resamples,
         level=settings.level,
         bounds=bounds,
         against=against,
@@ -149,9 +147,15 @@ class Moves:
     """
 
     def __init__(
-        self, betas: list[Array], shifts: list[Array], sentences: pl.DataFrame, known: Mapping[str, int], share: float
+        self,
+        betas: list[Array],
+        weights: list[scipy.sparse.csr_array],
+        changes: scipy.sparse.csc_array,
+        sentences: pl.DataFrame,
+        known: Mapping[str, int],
+        share: float,
     ) -> None:
-        self._betas, self._shifts, self._known, self._share = betas, shifts, known, share
+        self._betas, self._weights, self._changes, self._known, self._share = betas, weights, changes, known, share
         self._expected, self._groups = sentences["expected"].to_numpy(), sentences["group"].to_numpy()
 
     @classmethod
@@ -177,23 +181,26 @@ class Moves:
         group_of = dict(first.select("id", "group").iter_rows())
         groups_of_keys = [group_of[id_] for id_, _ in keys]
         changes = _changes(np.array([values[key] for key in keys]), groups_of_keys, settings)
-        shifts = []
+        weights = []
         for rated in entries:
-            weights, rows = [weight for weight, _, _ in rated], [row for _, row, _ in rated]
-            columns = [keys[key] for _, _, key in rated]
-            matrix = scipy.sparse.csr_array((weights, (rows, columns)), shape=(len(first), max(1, len(keys))))
-            shifts.append((matrix @ changes).toarray())
+            rows, columns = [row for _, row, _ in rated], [keys[key] for _, _, key in rated]
+            shape = (len(first), max(1, len(keys)))
+            weights.append(scipy.sparse.csr_array(([weight for weight, _, _ in rated], (rows, columns)), shape=shape))
         betas = [table["beta"].fill_null(np.nan).to_numpy() for table in tables]
-        return cls(betas, shifts, first, Counter(groups_of_keys), settings.moved_share)
+        return cls(betas, weights, changes, first, Counter(groups_of_keys), settings.moved_share)
 
     def counts(self, inside: NDArray[np.bool_]) -> tuple[int, int]:
         """How many ratings of the groups of some sentences move, and how many there are."""
         known = [self._known.get(group, 0) for group in dict.fromkeys(self._groups[inside].tolist())]
         return sum(_moving(number, self._share) for number in known), sum(known)
 
-    def drawn(self, column: str) -> list[Array]:
-        """β or δ of each table after the moves, shape (sentences, draws)."""
-        betas = [beta[:, None] + shift for beta, shift in zip(self._betas, self._shifts, strict=True)]
+    def drawn(self, column: str, draws: slice = slice(None)) -> list[Array]:
+        """β or δ of each table after some of the moves, shape (sentences, draws)."""
+        changes = self._changes[:, draws]
+        betas = [
+            beta[:, None] + (weights @ changes).toarray()
+            for beta, weights in zip(self._betas, self._weights, strict=True)
+        ]
         if column == "beta":
             return betas
         return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
@@ -204,14 +211,14 @@ class Moves:
         unmoved = [beta[:, None] for beta in self._betas]
         if column == "delta":
             unmoved = [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in unmoved]
-        drawn = self.drawn(column)
-        value = _gap(unmoved)[inside]
-        moved = _gap(drawn)[inside]
-        kept = ~np.isnan(value[:, 0])
+        value = _gap(unmoved)[:, 0]
+        kept = inside & ~np.isnan(value)
         name = MOVED.format(MEASURES[column])
         if not kept.any():
             return Estimate(name, np.nan, 0, level=settings.level, note="no items")
-        means = moved[kept].mean(axis=0)
+        step = max(1, CHUNK // len(value))
+        blocks = (slice(start, start + step) for start in range(0, settings.draws, step))
+        means = np.concatenate([_gap(self.drawn(column, block))[kept].mean(axis=0) for block in blocks])
         low, high = percentile(means, settings.level)
         used, known = self.counts(inside)
         return Estimate(
@@ -236,11 +243,11 @@ def _moving(known: int, share: float) -> int:
     return min(known, max(1, round(known * share)))
 
 
-def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.sparse.csr_array:
+def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.sparse.csc_array:
     """The change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group moves."""
     shape = (max(1, len(values)), settings.draws)
     if not len(values):
-        return scipy.sparse.csr_array(shape)
+        return scipy.sparse.csc_array(shape)
     rng = np.random.default_rng(settings.seed)
     names = np.array(groups_of)
     members = [np.flatnonzero(names == name) for name in np.unique(names)]
@@ -251,4 +258,4 @@ def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.
     ]
     chosen, steps = (np.concatenate(parts) for parts in zip(*draws, strict=True))
     change = np.clip(values[chosen] + steps, -1, 1) - values[chosen]
-    return scipy.sparse.csr_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)
+    return scipy.sparse.csc_array((change, (chosen, np.repeat(np.arange(settings.draws), sum(moving)))), shape=shape)

@@ -114,8 +114,8 @@ class Cloze(Probe):
     on_unknown: OnUnknown = "stop"
     """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
     or are left out and counted (`skip`)."""
-    draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 1000
-    """Sensitivity analysis: number of draws. Default: 1000."""
+    draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 10_000
+    """Sensitivity analysis: number of draws. Default: 10,000."""
 
     _read: dict[Path, ClozeSet] = PrivateAttr(default_factory=dict)
 

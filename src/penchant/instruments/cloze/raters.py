@@ -20,7 +20,7 @@ Array = NDArray[np.float64]
 SAMPLED = "{}, raters sampled"
 """The name of a measure whose interval holds for other raters, too."""
 KNOWN = "of the rated probability is judged by two raters or more, the rest counts as known"
-ENDS = "an end is that of the interval for these raters, which allows for skew sentences"
+ENDS = "an end is that of the interval for these raters"
 """Parts of notes that may be true of most rows of a table."""
 _ALL_KNOWN = 0.995
 """Above this share, the rated probability that one rater or a lexicon judges is not worth a word."""

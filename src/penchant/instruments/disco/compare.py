@@ -10,7 +10,7 @@ from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.disco.estimates import DIFFERENT, OF_TEMPLATE
 from penchant.instruments.disco.probe import Disco
 from penchant.records import Result, summary_table
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 
 DIFFERENCE = f"difference of {DIFFERENT}"
 
@@ -23,10 +23,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     require_comparable(a, b, free={"model", "dtype"}, items=["id", "sentence"])
     settings = Disco.of(a.signature)
     one, other = (result.summary.filter(measure=OF_TEMPLATE).sort("template") for result in (a, b))
-    mean = bootstrap_mean(
+    mean = t_mean(
         (one["value"] - other["value"]).to_numpy(),
-        seed=settings.seed,
-        resamples=settings.resamples,
         level=settings.level,
         noun="templates",
         against=0,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from penchant.records import Estimate
 from penchant.stats.inputs import Array
-from penchant.stats.intervals import bootstrap_mean, independent_difference
+from penchant.stats.intervals import independent_difference, t_mean
 from penchant.stats.templates import sd_over_templates
 
 if TYPE_CHECKING:
@@ -106,10 +106,8 @@ def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: 
     """The mean number of fills that differ, with an interval over templates and a test over persons; by the exact test
     beside it; and how much templates differ."""
     for measure, numbers in told.items():
-        mean = bootstrap_mean(
+        mean = t_mean(
             numbers,
-            seed=settings.seed,
-            resamples=settings.resamples,
             level=settings.level,
             noun="templates",
             bounds=(0, math.inf),

@@ -26,14 +26,14 @@ from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
-from penchant.stats.intervals import bootstrap_mean, clustered_mean, on_scale
+from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """SS and LMS of a minus those of b on the same clusters, in percentage points, overall and by bias type, as means
     over target terms and over clusters.
 
-    Over terms: the difference of every term, the wider of the t and the bootstrap-t interval, and their test. Over
+    Over terms: the difference of every term, a t interval and a t test. Over
     clusters: the differences of every cluster, cluster-robust t over terms. Holm's adjustment over bias types. ICAT is
     not compared: its peak lies where neither stereotype nor anti-stereotype is preferred, so a difference of it has two
     causes. Models may be scored by different methods, because preferences are compared, not scores; the note says so.
@@ -85,10 +85,8 @@ def _of_part(items: pl.DataFrame, a: Credits, b: Credits, settings: Probe) -> It
 def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
     for measure, gains in ((SS_GAP, 100 * (a.ss - b.ss)), (LMS_GAP, 100 * (a.lms - b.lms))):
         by_term = [float(gains[a.terms == term].mean()) for term in np.unique(a.terms)]
-        over_terms = bootstrap_mean(
+        over_terms = t_mean(
             by_term,
-            seed=settings.seed,
-            resamples=settings.resamples,
             level=settings.level,
             noun=NOUN,
             bounds=(-100, 100),

@@ -18,7 +18,7 @@ from penchant.instruments.base import Probe
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS, icat, term_units
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
-from penchant.stats.intervals import accuracy, bootstrap_mean, clustered_mean
+from penchant.stats.intervals import accuracy, clustered_mean, t_mean
 from penchant.stats.logistic import fit, length_slope
 
 if TYPE_CHECKING:
@@ -151,10 +151,8 @@ def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Probe, ag
     """The mean of values from 0 to 1 in percent, over terms or over clusters, whose terms are a sample either way."""
     if mean == OVER_TERMS:
         units = [100 * float(values[terms == term].mean()) for term in np.unique(terms)]
-        return bootstrap_mean(
+        return t_mean(
             units,
-            seed=settings.seed,
-            resamples=settings.resamples,
             level=settings.level,
             noun=NOUN,
             bounds=(0, 100),
@@ -177,10 +175,8 @@ def _of_term(credit: Credits, group: str, settings: Probe) -> Iterator[Estimate]
     p = binomial(untied, 0.5)
     test = "binomial mid-p" if len(untied) == len(credit.ss) else "binomial mid-p, ties left out"
     ss = replace(percent(held_against(replace(ss, p=p), 0.5)), test="" if np.isnan(p) else test, measure=SS)
-    lms = bootstrap_mean(
+    lms = t_mean(
         100 * credit.lms,
-        seed=settings.seed,
-        resamples=settings.resamples,
         level=settings.level,
         noun="clusters",
         bounds=(0, 100),

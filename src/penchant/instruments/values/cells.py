@@ -6,25 +6,30 @@ The neutral statements are the same for every group, wording and model, and so a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import polars as pl
+import scipy
 from numpy.typing import NDArray
 
 from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
+from penchant.stats.inputs import joined
+from penchant.stats.intervals import within_scale
 
 if TYPE_CHECKING:
     from penchant.instruments.values.probe import Values
 
 Array = NDArray[np.float64]
 NO_SPREAD = "the neutral statements show no spread"
+_TEST = "t test of the same errors, two-sided"
+WANTED = 5
+"""Intervals of means over fewer statements than this are called rough."""
 
 
 @dataclass(frozen=True)
@@ -164,13 +169,46 @@ class Cells:
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
-    def mean(self, value: Array, draws: Array, inside: NDArray[np.bool_]) -> Estimate:
-        """The mean over the statements inside. `draws`, shape (resamples, statements), are the values under resampled
-        calibrations; statements are resampled with them."""
-        n = len(value)
-        level = self.settings.level
-        if np.isnan(value).any():
+    def mean(
+        self, values: Array, draws: Array, bounds: tuple[float, float], *, against: float | None = None
+    ) -> Estimate:
+        """The mean of values of some statements, with a t interval of the errors of statements and calibration.
+
+        `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
+        mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91
+        to 94 of 100 such 95 % intervals hold the truth. The interval is made on the logit scale between the `bounds`,
+        without which 84 to 92 hold it near an end; where there is a number to test the mean `against`, it is made on
+        the scale itself, on which the test is, and ends at the bounds.
+        """
+        n, level = len(values), self.settings.level
+        if np.isnan(values).any():
             return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
-        low, high = expanded_percentile(self.means(draws, inside), n, level)
-        note = "one statement: no interval over statements" if n == 1 else ""
-        return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)
+        estimate = Estimate("", float(np.sort(values).mean()), n, level=level)
+        if n == 1:
+            return replace(estimate, note="one statement: no interval over statements")
+        error = float(np.sqrt(np.sort(values).var(ddof=1) / n + draws.mean(axis=1).var()))
+        if np.isnan(error):
+            return estimate
+        if error <= 1e-12 * (bounds[1] - bounds[0]):
+            if estimate.value == against:  # ratings that are the same, whatever the calibration
+                return replace(estimate, low=against, high=against, how=self._how(n), p=1.0, test=_TEST)
+            return replace(estimate, note="nothing varies: no interval and no test")
+        reach, width = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)), bounds[1] - bounds[0]
+        few = f"the interval is rough: only {n} statements; {WANTED} would do" if n < WANTED else ""
+        if against is None:
+            share = (estimate.value - bounds[0]) / width
+            centre, moved = scipy.special.logit(share), reach * error / width / (share * (1 - share))
+            low, high = (bounds[0] + width * scipy.special.expit(centre + np.array([-moved, moved]))).tolist()
+            return replace(estimate, low=low, high=high, how=f"{self._how(n)}, logit scale", note=few)
+        low, high, ends = within_scale(estimate.value - reach * error, estimate.value + reach * error, bounds, width)
+        estimate = replace(estimate, low=low, high=high, how=self._how(n), note=joined(few, ends))
+        p = 2 * float(scipy.stats.t.sf(abs(estimate.value - against) / error, n - 1))
+        return replace(estimate, p=p, test=_TEST)
+
+    def _how(self, n: int) -> str:
+        """The name of the interval of a mean over n statements."""
+        neutral = len(next(iter(self.cells.values())).neutral[0])
+        return (
+            f"t interval ({n - 1} df) of the errors of {n} statements and the calibration on {neutral} neutral "
+            f"{for_one(neutral, 'statements')}"
+        )

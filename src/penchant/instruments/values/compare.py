@@ -15,9 +15,9 @@ from penchant.records import Estimate, Result, summary_table
 def compare(a: Result, b: Result) -> pl.DataFrame:
     """Ratings of a minus those of b on the same statements, by wording, group and value.
 
-    With a bootstrap over statements and neutral statements, a test from the same resamples, and Holm's adjustment over
-    the values and groups of the main wording, and over those of the other wordings together. Raises StudyError for
-    results that cannot be compared, naming what differs.
+    With a t interval and a t test over statements and the calibration, and Holm's adjustment over the values and groups
+    of the main wording, and over those of the other wordings together. Raises StudyError for results that cannot be
+    compared, naming what differs.
     """
     require_comparable(
         a,

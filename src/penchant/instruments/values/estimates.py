@@ -31,7 +31,7 @@ from penchant.stats.calibration import FEW, calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 from penchant.stats.spread import FEW as FEW_VALUES
 from penchant.stats.spread import HOW as SPREAD_HOW
 from penchant.stats.spread import spread_interval
@@ -121,7 +121,7 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
     settings = cells.settings
     for name, inside in cells.blocks():
         ratings, draws = cell.towards[inside], cell.drawn_towards(inside)
-        yield _by(replace(cells.mean(ratings, draws, inside), measure=MEAN), cell, name)
+        yield _by(replace(cells.mean(ratings, draws, (LOW, HIGH)), measure=MEAN), cell, name)
         if name != EVERYTHING:
             spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
             yield from (_by(estimate, cell, name) for estimate in spread)
@@ -238,10 +238,8 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
     if not n:
         return
     plain, mirrored = pairs["rating"].to_numpy(), 6 - pairs["rating_negated"].to_numpy()
-    gap = bootstrap_mean(
+    gap = t_mean(
         np.abs(plain - mirrored),
-        seed=settings.seed,
-        resamples=settings.resamples,
         level=settings.level,
         noun="statements",
         bounds=(0.0, HIGH - LOW),

@@ -33,7 +33,7 @@ def methods(results: Sequence[Result]) -> list[str]:
         f"disagreeing, and y, of agreeing, are scored and calibrated on neutral clauses: {how}. σ² = Σ residual²/(n − "
         "1) over the neutral clauses; P(agree) = Φ(residual/σ), rating = 4·P + 1, and 6 minus that for reversed "
         "statements.",
-        "Intervals of ratings, their spread and differences resample statements and neutral clauses together.",
+        "Intervals of ratings, their spread and differences count the errors of statements and of the calibration.",
         _asked(results[0]),
     ]
     if signature["survey"] != "none":
@@ -42,7 +42,7 @@ def methods(results: Sequence[Result]) -> list[str]:
     if WORDINGS in measures:
         paragraphs.append(
             "Wordings are held against each other statement by statement: the rating of a statement in a wording is "
-            "its mean over the groups, and statements and neutral clauses are resampled, the same in every wording."
+            "its mean over the groups, and neutral clauses are resampled, the same in every wording."
         )
     if DISTANCE in measures:
         paragraphs.append(

@@ -21,7 +21,7 @@ from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
 from penchant.stats.inputs import joined
-from penchant.stats.intervals import accuracy, bootstrap_mean, clustered_ratio
+from penchant.stats.intervals import accuracy, clustered_ratio, t_mean
 
 Mask = NDArray[np.bool_]
 LABELS = ("set", "type", "occupation", "gender", "pronouns", "listed")
@@ -159,7 +159,7 @@ def over_occupations(
 
 
 def _mean(values: Array, noun: str, probe: Probe) -> Estimate:
-    return bootstrap_mean(values, seed=probe.seed, resamples=probe.resamples, level=probe.level, noun=noun, against=0)
+    return t_mean(values, level=probe.level, noun=noun, against=0)
 
 
 def occupation_means(items: pl.DataFrame, odds: Array) -> pl.DataFrame:
@@ -191,11 +191,9 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Probe) -> Estimate:
         value = float(np.sort(weights * values).mean())
         note = "no interval: it needs two occupations of each gender"
         return Estimate(ADJUSTED, value, n, level=probe.level, note=note)
-    return bootstrap_mean(
+    return t_mean(
         weights * values,
         strata=sides,
-        seed=probe.seed,
-        resamples=probe.resamples,
         level=probe.level,
         noun=OCCUPATIONS,
         against=0,

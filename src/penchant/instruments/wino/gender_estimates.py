@@ -19,7 +19,7 @@ from penchant.records import Estimate
 from penchant.stats.correlations import correlation, slope
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined
-from penchant.stats.intervals import bootstrap_mean
+from penchant.stats.intervals import t_mean
 from penchant.stats.templates import nested_templates
 
 LABELS = ("occupation", "participant", "kind", "refers", "pronouns")
@@ -92,10 +92,8 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> 
             yield _by(estimate, estimate.measure, part)
     for role, credit in tops(items, how).items():
         frame = by_occupation(items, credit)[ALL]
-        found = bootstrap_mean(
+        found = t_mean(
             frame["mean"].to_numpy(),
-            seed=probe.seed,
-            resamples=probe.resamples,
             level=probe.level,
             noun=OCCUPATIONS,
             bounds=(0, 1),
@@ -145,9 +143,7 @@ def _by(estimate: Estimate, measure: str, part: str, *, occupation: str = ALL, s
 
 def mean(values: Array, probe: Probe) -> Estimate:
     """The mean over occupations, against 0."""
-    return bootstrap_mean(
-        values, seed=probe.seed, resamples=probe.resamples, level=probe.level, noun=OCCUPATIONS, against=0
-    )
+    return t_mean(values, level=probe.level, noun=OCCUPATIONS, against=0)
 
 
 def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Probe) -> Iterator[tuple[str, Estimate]]:
