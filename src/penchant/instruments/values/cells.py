@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_percentile
+from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
 
 if TYPE_CHECKING:
@@ -164,13 +164,17 @@ class Cells:
         means: Array = np.take_along_axis(draws, self.picks(inside), 1).mean(axis=1)
         return means
 
-    def mean(self, value: Array, draws: Array, inside: NDArray[np.bool_]) -> Estimate:
-        """The mean over the statements inside. `draws`, shape (resamples, statements), are the values under resampled
-        calibrations; statements are resampled with them."""
+    def mean(self, value: Array, draws: Array, inside: NDArray[np.bool_], *, against: float | None = None) -> Estimate:
+        """The mean over the statements inside, with a test of the number `against`. `draws`, shape (resamples,
+        statements), are the values under resampled calibrations; statements are resampled with them."""
         n = len(value)
         level = self.settings.level
         if np.isnan(value).any():
             return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
-        low, high = expanded_percentile(self.means(draws, inside), n, level)
+        means = self.means(draws, inside)
+        low, high = expanded_percentile(means, n, level)
         note = "one statement: no interval over statements" if n == 1 else ""
-        return Estimate("", float(value.mean()), n, low, high, level, how=self.how(n) if n > 1 else "", note=note)
+        p = np.nan if against is None else expanded_p(means, n, against)
+        test = "" if np.isnan(p) else "expanded percentile bootstrap over statements and neutral ones, two-sided"
+        how = self.how(n) if n > 1 else ""
+        return Estimate("", float(value.mean()), n, low, high, level, how=how, p=p, test=test, note=note)

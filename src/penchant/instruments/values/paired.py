@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from penchant.instruments.values.cells import Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_p
 
 DIFFERENCE = "difference of ratings"
 """Of one group minus another, or of one model minus another."""
@@ -48,11 +47,8 @@ def _paired(cells: Cells, a: Sequence[Cell], b: Sequence[Cell], inside: NDArray[
     """The mean over the statements inside of the mean rating of some cells minus that of others."""
     gaps = _mean([cell.towards[inside] for cell in a]) - _mean([cell.towards[inside] for cell in b])
     draws = _mean([cell.drawn_towards(inside) for cell in a]) - _mean([cell.drawn_towards(inside) for cell in b])
-    difference = cells.mean(gaps, draws, inside)
     # Flipping the signs of statements would take the two calibrations for known: it rejects what is true in 10 %.
-    p = np.nan if np.isnan(gaps).any() else expanded_p(cells.means(draws, inside), len(gaps))
-    test = "" if np.isnan(p) else "expanded percentile bootstrap over statements and neutral ones, two-sided"
-    return replace(difference, p=p, test=test)
+    return cells.mean(gaps, draws, inside, against=0)
 
 
 def _mean(tables: Sequence[Array]) -> Array:
