@@ -87,8 +87,7 @@ def clustered_mean(
     differences. The standard error is that of the jackknife over clusters, and the distribution t with one degree of
     freedom less than there are clusters; clusters of equal size give the t interval of their means. `proportion`: the
     values lie in 0 to 1, and the interval is made on the logit scale; where all clusters have the same share it is
-    Wilson's over items, with its score test, and the note says so. `against`: test the mean against this number, on
-    the same scale.
+    Wilson's over items, and the note says so. `against`: test the mean against this number, on the same scale.
     Sources: MacKinnon, Nielsen & Webb 2023, J. Econometrics 232:272–299. Raises DataError for NaN or unequal lengths.
     """
     check_level(level)
@@ -107,16 +106,8 @@ def clustered_mean(
         if not proportion:
             return replace(estimate, note=f"{note}they give no interval and no test")
         low, high = wilson(estimate.value, len(array), level)
-        how, note = "Wilson score", f"{note}items are taken as independent"
-        estimate = replace(estimate, low=low, high=high, how=how, note=note)
-        return estimate if against is None else _scored(estimate, against)
+        return replace(estimate, low=low, high=high, how="Wilson score", note=f"{note}items are taken as independent")
     return clustered_ratio(estimate, sums, sizes, noun, logit=proportion, against=against)
-
-
-def _scored(estimate: Estimate, against: float) -> Estimate:
-    """A share with the score test of a number between 0 and 1, which Wilson's interval inverts."""
-    deviate = abs(estimate.value - against) / np.sqrt(against * (1 - against) / estimate.n)
-    return replace(estimate, p=float(2 * scipy.stats.norm.sf(deviate)), test="score test over items")
 
 
 def clustered_ratio(

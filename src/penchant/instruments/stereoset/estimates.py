@@ -143,7 +143,7 @@ def _of_group(credit: Credits, scope: str, group: str, settings: Probe) -> Itera
     for mean in (OVER_TERMS, OVER_CLUSTERS):
         ss, lms = (
             replace(_mean(values, credit.terms, mean, settings, against), measure=measure)
-            for measure, values, against in ((SS, credit.ss, EVEN), (LMS, credit.lms, EVEN))
+            for measure, values, against in ((SS, credit.ss, EVEN), (LMS, credit.lms, None))
         )
         units = term_units(credit.ss, credit.lms, credit.terms, mean)
         both = icat(ss, lms, units, len(credit.ss) if mean == OVER_CLUSTERS else len(units), NOUN, settings)

@@ -11,7 +11,7 @@ from penchant.instruments.stereoset.scores import OVER_TERMS
 from penchant.instruments.stereoset.scoring import AUTHORS, ONE_MASK
 from penchant.instruments.stereoset.section import overall
 from penchant.records import Result
-from penchant.report.finding import MOST, Shown, across, differences, levels, listed, sentences, told
+from penchant.report.finding import MOST, Shown, across, differences, levels, listed, sentences
 from penchant.report.tables import literal, models
 
 _SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
@@ -55,9 +55,7 @@ def _of_part(part: str, results: Sequence[Result], comparison: pl.DataFrame | No
             if (row := overall(result, part, measure))
         ]
         known = levels(rows, _SCORE, "50%")
-        at_chance = [
-            model for model, row in rows if measure == LMS and not (told(row, _CHANCE) and row["value"] > _CHANCE)
-        ]
+        at_chance = [model for model, row in rows if row["low"] <= _CHANCE] if measure == LMS else []
         if known and at_chance:
             known += f"; SS says little of a model that does not tell sense from nonsense ({listed(at_chance)})"
         yield f"{measure}{place} ({said}{score}): {known}" if known else ""
