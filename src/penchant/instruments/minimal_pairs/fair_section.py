@@ -111,6 +111,8 @@ def _open_ranks(table: pl.DataFrame) -> list[Table]:
     """The best and worst possible rank of every model: a difference that is told, with p adjusted over the pairs of
     models, ranks one of the two above the other."""
     rows = table.filter((pl.col("scope") == "overall") & (pl.col("split") == ALL))
+    if not len(rows):
+        return []
     rows = pl.concat(
         part.with_columns(p_holm=holm(part["p"].to_numpy()))
         for _, part in rows.group_by("normalise", "dataset", maintain_order=True)
