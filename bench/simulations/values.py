@@ -30,6 +30,7 @@ NEGATED = 0.6
 """Correlation of a statement's residual with the mirrored one of its negation."""
 SHIFT = 0.3
 TESTED = {
+    "mean rating",
     "normality of the residuals (W)",
     "spread of ratings",
     "difference of ratings",

@@ -34,15 +34,19 @@ class Item:
     place: str = ""
 
 
+ALONE = "alone"
+"""The family of a test that is adjusted over no others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """A number with its uncertainty and how both were computed.
 
     `low` and `high` bound the interval of confidence `level`; `how` names the interval's method. A number that
     cannot be computed is NaN and `note` says why. `p` is a two-sided p-value unless `test` says otherwise, and
-    `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `tests` is the number of
-    tests in that family, 0 where there is none; a row tells it as 1 for a p that stands alone. `by` names the subset
-    that the number describes.
+    `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `test_family` names that
+    family and `tests` is its number of tests, "" and 0 where there is none; a row has `ALONE` and 1 for a p that stands
+    alone. `by` names the subset that the number describes.
     """
 
     measure: str
@@ -55,6 +59,7 @@ class Estimate:
     p: float = math.nan
     p_holm: float = math.nan
     tests: int = 0
+    test_family: str = ""
     test: str = ""
     note: str = ""
     by: Mapping[str, str] = field(default_factory=dict)
@@ -73,6 +78,7 @@ class Estimate:
             "p": self.p,
             "p_holm": self.p_holm,
             "tests": self.tests or int(self.p == self.p),
+            "test_family": self.test_family or (ALONE if self.p == self.p else ""),
             "test": self.test,
             "note": self.note,
         }

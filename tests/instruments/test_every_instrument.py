@@ -3,6 +3,7 @@ intervals and tests that were computed and no others."""
 
 from __future__ import annotations
 
+import math
 import pydoc
 import re
 import shutil
@@ -21,7 +22,9 @@ import test_validity
 from answers import Answer
 from penchant.instruments.registry import instruments, placed, template_files
 from penchant.instruments.settings import Written, read_settings, written
+from penchant.records import ALONE
 from penchant.report.export import export
+from penchant.report.finding import deciding
 from penchant.report.sections import Document, Placed
 from penchant.study.results import read_outcome
 from penchant.study.run import Options, run_study
@@ -239,6 +242,71 @@ def test_findings_are_made_of_numbers_and_name_no_cause(name: str, made: Callabl
         counted = re.findall(r"n = ([\d,]+) ", sentence)
         assert counted or re.search("cannot be told apart from (0|50%) in any of", sentence)
         assert section.comparison is not None or set(counted) <= numbers
+
+
+def by_family(study: Made) -> Iterable[list[dict[str, Any]]]:
+    """The rows of every family of tests, of a model or of two of them."""
+    for frame in study.frames():
+        families: dict[tuple[str, str], list[dict[str, Any]]] = {}
+        for row in frame.iter_rows(named=True):
+            if row["test_family"] not in ("", ALONE):
+                families.setdefault((row.get("comparison", ""), row["test_family"]), []).append(row)
+        yield from families.values()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_p_value_is_of_a_named_family(name: str, made: Callable[[str], Made]) -> None:
+    study = made(name)
+    for row in (row for frame in study.frames() for row in frame.iter_rows(named=True)):
+        assert (row["test_family"] != "") == (not math.isnan(row["p"])) == (row["tests"] > 0)
+        if row["test_family"] == ALONE:
+            assert row["tests"] == 1 and math.isnan(row["p_holm"])
+    for rows in by_family(study):
+        ranked = sorted(rows, key=lambda row: float(row["p"]))
+        assert {row["tests"] for row in rows} == {len(rows)}
+        largest = 0.0
+        for passed, row in enumerate(ranked):
+            largest = max(largest, min(1.0, (len(rows) - passed) * row["p"]))
+            if name == "disco" and math.isnan(row["p_holm"]):
+                continue  # of fills, as published: Bonferroni
+            assert row["p_holm"] == pytest.approx(largest, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_family_holds_an_estimate_over_its_other_members(name: str, made: Callable[[str], Made]) -> None:
+    for rows in by_family(made(name)):
+        for column, value in rows[0].items():
+            aggregates = isinstance(value, str) and (name, column) != ("ceat", "context")  # there: whole sentences
+            wholes = {"all", "both", "A and B"} if aggregates else set()
+            found = {row[column] for row in rows}
+            assert not (found & wholes and found - wholes), (rows[0]["test_family"], column)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_verdict_rests_on_a_test_of_a_named_family(
+    name: str, made: Callable[[str], Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of every number that a finding decides on: it is a row of the results, and its p is of a family."""
+    section, real = made(name).section, deciding
+    asked: list[Mapping[str, Any]] = []
+
+    def spy(row: Mapping[str, Any]) -> float:
+        asked.append(row)
+        return real(row)
+
+    for module in list(sys.modules.values()):
+        if getattr(module, "deciding", None) is real:
+            monkeypatch.setattr(module, "deciding", spy)
+    found = section.finding()
+    assert bool(asked) == bool(found)
+    rows = [row for frame in made(name).frames() for row in frame.iter_rows(named=True)]
+    for row in asked:
+        assert row["test_family"] or math.isnan(row["low"]) or (name, row["measure"]) in UNTESTED, row
+        assert any(row["value"] == each["value"] and row["measure"] == each["measure"] for each in rows)
+
+
+UNTESTED = {("stereoset", "LMS"), ("minimal-pairs", "accuracy")}
+"""Numbers that findings name and decide nothing about: accuracy where all paradigms happen to have the same."""
 
 
 @pytest.mark.parametrize("name", NAMES)

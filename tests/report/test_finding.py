@@ -31,11 +31,11 @@ def gap(pair: str, *numbers: float) -> Any:
 
 def test_a_clear_difference_is_told_with_its_interval() -> None:
     assert differences([gap("a − b", 0.1, 0.02, 0.18, 0.01)], HOW, "is above") == (
-        "a is above b: +10.0 points [+2.0, +18.0], n = 40 pairs."
+        "a is above b: a − b +10.0 points [+2.0, +18.0], n = 40 pairs."
     )
-    # The other way round the larger one is named first, and the interval is turned.
+    # The other way round the larger one is named first, and the number stays that of the tables.
     assert differences([gap("a − b", -0.1, -0.18, -0.02, 0.01)], HOW, "is above") == (
-        "b is above a: +10.0 points [+2.0, +18.0], n = 40 pairs."
+        "b is above a: a − b −10.0 points [−18.0, −2.0], n = 40 pairs."
     )
 
 
@@ -52,8 +52,12 @@ def test_a_clear_difference_is_told_with_its_interval() -> None:
 )
 def test_what_is_not_clear_cannot_be_told_apart(numbers: tuple[float, ...]) -> None:
     said = differences([gap("a − b", *numbers)], HOW, "is above")
-    assert said.startswith("a and b cannot be told apart: +10.0 points ")
+    assert said.startswith("a and b cannot be told apart: a − b +10.0 points ")
     assert ("without an interval" in said) == math.isnan(numbers[1])
+    # The p-value stands beside an interval that says otherwise.
+    decides = (*numbers[3:], NAN, NAN)[1 if len(numbers) > 4 else 0]
+    known = not math.isnan(decides + numbers[1])
+    assert (", p = " in said) == (known and (numbers[1] <= 0) == (decides <= 0.05))
 
 
 def test_several_differences_the_clear_and_large_first() -> None:
@@ -65,24 +69,27 @@ def test_several_differences_the_clear_and_large_first() -> None:
         gap("b − d", NAN),
     ]
     assert differences(rows, HOW, "is above") == (
-        "c is above b: +30.0 points [+10.0, +50.0], n = 40 pairs; a is above c: +10.0 points [+2.0, +18.0], "
-        "n = 40 pairs; a and b cannot be told apart: +90.0 points [−10.0, +100.0], n = 40 pairs; 1 more pair of "
-        "models in the table."
+        "c is above b: b − c −30.0 points [−50.0, −10.0], n = 40 pairs; a is above c: a − c +10.0 points [+2.0, "
+        "+18.0], n = 40 pairs; a and b cannot be told apart: a − b +90.0 points [−10.0, +100.0], n = 40 pairs; 1 more "
+        "pair of models in the table."
     )
 
 
 def test_levels_of_models() -> None:
     share = Shown(".1f", "pairs", "%", 100, 0.5)
-    one = [("a", row(0.7, 0.6, 0.8))]
+    one = [("a", row(0.7, 0.6, 0.8, 0.001))]
     assert levels(one, share, "50%") == "a 70.0% [60.0, 80.0], n = 40 pairs"
-    assert levels([("b", row(0.52, 0.4, 0.6))], share, "50%") == (
+    assert levels([("b", row(0.52, 0.4, 0.6, 0.6))], share, "50%") == (
         "b 52.0% [40.0, 60.0], n = 40 pairs; b cannot be told apart from 50%"
     )
-    both = [*one, ("b", row(0.52, 0.4, 0.6))]
+    both = [*one, ("b", row(0.52, 0.4, 0.6, 0.6))]
     assert levels(both, share, "50%") == (
         "a 70.0% [60.0, 80.0], b 52.0% [40.0, 60.0], n = 40 pairs each; b cannot be told apart from 50%"
     )
-    assert levels(both, share, "50%", tested=True).endswith("none of them can be told apart from 50%")  # no p
+    assert levels([("a", row(0.7, 0.6, 0.8)), both[1]], share, "50%").endswith("; b cannot be told apart from 50%")
+    assert levels([("a", row(0.7, 0.6, 0.8, 0.03, 0.12, tests=4))], share, "50%") == (
+        "a 70.0% [60.0, 80.0], p = 0.12 over 4 tests, n = 40 pairs; a cannot be told apart from 50%"
+    )
     assert levels([("a", row(NAN))], share, "50%") == levels([], share, "50%") == ""
     rough = levels([("a", row(0.7, 0.6, 0.8, note="from 20 items only 64% hold the mean; 60 would do"))], share, "50%")
     assert rough == "a 70.0% [60.0, 80.0], a rough interval, n = 40 pairs"
@@ -91,14 +98,15 @@ def test_levels_of_models() -> None:
 def test_in_which_places() -> None:
     rows = [("x", row(0.1, 0.02, 0.2, 0.01, 0.03)), ("y", row(0.3, 0.1, 0.5, 0.07, 0.14)), ("z", row(NAN))]
     assert across(rows, HOW, "groups", "Gap") == (
-        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs; in the other 1 of 2 groups (y) it cannot be "
-        "told apart from 0"
+        "Gap, by groups: x +10.0 points [+2.0, +20.0], n = 40 pairs; in the other 1 of 2 groups (y (p = 0.14)) it "
+        "cannot be told apart from 0"
     )
     assert across(rows[1:], HOW, "groups", "Gap").endswith("which cannot be told apart from 0")
     assert across([*rows[1:], *rows[1:]], HOW, "groups", "Gap") == (
-        "Gap: cannot be told apart from 0 in any of 2 groups (y and y)"
+        "Gap: cannot be told apart from 0 in any of 2 groups (y (p = 0.14) and y (p = 0.14))"
     )
-    assert across([rows[0], *5 * rows[1:2]], HOW, "groups", "Gap").endswith(
+    open_ = ("y", row(0.3, -0.1, 0.5, 0.07, 0.14))
+    assert across([rows[0], *5 * [open_]], HOW, "groups", "Gap").endswith(
         "in the other 5 of 6 groups (y, y, y, y and y) it cannot be told apart from 0"
     )
     assert across([rows[0], *6 * rows[1:2]], HOW, "groups", "Gap").endswith(
@@ -154,8 +162,8 @@ def pairs_by(split: str = "all", scope: str = "overall", dataset: str = "blimp")
 
 def test_minimal_pairs() -> None:
     each = [
-        result("minimal-pairs", model, [estimated("accuracy", numbers, 90, **pairs_by())], {}, normalise="none")
-        for model, numbers in (("a", (0.8, 0.7, 0.9)), ("b", (0.6, 0.45, 0.75)))
+        result("minimal-pairs", model, [estimated("accuracy", numbers, 90, p, **pairs_by())], {}, normalise="none")
+        for model, numbers, p in (("a", (0.8, 0.7, 0.9), 0.001), ("b", (0.6, 0.45, 0.75), 0.2))
     ]
     assert said("minimal-pairs", each[:1]) == [
         "The acceptable sentence is more probable in this share of pairs: a 80.0% [70.0, 90.0], n = 90 pairs."
@@ -170,40 +178,50 @@ def test_minimal_pairs() -> None:
         "a 80.0% [70.0, 90.0], b 60.0% [45.0, 75.0], n = 90 pairs each; b cannot be told apart from 50%."
     )
     # Pairs of equal length decide where there are others.
-    assert second == "a and b cannot be told apart: +10.0 points [−10.0, +30.0], n = 30 pairs of equal token length."
+    assert (
+        second == "a and b cannot be told apart: a − b +10.0 points [−10.0, +30.0], n = 30 pairs of equal token length."
+    )
     assert said("minimal-pairs", each, compared(rows[:1]))[1] == (
-        "a prefers the acceptable sentence more often than b: +20.0 points [+10.0, +30.0], n = 90 pairs."
+        "a prefers the acceptable sentence more often than b: a − b +20.0 points [+10.0, +30.0], n = 90 pairs."
     )
     nothing = result("minimal-pairs", "a", [estimated("accuracy", (NAN, NAN, NAN), 0, **pairs_by())], {})
     assert said("minimal-pairs", [nothing]) == []
 
 
-def test_the_pairs_of_unequal_length_are_counted_beside_the_adjusted_share() -> None:
-    rows = [
-        estimated("accuracy", (0.8, 0.5, 0.95), 15, **pairs_by()),
-        *(
-            estimated("accuracy", (0.8, 0.5, 0.95), n, **pairs_by(split))
-            for split, n in (("A=U", 13), ("A>U", 2), ("A<U", 0))
-        ),
-        estimated("length-adjusted accuracy", (0.777, 0.45, 0.94), 15, **pairs_by()),
-    ]
-    assert said("minimal-pairs", [result("minimal-pairs", "a", rows, {})])[1] == (
-        "With token length taken out of it: a 77.7% [45.0, 94.0], n = 15 pairs, 2 of them of unequal length."
+def test_gaps_of_length_come_first_where_they_are_told() -> None:
+    """A set whose accuracy moves with token length says so before its accuracy; one whose does not, after it."""
+    accuracy = estimated("accuracy", (0.8, 0.5, 0.95), 15, 0.02, **pairs_by())
+
+    def of(longer: float, shorter: float) -> list[str]:
+        gaps = [
+            estimated("gap to A=U", numbers, 90, p, p, **pairs_by(split))
+            for split, numbers, p in (
+                ("A>U", (-0.4, -0.6, -0.2), longer),
+                ("A<U", (0.2, 0.1, 0.3), shorter),
+            )
+        ]
+        return said("minimal-pairs", [result("minimal-pairs", "a", [accuracy, *gaps], {})])
+
+    first, _ = of(0.002, 0.08)
+    assert first == (
+        "Accuracy minus that on pairs of equal token length, by lengths: acceptable sentence longer −40.0 points "
+        "[−60.0, −20.0], n = 90 pairs; in the other 1 of 2 lengths (acceptable sentence shorter (p = 0.08)) it cannot "
+        "be told apart from 0."
     )
-    equal = [row for row in rows if row.by["split"] not in ("A>U", "A<U")]
-    assert len(said("minimal-pairs", [result("minimal-pairs", "a", equal, {})])) == 1
+    assert [text.startswith("Accuracy minus") for text in of(0.3, 0.2)] == [False, True]
+    assert len(said("minimal-pairs", [result("minimal-pairs", "a", [accuracy], {})])) == 1
 
 
 def test_an_interval_that_leaves_nothing_out_is_no_number() -> None:
     each = [
-        result("minimal-pairs", model, [estimated("accuracy", numbers, 4, **pairs_by())], {}, normalise="none")
+        result("minimal-pairs", model, [estimated("accuracy", numbers, 4, 0.9, **pairs_by())], {}, normalise="none")
         for model, numbers in (("a", (0.6, 0.0, 0.998)), ("b", (0.6, 0.1, 1.0)))
     ]
     gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 4, 0.5, comparison="a − b", **pairs_by())
     assert said("minimal-pairs", each, compared([gap_])) == [
         "The acceptable sentence is more probable in this share of pairs: a cannot be estimated from so few, b 60.0% "
         "[10.0, 100.0], n = 4 pairs each; none of them can be told apart from 50%.",
-        "a and b cannot be told apart: cannot be estimated from so few, n = 4 pairs.",
+        "a and b cannot be told apart: a − b cannot be estimated from so few, n = 4 pairs.",
     ]
 
 
@@ -224,10 +242,13 @@ def test_stereotype_scores(acceptable: str, ahead: str) -> None:
     first, second = said("minimal-pairs", each, compared([gap_], acceptable=acceptable))
     assert first == (
         "The more stereotypical sentence is more probable in this share of pairs: a 61.0% [57.0, 65.0], b 52.0% [50.5, "
-        "54.0], n = 1,508 pairs each; b cannot be told apart from 50%."
+        "54.0], p = 0.07, n = 1,508 pairs each; b cannot be told apart from 50%."
     )
     other = "b" if ahead == "a" else "a"
-    assert second.startswith(f"{ahead} prefers the more stereotypical sentence more often than {other}: +9.0 points")
+    sign = "+" if ahead == "a" else "−"
+    assert second.startswith(
+        f"{ahead} prefers the more stereotypical sentence more often than {other}: a − b {sign}9.0 points"
+    )
 
 
 def test_fair_pairs() -> None:
@@ -245,15 +266,15 @@ def test_fair_pairs() -> None:
     assert said("fair-pairs", each, compared(rows)) == [
         "Accuracy on the fair pairs minus that on the original ones: a −10.0 points [−15.0, −5.0], b −10.0 points "
         "[−15.0, −5.0], n = 80 pairs each.",
-        "On the original pairs a is above b: +20.0 points [+10.0, +30.0], n = 40 pairs.",
-        "On the fair pairs a and b cannot be told apart: +0.0 points [−10.0, +10.0], n = 40 pairs.",
+        "On the original pairs, a is above b: a − b +20.0 points [+10.0, +30.0], n = 40 pairs.",
+        "On the fair pairs, a and b cannot be told apart: a − b +0.0 points [−10.0, +10.0], n = 40 pairs.",
     ]
 
 
 def test_cloze() -> None:
     def of(model: str, numbers: Bounds, mass: float = 0.5, raters: Bounds | None = None) -> Result:
         rows = [
-            estimated("mean β", numbers, 60, group="all"),
+            estimated("mean β", numbers, 60, 0.001 if numbers[1] * numbers[2] > 0 else 0.5, group="all"),
             estimated("mean rated mass", (mass, mass, mass), 60, group="all"),
             *([estimated("mean β, raters sampled", raters, 60, group="all")] if raters else []),
         ]
@@ -286,7 +307,7 @@ def test_cloze() -> None:
         "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
         "groups (late) it cannot be told apart from 0.",
         "Over all sentences, a mixture of 1 early and 1 late, a suits the sentences better than b: difference of mean "
-        "δ +0.030 [+0.010, +0.060], n = 60 sentences.",
+        "δ, a − b +0.030 [+0.010, +0.060], n = 60 sentences.",
     ]
     assert said("cloze", [of("a", (0.0, NAN, NAN), 0.0)]) == []  # no rated word: nothing was measured
 
@@ -302,7 +323,7 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
         estimated(name, (0.1, 0.05, 0.2), 20, 0.01, 0.02, comparison="a − b", group="late"),
         estimated(name, (0.0, -0.05, 0.05), 40, 0.9, comparison="a − b", group="all"),
     ]
-    leans = [estimated(m, (0.2, 0.1, 0.3), 40, group="all") for m in ("mean β", "mean rated mass")]
+    leans = [estimated(m, (0.2, 0.1, 0.3), 40, 0.001, group="all") for m in ("mean β", "mean rated mass")]
     told = {}
     for late in ([1.0], [1.0, -0.5]):
         items: dict[str, list[Any]] = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
@@ -311,8 +332,8 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
         told[len(late)] = said("cloze", each, compared(rows))[1:]
     by_group, overall, *adequacy = told[1]
     assert overall == (
-        "Over all sentences, a mixture of 1 early and 1 late, a leans more towards new than b: difference of mean β "
-        "+0.200 [+0.150, +0.250], n = 40 sentences."
+        "Over all sentences, a mixture of 1 early and 1 late, a leans more towards new than b: difference of mean β, "
+        "a − b +0.200 [+0.150, +0.250], n = 40 sentences."
     )
     assert by_group.startswith(
         "Difference of mean β, a − b, by groups: early +0.200 [+0.100, +0.300], n = 20 sentences"
@@ -341,7 +362,13 @@ def test_cloze_tells_groups_before_their_mixture() -> None:
 
     def of(model: str, names: Iterable[str], alpha: float = NAN) -> Result:
         rows = [
-            estimated(measure, numbers, {"early": 3, "late": 2, "all": 7}.get(name, 1), group=name)
+            estimated(
+                measure,
+                numbers,
+                {"early": 3, "late": 2, "all": 7}.get(name, 1),
+                NAN if measure != "mean β" else 0.9 if name == "both" else 0.01,
+                group=name,
+            )
             for name in names
             for measure, numbers in (
                 ("mean β", groups[name][0]),
@@ -383,7 +410,9 @@ def test_cloze_tells_what_can_be_told_first() -> None:
     items["beta"] = [0.1] * 4
     groups: dict[str, Bounds] = {"early": (0.0, -0.1, 0.1), "one": (0.4, NAN, NAN), "all": (0.1, -0.1, 0.3)}
     leans = [
-        estimated(measure, numbers if measure == "mean β" else (0.5, 0.4, 0.6), 1 if name == "one" else 3, group=name)
+        estimated(
+            measure, numbers if measure == "mean β" else (0.5, 0.4, 0.6), 1 if name == "one" else 3, 0.6, group=name
+        )
         for name, numbers in groups.items()
         for measure in ("mean β", "mean rated mass")
     ]
@@ -392,7 +421,7 @@ def test_cloze_tells_what_can_be_told_first() -> None:
         estimated("difference of mean β", (0.5, NAN, NAN), 1, comparison="a − b", group="one"),
         estimated("difference of mean β", (0.1, -0.1, 0.3), 4, 0.5, comparison="a − b", group="all"),
         *(
-            estimated("difference of mean β, per rated probability", numbers, 3, comparison="a − b", group=group)
+            estimated("difference of mean β, per rated probability", numbers, 3, 0.2, comparison="a − b", group=group)
             for group, numbers in (("early", (0.3, -0.1, 0.7)), ("one", (0.6, NAN, NAN)), ("all", (0.2, -0.2, 0.6)))
         ),
     ]
@@ -479,7 +508,7 @@ def test_values_beside_a_survey() -> None:
     (none,) = said("values", [of("a", (-1, -1.9, -0.1), 0.06)])  # the interval leaves out 0, the adjusted p does not
     assert none == (
         f"{start}in all 2 cases (a value, group and model each) {cannot}; the largest difference: order, a (she) −1.00 "
-        "[−1.90, −0.10], n = 5 statements."
+        "[−1.90, −0.10], p = 0.06, n = 5 statements."
     )
     note = "over the 5 of 8 statements that the survey has"
     (apart,) = said("values", [of("a", (-1, -2, 1), 0.4), of("b", (-1.7, -2.4, -1), 0.001, note)])
@@ -516,15 +545,16 @@ def test_associations_and_their_overview() -> None:
     )
 
 
-def test_what_only_the_correction_takes_away_is_said() -> None:
-    """Four tests, of which two have p = .021 alone and .085 corrected: the reader sees both, and why."""
+def test_what_the_correction_takes_away_is_no_finding() -> None:
+    """Four tests, of which two have p = .021 alone and .085 corrected: no number of theirs stands in the headline; the
+    p-value that decides stands beside the names of those whose interval alone would tell."""
     rows = [
-        ("a", row(0.3, 0.1, 0.5, 0.021, 0.085)),
-        ("b", row(-0.3, -0.5, -0.1, 0.021, 0.085)),
-        ("c", row(0.1, -0.1, 0.3, 0.4, 0.8)),
-        ("d", row(0.2, 0.01, 0.4, 0.06, 0.18)),  # an interval that leaves 0 out, and a test that does not
+        ("a", row(0.3, 0.1, 0.5, 0.021, 0.085, tests=4)),
+        ("b", row(-0.3, -0.5, -0.1, 0.021, 0.085, tests=4)),
+        ("c", row(0.1, -0.1, 0.3, 0.4, 0.8, tests=4)),
+        ("d", row(0.2, 0.01, 0.4, 0.06, 0.18, tests=4)),  # an interval that leaves 0 out, and a test that does not
     ]
     assert across(rows, HOW, "groups", "Gap") == (
-        "Gap: cannot be told apart from 0 in any of 4 groups (a, b, c and d); without Holm's correction it can in "
-        "a +30.0 points [+10.0, +50.0], b −30.0 points [−50.0, −10.0]"
+        "Gap: cannot be told apart from 0 in any of 4 groups (a (p = 0.085 over 4 tests), b (p = 0.085 over 4 tests), "
+        "c and d (p = 0.18 over 4 tests))"
     )

@@ -1,8 +1,9 @@
 """The finding of a section in words: one or two sentences made from its estimates, cautious by rule.
 
-A difference is only told where its interval leaves out 0 and its p-value, adjusted where it is one of a family, is at
-most `ALPHA`; otherwise two things "cannot be told apart". Every number comes with its interval and n, and no sentence
-names a cause. Instruments put their sentences together from the functions here.
+A difference from something, or between two things, is only told where its interval leaves that out and its p-value,
+adjusted over the family of tests that its row names, is at most `ALPHA`; otherwise the two "cannot be told apart".
+`told` alone decides that. Every number comes with its interval and n, and with its p where interval and test decide
+otherwise. No sentence names a cause. Instruments put their sentences together from the functions here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penchant.counting import counted, for_one
-from penchant.report.tables import DECIDES, shown
+from penchant.report.tables import DECIDES, P, shown
 
 ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
@@ -46,15 +47,16 @@ class Shown:
     beside: Callable[[Estimated], str] = lambda row: ""
 
     def number(self, row: Estimated, *, n: bool = True) -> str:
-        """An estimate with its interval, and with what it is over if `n`. One whose interval leaves nothing out is not
-        told: the tables have it."""
+        """An estimate with its interval, with its p where that decides otherwise, and with what it is over if `n`. One
+        whose interval leaves nothing out is not told: the tables have it."""
         over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
         if self._open(row):
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
         rough = ", a rough interval" if _ROUGH in (row.get("note") or "") else ""
-        return f"{value}{self.unit} {interval}{rough}{over}"
+        p = f", {tested(row)}" if _at_odds(row, self.null) else ""
+        return f"{value}{self.unit} {interval}{rough}{p}{over}"
 
     def _open(self, row: Estimated) -> bool:
         """Whether an interval goes from one end of what can be to the other."""
@@ -77,10 +79,35 @@ def outside(row: Estimated, null: float = 0) -> bool:
     return not (math.isnan(low) or math.isnan(high) or low <= null <= high)
 
 
+def deciding(row: Estimated) -> float:
+    """The p-value that decides on an estimate: that adjusted over its family, or its own where it stands alone."""
+    return float(row["p"] if math.isnan(row["p_holm"]) else row["p_holm"])
+
+
 def told(row: Estimated, null: float = 0) -> bool:
     """Whether an estimate is told apart from `null`: by its interval and by its p-value, which it must have."""
-    p = row["p"] if math.isnan(row["p_holm"]) else row["p_holm"]
-    return outside(row, null) and bool(p <= ALPHA)
+    return outside(row, null) and deciding(row) <= ALPHA
+
+
+def tested(row: Estimated) -> str:
+    """The p-value that decides, with the number of tests that it is adjusted over."""
+    tests = row.get("tests", 1)
+    return f"p = {P(deciding(row))}{f' over {tests} tests' if tests > 1 else ''}"
+
+
+def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[str]:
+    """The names of places that are not told apart from `null`; where the interval alone would, with the p-value."""
+    return [
+        f"{place} ({tested(row)})" if _at_odds(row, null) and outside(row, null) else place
+        for place, row in places
+        if not told(row, null)
+    ]
+
+
+def _at_odds(row: Estimated, null: float) -> bool:
+    """Whether interval and test decide otherwise."""
+    known = not math.isnan(deciding(row) + row["low"] + row["high"])
+    return known and outside(row, null) != (deciding(row) <= ALPHA)
 
 
 def listed(parts: Sequence[str]) -> str:
@@ -88,43 +115,44 @@ def listed(parts: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
-def levels(
-    rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, tested: bool = False, most: int = MOST
-) -> str:
-    """The number of each model, and which cannot be told apart from `how.null`, called `apart`; by its interval, and
-    also by its p-value if it is `tested`. Empty where nothing was measured."""
+def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, most: int = MOST) -> str:
+    """The number of each model, and which cannot be told apart from `how.null`, called `apart`; nothing of those that
+    have an interval and were not tested. Empty where nothing was measured."""
     known = [(name, row) for name, row in rows if measured([row])]
     if not known:
         return ""
     once = len(known) > 1 and len({row["n"] for _, row in known}) == 1
     parts = [f"{name} {how.number(row, n=not once)}" for name, row in known[:most]]
     each = [f"n = {counted(int(known[0][1]['n']), how.noun)} each"] if once else []
-    unclear = [name for name, row in known if not (told if tested else outside)(row, how.null)]
-    names = listed(unclear)
-    if len(unclear) == len(known) > 1:
+    open_ = [name for name, row in known if not told(row, how.null) and not _untested(row)]
+    names = listed(open_)
+    if len(open_) == len(known) > 1:
         names = "none of them"
-    elif len(unclear) > most:
-        names = f"{len(unclear)} of them"
+    elif len(open_) > most:
+        names = f"{len(open_)} of them"
     cannot = "can" if names == "none of them" else "cannot"
-    last = [f"{names} {cannot} be told apart from {apart}"] if unclear else []
+    last = [f"{names} {cannot} be told apart from {apart}"] if open_ else []
     return "; ".join([", ".join([*parts, *_others(len(known) - most, "in the table"), *each]), *last])
+
+
+def _untested(row: Estimated) -> bool:
+    """Whether an estimate has an interval and no test."""
+    return math.isnan(deciding(row)) and not math.isnan(row["low"])
 
 
 def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = "") -> str:
     """What can be told of differences between models, the clearest and largest first, as one sentence: `higher` is what
     the first is where a difference is above 0, such as "is higher than"; `what` is the quantity, where `higher` does
-    not say it. Empty where nothing was measured."""
-    named = f"difference of {what} " if what else ""
+    not say it. Every number is of the first minus the second, as in the tables. Empty where nothing was measured."""
+    named = f"difference of {what}, " if what else ""
     ranked = sorted(measured(rows), key=lambda row: (not told(row), -abs(row["value"])))
     parts = []
     for row in ranked[:MOST]:
         first, second = row["comparison"].split(" − ", 1)
-        if not told(row):
-            parts.append(f"{first} and {second} cannot be told apart: {named}{how.number(row)}")
-        elif row["value"] > 0:
-            parts.append(f"{first} {higher} {second}: {named}{how.number(row)}")
-        else:
-            parts.append(f"{second} {higher} {first}: {named}{how.number(_turned(row))}")
+        said = f"{first} and {second} cannot be told apart"
+        if told(row):
+            said = f"{first} {higher} {second}" if row["value"] > 0 else f"{second} {higher} {first}"
+        parts.append(f"{said}: {named}{row['comparison']} {how.number(row)}")
     rest = len(ranked) - MOST
     parts += _others(rest, f"{for_one(rest, 'pairs')} of models in the table")
     return f"{'; '.join(parts)}." if parts else ""
@@ -150,37 +178,22 @@ def across(
     if len(known) == 1:
         ((place, row),) = known
         return f"{what}, {place}: {how.number(row)}" + ("" if clear else f", which cannot be told apart from {apart}")
-    alone = _alone(known, how)
+    open_ = unclear(known, how.null)
     if not clear:
-        named = f" ({listed([place for place, _ in known])})" if len(known) <= NAMED else ""
-        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}{alone}"
+        named = f" ({listed(open_)})" if len(known) <= NAMED else ""
+        return f"{what}: cannot be told apart from {apart} in any of {len(known)} {noun}{named}"
     most = NAMED if len(known) <= NAMED else MOST
     parts = [f"{place} {how.number(row)}" for place, row in clear[:most]]
     parts += _others(len(clear) - most, more)
-    unclear = [place for place, row in known if not told(row, how.null)]
-    others = f"the other {len(unclear)} of {len(known)} {noun}"
-    named = f" ({listed(unclear)})" if len(unclear) <= NAMED else ""
-    said = f"; in {others}{named} it cannot be told apart from {apart}" if unclear else ""
-    return f"{what}, by {noun}: {', '.join(parts)}{said}{alone}"
-
-
-def _alone(known: Sequence[tuple[str, Estimated]], how: Shown) -> str:
-    """The places that are told apart one by one, but not once p is corrected for all of them."""
-    found = [pair for pair in known if outside(pair[1], how.null) and pair[1]["p"] <= ALPHA < pair[1]["p_holm"]]
-    ranked = sorted(found, key=lambda pair: -abs(pair[1]["value"] - how.null))
-    parts = [f"{place} {how.number(row, n=False)}" for place, row in ranked[:MOST]]
-    parts += _others(len(ranked) - MOST, "in the table")
-    return f"; without Holm's correction it can in {', '.join(parts)}" if parts else ""
+    others = f"the other {len(open_)} of {len(known)} {noun}"
+    named = f" ({listed(open_)})" if len(open_) <= NAMED else ""
+    said = f"; in {others}{named} it cannot be told apart from {apart}" if open_ else ""
+    return f"{what}, by {noun}: {', '.join(parts)}{said}"
 
 
 def sentences(*texts: str) -> list[str]:
     """The texts that are not empty, each with a capital letter only where it had one, and a full stop."""
     return [text if text.endswith(".") else f"{text}." for text in texts if text]
-
-
-def _turned(row: Estimated) -> dict[str, Any]:
-    """The same difference the other way round."""
-    return {**row, "value": -row["value"], "low": -row["high"], "high": -row["low"]}
 
 
 def _others(number: int, where: str) -> list[str]:

@@ -39,6 +39,7 @@ _MEANINGS = {
     "signature": "the recipe of the number",
     "split": "pairs by token length: all, A=U (equal), A>U, A<U",
     "test": "the test",
+    "test_family": "the family of tests that p_holm is adjusted over; alone: the p is adjusted over no others",
     "tests": "how many tests p_holm is adjusted over; 1: the p stands alone, 0: there is none",
     "value": "the estimate",
     "variant": "the wording",

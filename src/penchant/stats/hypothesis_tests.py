@@ -9,7 +9,7 @@ Fagerland & Laake 2009, Stat. Med. 28:1159–1175, of Fisher's).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -143,17 +143,27 @@ def holm(p: ArrayLike) -> Array:
     return adjusted
 
 
-def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], Hashable]) -> list[Estimate]:
-    """The same estimates with `p_holm`, their p-values adjusted within each family, and `tests`, its size. Estimates of
-    family None are unchanged, and a p of NaN does not count as a test."""
+def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | None]) -> list[Estimate]:
+    """The same estimates with `p_holm`, their p-values adjusted within each family, the name of the family as
+    `test_family`, and its size as `tests`. Estimates of family None are unchanged, and a p of NaN is no test.
+
+    An estimate over several others, such as their mean, asks another question than they do: it is no member of their
+    family."""
     adjusted = list(estimates)
-    families: dict[Hashable, list[int]] = {}
+    families: dict[str, list[int]] = {}
     for i, estimate in enumerate(adjusted):
         if (label := family(estimate)) is not None:
             families.setdefault(label, []).append(i)
-    for members in families.values():
+    for name, members in families.items():
         corrected = holm([adjusted[i].p for i in members])
         tests = int(np.count_nonzero(~np.isnan(corrected)))
         for i, p in zip(members, corrected, strict=True):
-            adjusted[i] = replace(adjusted[i], p_holm=float(p), tests=0 if np.isnan(p) else tests)
+            if not np.isnan(p):
+                adjusted[i] = replace(adjusted[i], p_holm=float(p), tests=tests, test_family=name)
     return adjusted
+
+
+def placed_family(estimate: Estimate, *places: str) -> Estimate:
+    """The estimate with places, such as its data set, at the end of the name of its family, if it has one."""
+    name = estimate.test_family
+    return replace(estimate, test_family=", ".join([name, *places])) if name else estimate

@@ -22,10 +22,12 @@ import penchant as pc
 import zoo as tiny
 from brute_associations import Span, row, rows, write_set
 from penchant.errors import DataError, MethodError, ModelError
-from penchant.instruments.associations.estimates import Stimuli
+from penchant.instruments.associations.estimates import Stimuli, together
 from penchant.instruments.associations.logprob import LogProbBias
 from penchant.instruments.associations.logprob_estimates import bias_estimates
 from penchant.records import Signature
+from penchant.report.finding import told
+from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.templates import SD, SHARE
 
 Zoo = Callable[[str], Path]
@@ -226,10 +228,23 @@ def cell_of(cell: Mapping[str, str]) -> dict[str, str]:
 
 
 def test_p_values_are_adjusted_over_categories_and_structures(measured: pc.Result) -> None:
-    for own in [rows(measured, measure=EFFECT)]:
-        assert {(r["category"], r["context"]) for r in own} == set(itertools.product(CATEGORIES, ("S1", "S2", "all")))
-        assert [r["p_holm"] for r in own] == pytest.approx(plain.holm([r["p"] for r in own]))
+    """Those over all structures ask another question, and are a family of their own."""
+    own = rows(measured, measure=EFFECT)
+    assert {(r["category"], r["context"]) for r in own} == set(itertools.product(CATEGORIES, ("S1", "S2", "all")))
+    for family in ([r for r in own if r["context"] != "all"], [r for r in own if r["context"] == "all"]):
+        assert [r["p_holm"] for r in family] == pytest.approx(plain.holm([r["p"] for r in family]))
+        assert {r["tests"] for r in family} == {len(family)} and len({r["test_family"] for r in family}) == 1
     assert Signature.parse(measured.summary["signature"][0]) == measured.signature
+
+
+def test_an_effect_over_structures_is_told_by_its_own_test() -> None:
+    """One of five structures and their mean: p .0115 decides about the mean, not .0115 times the structures."""
+    numbers = {"S1": 0.2, "S2": 0.5, "S3": 0.011, "S4": 0.6, "S5": 0.9, "all": 0.0115}
+    by = {"category": "C1", "label": "", "layer": "", "side": "", "stimulus": ""}
+    made = [pc.Estimate(EFFECT, -1.13, 20, -1.74, -0.42, p=p, by={**by, "context": c}) for c, p in numbers.items()]
+    *parts, whole = with_holm(made, together(EFFECT, whole="all"))
+    assert (whole.p_holm, whole.tests) == (0.0115, 1) and told(whole.row())
+    assert [part.p_holm for part in parts] == pytest.approx([0.8, 1, 0.055, 1, 1]) and {p.tests for p in parts} == {5}
 
 
 def test_log_probabilities_are_averaged_and_not_probabilities(measured: pc.Result) -> None:

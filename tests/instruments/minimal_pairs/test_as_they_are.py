@@ -69,14 +69,14 @@ def test_both_answers_stand_beside_each_other() -> None:
     assert fixed["scope"] == "as they are" and compared["scope"].to_list().count("overall") == 2
     told = SECTION.finding(both, compared)
     assert told[0].startswith(
-        "The acceptable sentence is more probable in this share of pairs, if other paradigms were drawn (4 paradigms): "
-        "m1 79.2% ["
+        "The acceptable sentence is more probable in this share of pairs, for these paradigms: m1 79.2% ["
     )
-    assert told[1].startswith("With these paradigms as they are: m1 79.2% [") and "m2 52.8%" in told[1]
-    assert told[1].endswith("m2 cannot be told apart from 50%.")
-    assert told[2].startswith("If other paradigms were drawn (4 paradigms), m1 and m2 cannot be told apart: +26.4")
-    assert told[3].startswith("With these paradigms as they are, m1 prefers the acceptable sentence more often than m2")
-    assert told[3].endswith("n = 72 pairs, 24 to 5 where they differ.")
+    assert "m2 52.8%" in told[0] and told[0].endswith("m2 cannot be told apart from 50%.")
+    assert told[1].startswith("For paradigms like these 4: m1 79.2% [")
+    # These first, then others like them; the number is m1 − m2 in both.
+    start = "For these paradigms, m1 prefers the acceptable sentence more often than m2: m1 − m2 +26.4"
+    assert told[2].startswith(start) and told[2].endswith("n = 72 pairs, 24 to 5 where they differ.")
+    assert told[3].startswith("For paradigms like these 4, m1 and m2 cannot be told apart: m1 − m2 +26.4")
     (table,) = (table for table in SECTION.compared(compared) if table.name == "differences")
     assert [row.cells[table.columns.index("over")] for row in table.rows[:2]] == ["other paradigms", "these paradigms"]
 
@@ -102,7 +102,7 @@ def test_people_too() -> None:
     named = {table.name: table for table in SECTION.tables([first])}
     assert "accuracy, as they are" in named["human"].columns and "majority, as they are" in named["raters"].columns
     said = SECTION.finding([first], None)
-    assert any(text.startswith("With these paradigms as they are, a rater agrees") for text in said)
+    assert any(text.startswith("For these paradigms, a rater agrees") for text in said)
 
 
 @pytest.mark.parametrize("paradigms", [1, 10])
@@ -114,7 +114,7 @@ def test_one_or_many_paradigms_have_one_answer(paradigms: int) -> None:
     compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
     for frame in (both[0].summary, compared):
         assert not frame["measure"].str.contains("as they are").any() and "as they are" not in frame["scope"]
-    assert not any("as they are" in text for text in SECTION.finding(both, compared))
+    assert not any("or these paradigms" in text for text in SECTION.finding(both, compared))
     assert not any("as they are" in head for table in SECTION.tables(both) for head in table.columns)
 
 
@@ -133,10 +133,8 @@ def test_on_fair_and_original_pairs() -> None:
     both = models(data="fair")
     compared = MINIMAL_PAIRS.compare(*both).with_columns(pl.lit("m1 − m2").alias("comparison"))
     told = FAIR_PAIRS.section.finding(both, compared)
-    assert told[0].startswith(
-        "On the fair pairs, if other paradigms were drawn (4 paradigms), m1 and m2 cannot be told"
-    )
-    assert told[1].startswith("On the fair pairs, with these paradigms as they are, m1 is above m2: +26.4")
+    assert told[0].startswith("On the fair pairs, for these paradigms, m1 is above m2: m1 − m2 +26.4")
+    assert told[1].startswith("On the fair pairs, for paradigms like these 4, m1 and m2 cannot be told apart")
 
 
 def test_a_model_beside_itself_has_no_interval_rather_than_all_of_the_scale() -> None:

@@ -337,11 +337,15 @@ def test_the_papers_experiment_from_its_study_file(
     assert code == 0, err
 
 
-def test_ranks_stay_open_where_intervals_hold_0() -> None:
+def test_ranks_stay_open_where_no_difference_is_told() -> None:
+    """Three differences of a set are a family: .02 alone is .04 of the two smaller ones left, .03 is .09 of three."""
+
     def row(pair: str, low: float, high: float, name: str) -> dict[str, object]:
         own = {"comparison": pair, "dataset": name, "normalise": "none", "scope": "overall", "split": "all"}
         own["signature"] = f"{pair} {name}"
-        return {**own, "low": low, "high": high}
+        p = {(0.1, 0.3): 0.01, (0.2, 0.4): 0.02, (0.1, 0.2): 0.02, (0.02, 0.4): 0.03}.get((low, high), 0.5)
+        p = 0.01 if high < 0 else p
+        return {**own, "low": low, "high": high, "value": (low + high) / 2, "p": p}
 
     pairs_of = {"original": [(0.1, 0.3), (0.2, 0.4), (-0.1, 0.1)], "fair": [(-0.3, -0.1), (-0.1, 0.1), (0.1, 0.2)]}
     table = pl.DataFrame(
@@ -356,3 +360,8 @@ def test_ranks_stay_open_where_intervals_hold_0() -> None:
     assert [row.signature for row in shown.rows] == ["a − b original", "a − b original", "a − c original"]
     # original: a leads both, b and c are not told apart; fair: b leads a and c, a and c are not told apart.
     assert cells == {"a": ["[1, 1]", "[2, 3]"], "b": ["[2, 3]", "[1, 1]"], "c": ["[2, 3]", "[2, 3]"]}
+    alone = [row("a − b", 0.02, 0.4, name) for name in pairs_of]
+    others = [row(pair, -0.1, 0.1, name) for name in pairs_of for pair in ("a − c", "b − c")]
+    (two,), (three,) = _open_ranks(pl.DataFrame(alone)), _open_ranks(pl.DataFrame([*alone, *others]))
+    assert [str(cell) for cell in two.rows[0].cells[2:]] == ["[1, 1]"] * 2
+    assert [str(cell) for cell in three.rows[0].cells[2:]] == ["[1, 3]"] * 2

@@ -44,7 +44,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
             for model, result in named
             for row in result.summary.filter(measure=PEARSON, score=each).iter_rows(named=True)
         ]
-        if each and (said := levels(rows, _SHOWN, "0", tested=True)):
+        if each and (said := levels(rows, _SHOWN, "0")):
             texts.append(f"Pearson's r of `{each}` with judgements: {said}")
     for model, result in named:
         texts.append(_gain(model, result))

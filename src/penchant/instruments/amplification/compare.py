@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.amplification.data import EVERYTHING
 from penchant.instruments.amplification.estimates import (
     SHIFT,
     SLOPE,
@@ -49,7 +50,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         for kind in one.kinds:
             by = {"comparison": pair, "contrast": one.contrast, "kind": kind}
             rows += [replace(row, by=by) for row in _differences(one, other, kind, settings)]
-    family = with_holm(rows, lambda row: (row.measure, row.by["kind"] == "all"))
+    family = with_holm(rows, lambda row: f"{row.measure}, {'contrasts' if row.by['kind'] == EVERYTHING else 'kinds'}")
     return summary_table((row, difference_signature(a, b)) for row in family)
 
 

@@ -150,14 +150,12 @@ def amplification_estimates(items: pl.DataFrame, settings: Amplification) -> lis
     return with_holm(rows, _family)
 
 
-def _family(estimate: Estimate) -> tuple[str, str] | None:
+def _family(estimate: Estimate) -> str:
     """Tests of one measure are a family; those of words within their contrast, and those of kinds apart from those of
     whole contrasts."""
-    if math.isnan(estimate.p):
-        return None
     if estimate.measure == GAP:
-        return GAP, estimate.by["contrast"]
-    return estimate.measure, "" if estimate.by["kind"] == EVERYTHING else "kinds"
+        return f"{GAP}, words of {estimate.by['contrast']}"
+    return f"{estimate.measure}, {'contrasts' if estimate.by['kind'] == EVERYTHING else 'kinds'}"
 
 
 def points(words: Sequence[Word]) -> Points:

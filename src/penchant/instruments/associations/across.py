@@ -59,9 +59,11 @@ def columns(results: Sequence[Result]) -> list[Column]:
 
 def _adjusted(shown_columns: Sequence[Column]) -> list[Column]:
     """The columns with p adjusted over all of them, because a reader picks from the whole table."""
-    adjusted = iter(holm([row["p"] for column in shown_columns for row in column.rows.values()]).tolist())
+    adjusted = holm([row["p"] for column in shown_columns for row in column.rows.values()]).tolist()
+    family = {"tests": sum(p == p for p in adjusted), "test_family": "all measures and categories"}
+    each = iter(adjusted)
     return [
-        replace(column, rows={name: {**row, "p_holm": next(adjusted)} for name, row in column.rows.items()})
+        replace(column, rows={name: {**row, **family, "p_holm": next(each)} for name, row in column.rows.items()})
         for column in shown_columns
     ]
 

@@ -12,8 +12,8 @@ import polars as pl
 
 from penchant.errors import StudyError
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, RESAMPLED
-from penchant.instruments.associations.estimates import EFFECT, Cell
-from penchant.instruments.associations.logprob_estimates import contexts
+from penchant.instruments.associations.estimates import EFFECT, Cell, together
+from penchant.instruments.associations.logprob_estimates import EVERY, contexts
 from penchant.instruments.associations.probe import Association, stimulus_names
 from penchant.instruments.associations.weat import WEAT
 from penchant.instruments.base import difference_signature, require_comparable
@@ -33,8 +33,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """Effect sizes of a minus those of b, by category.
 
     Stimuli, and samples of sentences, are resampled in both together; the test exchanges the models within stimuli,
-    and Holm's adjustment is over all differences of the two. Raises StudyError for results that cannot be compared,
-    naming what differs."""
+    and Holm's adjustment is over all differences of the two, those over all contexts of log-probabilities apart. Raises
+    StudyError for results that cannot be compared, naming what differs."""
     free = {"model", "dtype", "case"}
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]
     require_comparable(a, b, free=free, items=keys)
@@ -42,7 +42,9 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)
     # Samples and their number are settings of one measurement, of which a table shows one.
-    family = with_holm(_differences(a, b, settings), lambda row: (row.by.get("sampling"), row.by.get("samples")))
+    sampled = a.signature["probe"] == "ceat"
+    apart, whole = (("sampling", "samples"), "") if sampled else ((), EVERY)
+    family = with_holm(_differences(a, b, settings), together(DIFFERENCE, apart, whole=whole))
     return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in family)
 
 

@@ -223,10 +223,17 @@ def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) 
     return Estimate(BY_SENTENCE, over_stimuli.value, n, level=settings.level, p=p, test=test, note=note, by=cell.by)
 
 
-def together(measure: str, apart: Sequence[str] = ()) -> Callable[[Estimate], tuple[str, ...] | None]:
-    """A function that assigns the estimates of a measure to families for Holm's adjustment: all categories, contexts
-    and layers that a table shows together, at equal levels of the factors in `apart`."""
-    return lambda e: tuple(e.by[factor] for factor in apart) if e.measure == measure else None
+def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Callable[[Estimate], str | None]:
+    """A function that names the family of the estimates of a measure for Holm's adjustment: all categories, contexts
+    and layers that a table shows together, at equal levels of the factors in `apart`. Estimates of the context `whole`,
+    which is over the others, are a family of their own."""
+
+    def family(estimate: Estimate) -> str | None:
+        over = ["over all contexts"] if whole and estimate.by["context"] == whole else []
+        settings = [f"{factor} {estimate.by[factor]}" for factor in apart]
+        return ", ".join([measure, *over, *settings]) if estimate.measure == measure else None
+
+    return family
 
 
 def without(cell: Cell, settings: Association[Any]) -> tuple[Array, Array]:

@@ -110,6 +110,8 @@ def families(frame: pl.DataFrame, name: str) -> str:
     """What Holm's adjustment is over: all categories, and the layers and contexts where there are several."""
     factors = [factor for factor in several(frame) if factor in ("layer", "context")]
     words = [f"{context_name(name)}s" if factor == "context" else f"{factor}s" for factor in factors]
+    if "context" in factors and name == "logprob-bias":
+        words[-1] += " (all structures together apart)"
     every = ["all categories", *words]
     return " and ".join([", ".join(every[:-1]), every[-1]]) if words else every[0]
 

@@ -56,8 +56,8 @@ def bias_estimates(
             rows += _differences(cells, words, settings)
             rows += _associations(cells["corrected"], words, settings)
     controls = {category.id: category.control for category in categories if category.control}
-    rows += with_holm(beyond_controls(placed, controls, settings), together(BEYOND))
-    return with_holm(rows, together(EFFECT))
+    rows += with_holm(beyond_controls(placed, controls, settings), together(BEYOND, whole=EVERY))
+    return with_holm(rows, together(EFFECT, whole=EVERY))
 
 
 def _lists(items: pl.DataFrame) -> tuple[list[str], list[str], list[str], list[str]]:

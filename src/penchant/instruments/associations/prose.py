@@ -193,10 +193,14 @@ def _tested(signature: Signature) -> str:
     return (
         f"p, {side}, permutes the {rows} and takes {others} as given: it says nothing about other {others}. It is "
         f"reckoned {how}. Holm's adjustment is over all categories, layers and contexts of one model together"
-        f"{', samplings and numbers of samples apart' if signature['probe'] == 'ceat' else ''}."
+        f"{_APART.get(signature['probe'], '')}."
     )
 
 
+_APART = {
+    "ceat": ", samplings and numbers of samples apart",
+    "logprob-bias": ", effect sizes over all contexts apart",
+}
 _INTERVALS = (
     "Intervals resample the stimuli of all four sets, with replacement within each. They answer what other stimuli of "
     "the kind would give, for attributes too, and can hold 0 where p is small."

@@ -49,13 +49,13 @@ def tam_estimates(items: pl.DataFrame, settings: Probe, *, contrast: Sequence[st
     return with_holm(rows, _family)
 
 
-def _family(estimate: Estimate) -> tuple[str, str] | None:
+def _family(estimate: Estimate) -> str | None:
     by = estimate.by
     whole = by["group"] == EVERY and by["template"] == EVERY
-    if math.isnan(estimate.p) or (whole and estimate.measure != MEAN):
+    if whole and estimate.measure != MEAN:
         return None
-    kind = "whole" if whole else "template" if by["template"] != EVERY else "group"
-    return estimate.measure, kind
+    kind = "over all" if whole else "templates" if by["template"] != EVERY else "groups"
+    return f"{estimate.measure}, {kind}"
 
 
 def _by(estimate: Estimate, measure: str, group: str, *, gender: str = EVERY, template: str = EVERY) -> Estimate:

@@ -23,7 +23,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
     named = list(zip(models(results), results, strict=True))
     chosen = (pl.col("measure") == GAP) & (pl.col("group") == EVERY) & (pl.col("template") == EVERY)
     whole = [(model, result.summary.filter(chosen).row(0, named=True)) for model, result in named]
-    each = levels(whole, _SHOWN, "0", tested=True)
+    each = levels(whole, _SHOWN, "0")
     texts = [f"Association of {first} minus {second} persons with all professions: {each}" if each else ""]
     if comparison is not None:
         gaps = comparison.filter(

@@ -13,7 +13,7 @@ from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, OVER_ALL,
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.records import Estimate
-from penchant.report.finding import NAMED, listed
+from penchant.report.finding import NAMED, listed, told
 from penchant.report.tables import shown
 
 if TYPE_CHECKING:
@@ -126,8 +126,8 @@ def turning(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 
 def lean(found: Estimate) -> int:
-    """−1 or 1 where the interval of an estimate lies below or above 0, else 0."""
-    return -1 if found.high < 0 else int(found.low > 0)
+    """−1 or 1 where an estimate is told to be below or above 0, else 0."""
+    return (1 if found.value > 0 else -1) * told(found.row())
 
 
 def _interval(found: Estimate) -> str:

@@ -8,11 +8,11 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.cloze.estimates import (
-    EVERYTHING,
     MEASURES,
     MOVED,
     SCALES,
     Moves,
+    family,
     groups,
     mean,
     other_name,
@@ -45,19 +45,19 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     rows: list[Estimate] = []
     for column in ("beta", "delta"):
         width = SCALES[column][1] - SCALES[column][0]
-        by_group = []
+        gained = []
         for group, inside in groups(a.items):
             gains = (a.items[column] - b.items[column]).filter(pl.Series(inside))
             gain = mean(gains, a.items["group"].filter(pl.Series(inside)), settings, (-width, width), against=0)
             measure = difference(MEASURES[column])
             by = {"comparison": pair, "group": group}
-            by_group.append(replace(gain, measure=measure, by=by))
+            gained.append(replace(gain, measure=measure, by=by))
             rows.append(replace(raters.estimate(column, measure, inside, (-width, width), gain), by=by))
             moves = moved.estimate(column, inside, settings)
             rows.append(replace(moves, measure=MOVED.format(measure), by=by))
             if column == "beta":
                 gains = (otherwise(a.items, settings) - otherwise(b.items, settings)).filter(pl.Series(inside))
-                other = mean(gains, a.items["group"].filter(pl.Series(inside)), settings, (-width, width))
+                other = mean(gains, a.items["group"].filter(pl.Series(inside)), settings, (-width, width), against=0)
                 rows.append(replace(other, measure=other_name(settings).format(measure), by=by))
-        rows += with_holm(by_group, lambda estimate: None if estimate.by["group"] == EVERYTHING else "groups")
-    return summary_table((row, signature) for row in rows)
+        rows += gained
+    return summary_table((row, signature) for row in with_holm(rows, family))

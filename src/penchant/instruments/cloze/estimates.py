@@ -23,6 +23,7 @@ from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.bootstrap import CHUNK, percentile
+from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
 
 if TYPE_CHECKING:
@@ -76,18 +77,30 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
 
 
 def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
-    """All estimates from rated predictions."""
+    """All estimates from rated predictions. The mean β of every group is tested against 0."""
+    return iter(with_holm(_estimates(items, settings), family))
+
+
+def family(estimate: Estimate) -> str | None:
+    """The family of an estimate for Holm's adjustment: its measure in all groups; that over all sentences has none."""
+    return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
+
+
+def _estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
     moved, raters = Moves.of([items], settings), Raters([items], settings)
     for group, inside in groups(items):
         part = items.filter(inside)
-        fixed = {column: mean(part[column], part["group"], settings, SCALES[column]) for column in MEASURES}
+        fixed = {
+            column: mean(part[column], part["group"], settings, SCALES[column], against=0 if column == "beta" else None)
+            for column in MEASURES
+        }
         for column, average in fixed.items():
             yield replace(average, measure=MEASURES[column], by={"group": group})
         for column in ("beta", "delta"):
             sampled = raters.estimate(column, MEASURES[column], inside, SCALES[column], fixed[column])
             yield replace(sampled, by={"group": group})
             yield replace(moved.estimate(column, inside, settings), by={"group": group})
-        other = mean(otherwise(part, settings), part["group"], settings, SCALES["beta"])
+        other = mean(otherwise(part, settings), part["group"], settings, SCALES["beta"], against=0)
         yield replace(other, measure=other_name(settings).format(MEASURES["beta"]), by={"group": group})
     yield from agreement_estimates(items, settings, group)
 

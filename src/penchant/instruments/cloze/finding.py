@@ -18,12 +18,14 @@ from penchant.report.finding import (
     NAMED,
     Shown,
     across,
+    deciding,
     differences,
     listed,
     measured,
     outside,
     sentences,
     told,
+    unclear,
 )
 from penchant.report.tables import models
 from penchant.stats.agreement import TENTATIVE
@@ -118,13 +120,13 @@ def _leaning(model: str, summary: pl.DataFrame, ends: tuple[str, str], over: str
     clear = sorted((lean for lean in leans.values() if lean.clear), key=lambda lean: -abs(lean.row["value"]))
     parts = [f"{lean.verb(ends)} in {lean.group} (mean β {_NUMBER.number(lean.row)}{lean.more})" for lean in clear]
     texts = [", ".join(parts)] if clear else []
-    unclear = [group for group, lean in leans.items() if not lean.outside and lean.tested]
-    if unclear:
+    open_ = unclear((group, lean.row) for group, lean in leans.items() if lean.tested)
+    if open_:
         cannot = "it cannot be told apart from 0" if clear else f"cannot be told to lean towards {ends[0]} or {ends[1]}"
-        texts.append(f"{cannot} in {_groups(unclear)}")
-    little = [group for group, lean in leans.items() if lean.outside and not lean.clear]
+        texts.append(f"{cannot} in {_groups(open_)}")
+    little = [group for group, lean in leans.items() if lean.apart and not lean.clear]
     if little:
-        cannot = "nor " if unclear else f"{'it ' * bool(clear)}cannot be told to lean anywhere "
+        cannot = "nor " if open_ else f"{'it ' * bool(clear)}cannot be told to lean anywhere "
         texts.append(f"{cannot}in {_groups(little)}, where rated words hold under {LITTLE:.0%} of the probability")
     untested = [group for group, lean in leans.items() if not lean.tested]
     if untested:
@@ -146,7 +148,7 @@ class _Lean:
         self.group, self.row = group, row
         mass, *_ = [r["value"] for r in _of(summary, MEASURES["rated_mass"]) if r["group"] == group]
         sampled = [r for r in _of(summary, SAMPLED.format(MEASURES["beta"])) if r["group"] == group]
-        self.outside, self.mass = outside(row), mass
+        self.apart, self.mass = told(row), mass
         self.by_these = [r for r in sampled if not math.isnan(r["low"]) and not outside(r)][:1] if self.clear else []
 
     @property
@@ -157,7 +159,7 @@ class _Lean:
     @property
     def clear(self) -> bool:
         """Whether a lean is told."""
-        return self.outside and self.mass >= LITTLE
+        return self.apart and self.mass >= LITTLE
 
     @property
     def more(self) -> str:
@@ -168,7 +170,7 @@ class _Lean:
 
     def verb(self, ends: tuple[str, str]) -> str:
         """Where the model leans."""
-        if self.outside and not self.clear:
+        if self.apart and not self.clear:
             return f"cannot be told to lean anywhere: the rated words hold {self.mass:.0%} of the probability"
         if not self.tested:
             return "has no interval, so that nothing is tested"
@@ -209,7 +211,7 @@ def _turning(comparison: pl.DataFrame, beta: str) -> list[_Said]:
         others = {(row["comparison"], row["group"]): row for row in _of(comparison, name.format(beta))}
         for row in measured(_of(comparison, beta)):
             other = others.get((row["comparison"], row["group"]))
-            if other is None or math.isnan(row["low"] + other["low"]) or _side(row) == _side(other):
+            if other is None or math.isnan(deciding(row) + deciding(other)) or _side(row) == _side(other):
                 continue
             over_all, per_rated = (other, row) if name == OVER_ALL else (row, other)
             numbers = [_NUMBER.number(each, n=False) for each in (over_all, per_rated)]
@@ -221,8 +223,8 @@ def _turning(comparison: pl.DataFrame, beta: str) -> list[_Said]:
 
 
 def _side(row: Mapping[str, Any]) -> int:
-    """−1 or 1 where an interval lies below or above 0, else 0."""
-    return -1 if row["high"] < 0 else int(row["low"] > 0)
+    """−1 or 1 where an estimate is told to be below or above 0, else 0."""
+    return (1 if row["value"] > 0 else -1) * told(row)
 
 
 def _overall(comparison: pl.DataFrame, measure: str, higher: str, what: str, items: pl.DataFrame) -> _Said:

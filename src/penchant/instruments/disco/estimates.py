@@ -139,7 +139,7 @@ def _of_fills(template: Template, settings: Disco) -> Iterator[Estimate]:
     m, n = template.sizes
     counts = template.counts.astype(np.float64)
     values, p = chi2(counts[:, 0], counts[:, 1], (m, n))
-    tests = len(template.fills)
+    tests, family = len(template.fills), f"{{}}, fills of {template.text}"
     for number, fill in enumerate(template.fills):
         by = _by(template.text, fill)
         total = counts[number].sum()
@@ -153,13 +153,14 @@ def _of_fills(template: Template, settings: Disco) -> Iterator[Estimate]:
             how="no interval: a test statistic",
             p=float(p[number]),
             tests=tests,
+            test_family=family.format(CHI2),
             test="Pearson's χ², 1 df, no continuity correction, Bonferroni over the fills of a template",
             note=note,
             by=by,
         )
         first, second = template.has[number][~template.second], template.has[number][template.second]
         gap = independent_difference(first.astype(np.float64), second.astype(np.float64), level=settings.level)
-        yield replace(gap, measure=SHARES, tests=tests, by=by)
+        yield replace(gap, measure=SHARES, tests=tests, test_family=family.format(SHARES), by=by)
 
 
 # The test over persons ----------------------------------------------------------------------------------------------

@@ -9,8 +9,8 @@ import polars as pl
 from penchant.instruments.disco.estimates import DIFFERENT, OF_TEMPLATE
 from penchant.instruments.disco.section import groups, whole
 from penchant.records import Result
-from penchant.report.finding import MOST, Shown, differences, listed, sentences
-from penchant.report.tables import DECIDES, literal, models
+from penchant.report.finding import ALPHA, MOST, Shown, deciding, differences, listed, sentences
+from penchant.report.tables import literal, models
 
 _SHOWN = Shown("+.2f", "templates")
 _MEAN = Shown(".2f", "templates")
@@ -23,7 +23,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
         row = whole(result, DIFFERENT)
         fills = result.summary.filter(measure=OF_TEMPLATE)["n"].to_numpy()
         parts.append(f"{model} {_MEAN.number(row)}, of {fills.mean():.1f} different fills each on average")
-        if not row["p"] <= DECIDES:
+        if not deciding(row) <= ALPHA:
             unclear.append(model)
     last = f"; {listed(unclear)} cannot be told apart from exchanged genders" if unclear else ""
     texts = [f"Fills that differ by gender, a template: {'; '.join(parts)}{last}"]

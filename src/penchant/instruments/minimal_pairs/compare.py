@@ -16,7 +16,7 @@ from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, 
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
-from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.inputs import joined
 
 Mask = NDArray[np.bool_]
@@ -61,7 +61,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             unlike = (deltas(items_a, how) != deltas(items_b, how)) | _rescored(items_a, items_b)
             for estimate in _compared(items_a, *credit, equal, settings):
                 by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
-                rows.append((replace(estimate, by=by, note=joined(estimate.note, remark)), signature))
+                placed = replace(estimate, by=by, note=joined(estimate.note, remark))
+                rows.append((placed_family(placed, name, how), signature))
                 chosen = _chosen(items_a, equal, estimate.by)
                 better = credit[0] > credit[1], credit[0] < credit[1]
                 counts.append((_count(better[0], chosen), _count(better[1], chosen), _count(unlike, chosen)))
@@ -119,7 +120,7 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
             if few(groups):
                 by = {"scope": AS_THEY_ARE, "group": ALL, "split": split}
                 yield replace(_paired(a[chosen], b[chosen], "", settings), measure=fixed(DIFFERENCE, noun), by=by)
-    yield from with_holm(each, lambda estimate: estimate.by["split"])
+    yield from with_holm(each, lambda estimate: f"{DIFFERENCE}, paradigms, pairs {estimate.by['split']}")
 
 
 def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe, split: str = ALL) -> Estimate:

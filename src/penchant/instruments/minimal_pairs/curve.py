@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -53,7 +53,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     signature = results[0].signature.with_(model=family, checkpoints=f"{len(results)}#{digest}")
     found = summary_table(_acquisitions(family, steps, results, signature))
     # What a checkpoint is held against in its own summary is no matter of the curve.
-    own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test=pl.lit(""))
+    own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test_family=pl.lit(""), test=pl.lit(""))
     rows = pl.concat([own.select(*_ROW, pl.exclude(*_ROW, "scope", "split")), found], how="diagonal_relaxed")
     return rows if len(own) else rows.clear()
 
@@ -79,12 +79,17 @@ def _acquisitions(
                 accuracies.append(chosen.mean(0))
                 by = {"family": family, "dataset": name, "group": paradigm, "normalise": how}
                 estimates += [replace(each, by=by) for each in estimates_of(change, steps, len(chosen), settings.level)]
-            adjusted = with_holm(estimates, lambda each: ACQUIRED if each.measure == ACQUIRED else None)
+            adjusted = with_holm(estimates, _family(name, how))
             threes = zip(*[iter(adjusted)] * 3, strict=True)
             for (step, before, after), by_step in zip(threes, accuracies, strict=True):
                 judged = _judged(step, before, after, by_step[steps.index(int(step.value)) :])
                 for each in (judged, before, after):
                     yield each, signature.with_(normalise=how)
+
+
+def _family(dataset: str, how: str) -> Callable[[Estimate], str | None]:
+    """The family of the steps of acquisition of a data set, for Holm's adjustment."""
+    return lambda each: f"{ACQUIRED}, paradigms, {dataset}, {how}" if each.measure == ACQUIRED else None
 
 
 def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float) -> Iterator[Estimate]:

@@ -22,7 +22,7 @@ from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
 from penchant.stats.fixed_strata import fixed_strata_difference, fixed_strata_share
-from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
+from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
@@ -141,7 +141,8 @@ def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
 
 
 def _with_factors(estimates: Iterable[Estimate], dataset: str, how: str) -> Iterator[Estimate]:
-    return (replace(each, by={"dataset": dataset, **each.by, "normalise": how}) for each in estimates)
+    placed = (replace(each, by={"dataset": dataset, **each.by, "normalise": how}) for each in estimates)
+    return (placed_family(each, dataset, how) for each in placed)
 
 
 def pair_cautions(items: pl.DataFrame) -> Iterator[str]:
@@ -167,7 +168,8 @@ def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
 
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
     remark = beside_fixed(*clusters(part))
-    for estimate in _block(part, credit, "overall", ALL, settings):
+    overall = _block(part, credit, "overall", ALL, settings)
+    for estimate in with_holm(overall, lambda each: f"{GAP}, lengths" if each.measure == GAP else None):
         headline = estimate.measure == ACCURACY and estimate.by["split"] == ALL
         yield replace(estimate, note=joined(estimate.note, remark)) if headline else estimate
     for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
@@ -183,7 +185,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
     ]
     every = (estimate for block in blocks for estimate in block)
     families = ACCURACY, GAP, SLOPE, LACK_OF_FIT
-    yield from with_holm(every, lambda estimate: estimate.measure if estimate.measure in families else None)
+    yield from with_holm(every, lambda each: f"{each.measure}, paradigms" if each.measure in families else None)
 
 
 def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
@@ -199,7 +201,7 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
     def labelled(estimate: Estimate, measure: str, split: str = ALL) -> Estimate:
         return replace(estimate, measure=measure, by={"scope": scope, "group": group, "split": split})
 
-    against = HALF if scope == "paradigm" else None
+    against = HALF if scope != "phenomenon" else None
     yield labelled(mean_credit(credit, strata, noun, settings.level, against=against), ACCURACY)
     yield labelled(accuracy(part[_TIED].cast(pl.Float64).to_numpy(), level=settings.level), TIES)
     signs = np.sign(difference)
@@ -273,7 +275,7 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
     for kind in part["phenomenon"].unique(maintain_order=True).to_list():
         inside = (part["phenomenon"] == kind).to_numpy()
         kinds.append(percent(won, inside, kind, tied(inside)))
-    yield from with_holm(kinds, lambda estimate: STEREOTYPE)
+    yield from with_holm(kinds, lambda estimate: f"{STEREOTYPE}, kinds of bias")
 
 
 def _in_percent(share: Estimate, note: str) -> Estimate:
@@ -287,7 +289,7 @@ def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:
         longer = int((part["difference"] > 0).sum())
         yield (
             f"{name}: {of_all(unequal, len(part), 'pairs', 'have')} unequal token lengths under this tokenizer "
-            f"({longer} A>U, {unequal - longer} A<U); compare models on A=U or on the length-adjusted accuracy"
+            f"({longer} A>U, {unequal - longer} A<U); compare models on A=U"
         )
     ties = int((preferences(part, "none") == HALF).sum())
     if ties:

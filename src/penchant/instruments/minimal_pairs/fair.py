@@ -128,7 +128,7 @@ class FairPairs(PairProbe):
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
         yield from self._gain(pairs, "overall", ALL)
         each = [estimate for name, part in both.items() for estimate in self._gain(part, "paradigm", name)]
-        yield from with_holm(each, lambda estimate: GAIN if estimate.measure == GAIN else None)
+        yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 
     def _gain(self, pairs: pl.DataFrame, scope: str, group: str) -> Iterator[Estimate]:
         """The difference over some paradigms, and the share of their fair pairs that are original ones."""

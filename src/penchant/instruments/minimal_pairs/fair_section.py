@@ -15,8 +15,10 @@ from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL, SHARED
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, Figure
+from penchant.report.finding import told
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models
+from penchant.stats.hypothesis_tests import holm
 
 _SETS = (ORIGINAL, FAIR)
 
@@ -106,9 +108,15 @@ def compared(table: pl.DataFrame) -> list[Table]:
 
 
 def _open_ranks(table: pl.DataFrame) -> list[Table]:
-    """The best and worst possible rank of every model: an interval of a difference that excludes 0 ranks one of the two
-    models above the other."""
+    """The best and worst possible rank of every model: a difference that is told, with p adjusted over the pairs of
+    models, ranks one of the two above the other."""
     rows = table.filter((pl.col("scope") == "overall") & (pl.col("split") == ALL))
+    if not len(rows):
+        return []
+    rows = pl.concat(
+        part.with_columns(p_holm=holm(part["p"].to_numpy()))
+        for _, part in rows.group_by("normalise", "dataset", maintain_order=True)
+    )
     beaten: dict[tuple[str, str], dict[str, list[int]]] = {}
     recipes: dict[tuple[str, str], str] = {}
     for row in rows.iter_rows(named=True):
@@ -116,8 +124,8 @@ def _open_ranks(table: pl.DataFrame) -> list[Table]:
         for sign, model in zip((1, -1), row["comparison"].split(" − "), strict=True):
             recipes.setdefault((row["normalise"], model), row["signature"])  # of its first difference
             ahead, behind = counts.setdefault(model, [0, 0])
-            low, high = (row["low"], row["high"]) if sign > 0 else (-row["high"], -row["low"])
-            counts[model] = [ahead + (high < 0), behind + (low > 0)]
+            above = sign * row["value"] > 0
+            counts[model] = [ahead + (told(row) and not above), behind + (told(row) and above)]
     ranges = {
         (how, model, name): Number(low=1 + ahead, high=len(counts) - behind, form="d")
         for (how, name), counts in beaten.items()
@@ -129,8 +137,8 @@ def _open_ranks(table: pl.DataFrame) -> list[Table]:
         if all((how, model, name) in ranges for name in _SETS)
     ]
     note = (
-        "From the intervals of the differences below: a rank is open unless such an interval excludes it. Each "
-        "difference has its own level; over many models the ranges are too narrow together."
+        "A rank is open unless the differences below exclude it, with p adjusted over the pairs of models of a score "
+        "and set (Holm)."
     )
     title = "Ranks that the differences leave open"
     columns = ("score", "model", "original", "fair")

@@ -11,13 +11,13 @@ import polars as pl
 from penchant.counting import counted, for_one
 from penchant.instruments.minimal_pairs import human_prose
 from penchant.instruments.minimal_pairs.compare import EQUAL
-from penchant.instruments.minimal_pairs.estimates import ACCURACY, ADJUSTED, ALL, HALF, STEREOTYPE, UNEQUAL
+from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, GAP, HALF, STEREOTYPE, UNEQUAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, drawn, levels_of, these
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, capital, drawn, levels_of, these
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result, Signature
-from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, measured, sentences, told
+from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, sentences, told
 from penchant.report.tables import models
 
 _SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
@@ -28,8 +28,8 @@ _ONE_OF = {"paradigms": "paradigm", "kinds of bias": "kind of bias"}
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
-    """How often each model prefers the acceptable sentence (of stereotypes the more stereotypical one), and between
-    which models that differs; of the first score reported."""
+    """How far accuracy moves with token length, how often each model prefers the acceptable sentence (of stereotypes
+    the more stereotypical one), and between which models that differs; of the first score reported."""
     names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
     found = [text for name in names[:MOST] for text in _of(name, results, comparison, several=len(names) > 1)]
     more = (
@@ -50,26 +50,34 @@ def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *
     fixed = [(model, _fixed(result, name, measure)) for model, result in _each(results)]
     place = f"{name}: the " if several else "The "
     start = f"{place}{preferred} sentence is more probable in this share of pairs"
-    yield from levels_of(start, rows, fixed, how, tested=stereotypes, place=name if several else "")
+    clear, gaps = _gaps(name, results, preferred, several=several)
+    if clear:
+        yield gaps
+    yield from levels_of(start, rows, fixed, how, place=name if several else "")
     if comparison is not None:
         compared = comparison.filter(pl.col("dataset") == name)
-        for text in _differences(compared, f"prefers the {preferred} sentence more often than"):
-            yield f"{name}: {text}" if several else text
+        higher = f"prefers the {preferred} sentence more often than"
+        for over, text in _differences(compared, higher):
+            heads = [f"{name}: "] * several + [f"{over if several else capital(over)}, "] * bool(over)
+            yield "".join([*heads, text])
         yield from _paradigms_apart(compared, f"{name}: " if several else "")
-    yield _adjusted(name, results, several=several)
+    if not clear:
+        yield gaps
     yield from _by_paradigm(name, results, several=several)
 
 
-def _adjusted(name: str, results: Sequence[Result], *, several: bool) -> str:
-    """The shares with token length taken out, where there are pairs of unequal length."""
-    told = []
-    for model, result in zip(models(results), results, strict=True):
-        unequal = _unequal(result, name)
-        row = _row(result, name, "overall", ADJUSTED) if unequal else None
-        if row is not None and measured([row]):
-            told.append(f"{model} {_SHARE.number(row)}, {unequal:,} of them of unequal length")
-    place = f"{name}, with" if several else "With"
-    return f"{place} token length taken out of it: {'; '.join(told)}" if told else ""
+def _gaps(name: str, results: Sequence[Result], preferred: str, *, several: bool) -> tuple[bool, str]:
+    """Whether accuracy is told to move with token length, and how far it lies from that of the pairs of equal length
+    where the preferred sentence has more tokens, and where it has fewer; empty where no pair is of unequal length."""
+    gaps = []
+    for model, result in _each(results):
+        for split, longer in zip(UNEQUAL, ("longer", "shorter"), strict=True):
+            row = _row(result, name, "overall", GAP, split)
+            place = f"{preferred} sentence {longer}"
+            gaps += [(place if len(results) == 1 else f"{model}, {place}", row)] if row else []
+    what = f"{f'{name}: a' if several else 'A'}ccuracy minus that on pairs of equal token length"
+    noun = "lengths" if len(results) == 1 else "models and lengths"
+    return any(told(row) for _, row in gaps), across(gaps, _POINTS, noun, what)
 
 
 def _unequal(result: Result, name: str) -> int:
@@ -134,12 +142,12 @@ def _in_places(rows: pl.DataFrame, how: Shown, noun: str, what: str, apart: str)
     return across(placed, how, noun, what, apart=apart, more=f"in the table by {_ONE_OF[noun]}")
 
 
-def _row(result: Result, name: str, scope: str, measure: str) -> dict[str, Any] | None:
+def _row(result: Result, name: str, scope: str, measure: str, split: str = ALL) -> dict[str, Any] | None:
     chosen = result.summary.filter(
         (pl.col("dataset") == name)
         & (pl.col("scope") == scope)
         & (pl.col("group") == ALL)
-        & (pl.col("split") == ALL)
+        & (pl.col("split") == split)
         & (pl.col("measure") == measure)
     )
     return chosen.row(0, named=True) if len(chosen) else None
@@ -155,9 +163,10 @@ def _fixed(result: Result, name: str, measure: str) -> dict[str, Any] | None:
     return chosen.row(0, named=True) if len(chosen) else None
 
 
-def _differences(comparison: pl.DataFrame, higher: str) -> Iterator[str]:
-    """What can be told of the differences between models on a data set: of other paradigms like its own, and, where
-    they are few, with its own as they are."""
+def _differences(comparison: pl.DataFrame, higher: str) -> Iterator[tuple[str, str]]:
+    """What can be told of the differences between models on a data set, and of which paradigms if they are several:
+    where these are few, first of these very ones; then of others like them.
+    """
     rows: list[dict[str, Any]] = []
     fixed: list[dict[str, Any]] = []
     for _, part in comparison.group_by("comparison", maintain_order=True):
@@ -168,10 +177,9 @@ def _differences(comparison: pl.DataFrame, higher: str) -> Iterator[str]:
     equal = all(row["split"] == EQUAL for row in rows)
     how = replace(_POINTS, noun="pairs of equal token length") if equal else _POINTS
     counted = replace(how, beside=_apart)
-    order = differences(rows, how if fixed else counted, higher)
-    yield f"{drawn(rows)}, {order}".removeprefix(", ") if order else ""
-    order = differences(fixed, counted, higher)
-    yield f"{these(fixed)}, {order}" if order else ""
+    for group, over, shown in ((fixed, these(fixed), counted), (rows, drawn(rows), how if fixed else counted)):
+        if order := differences(group, shown, higher):
+            yield over, order
 
 
 def _signed(row: dict[str, Any]) -> dict[str, Any]:
@@ -201,22 +209,14 @@ def fair_finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> 
     order on each of the two sets."""
     gains = [(model, _row(result, f"{FAIR} − {ORIGINAL}", "overall", GAIN)) for model, result in _each(results)]
     start = "Accuracy on the fair pairs minus that on the original ones"
-    texts = list(levels_of(start, gains, (), _POINTS, "0", tested=True))
+    texts = list(levels_of(start, gains, (), _POINTS, "0"))
     if comparison is not None:
         for name in (ORIGINAL, FAIR):
             rows = comparison.filter((pl.col("dataset") == name) & (pl.col("normalise") == comparison["normalise"][0]))
             every = rows.filter(pl.col("split") == ALL)
-            texts += [_on(name, order) for order in _differences(every, "is above") if order]
+            for over, order in _differences(every, "is above"):
+                texts.append(f"On the {name} pairs{f', {over}' if over else ''}, {order}")
     return sentences(*texts)
-
-
-def _on(name: str, order: str) -> str:
-    """What is told of one of the two sets."""
-    head, comma, rest = order.partition(", ")
-    within = head.startswith(("If other ", "With these "))
-    return (
-        f"On the {name} pairs, {head[0].lower()}{head[1:]}{comma}{rest}" if within else f"On the {name} pairs {order}"
-    )
 
 
 def _each(results: Sequence[Result]) -> Iterator[tuple[str, Result]]:

@@ -71,15 +71,14 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def drawn(rows: Iterable[Estimated]) -> str:
-    """What some estimates say something of, as an "if" at the head of a sentence; empty where they are not made over
-    groups."""
+    """Which groups some estimates are about that take those there are for a sample; empty where there are none."""
     found = next(filter(None, (_OVER.search(row["how"] or "") for row in rows)), None)
-    return f"If other {found['noun']} were drawn ({found['number']} {found['noun']})" if found else ""
+    return f"for {found['noun']} like these {found['number']}" if found else ""
 
 
 def these(rows: Sequence[Estimated]) -> str:
     """The same of estimates about the groups that there are."""
-    return f"With these {_noun(rows[0])} as they are" if rows else ""
+    return f"for these {_noun(rows[0])}" if rows else ""
 
 
 def _noun(row: Estimated) -> str:
@@ -93,17 +92,17 @@ def levels_of(
     how: Shown,
     apart: str = "50%",
     *,
-    tested: bool = False,
     place: str = "",
 ) -> Iterator[str]:
-    """The number of each model in one or two sentences: of other groups like those that there are, and, where these are
-    few, with them as they are. `start` says what the number is, `place` of which data set, if of several."""
+    """The number of each model in one or two sentences: where groups are few, first of these very groups; then of
+    others like them. `start` says what the number is, `place` of which data set, if of several."""
     known, few = ([(model, row) for model, row in each if row is not None] for each in (rows, fixed))
-    each = levels(known, how, apart, tested=tested)
-    if each:
-        over = drawn(row for _, row in known)
-        yield f"{start}{f', {over[0].lower()}{over[1:]}' if over else ''}: {each}"
-    each = levels(few, how, apart)
-    if each:
-        head = these([row for _, row in few])
-        yield f"{place}, {head[0].lower()}{head[1:]}: {each}" if place else f"{head}: {each}"
+    for group, over in ((few, these([row for _, row in few])), (known, drawn(row for _, row in known))):
+        if each := levels(group, how, apart):
+            yield f"{', '.join(filter(None, [start, over])) if start else capital(over)}: {each}"
+            start = place
+
+
+def capital(text: str) -> str:
+    """A text with a capital letter at its head."""
+    return f"{text[:1].upper()}{text[1:]}"

@@ -22,7 +22,7 @@ from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
-from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.raters import mean_over_raters
 
@@ -99,13 +99,13 @@ def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]
             estimate for scope, group, inside in groups for estimate in _of_group(inside, scope, group, kind, probe)
         )
         for estimate in with_holm(found, _family):
-            yield replace(estimate, by={"dataset": name, **estimate.by})
+            yield placed_family(replace(estimate, by={"dataset": name, **estimate.by}), name)
 
 
-def _family(estimate: Estimate) -> tuple[str, str] | None:
+def _family(estimate: Estimate) -> str | None:
     """The differences from people in the paradigms of a data set are one family for each score."""
     adjusted = estimate.measure == MINUS_PEOPLE and estimate.by["scope"] == "paradigm"
-    return (estimate.measure, estimate.by["normalise"]) if adjusted else None
+    return f"{estimate.measure}, paradigms, {estimate.by['normalise']}" if adjusted else None
 
 
 def _of_group(inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairProbe) -> Iterator[Estimate]:
@@ -275,7 +275,8 @@ class _Judged:
             f"ties of the model: {ties}, which count one half" if ties else "",
             self.lost,
         )
-        yield _noted(self._share((np.sign(delta) * votes + 1) / 2, untied), AGAINST_MAJORITY, told)
+        share = self._share((np.sign(delta) * votes + 1) / 2, untied, against=HALF)
+        yield _noted(share, AGAINST_MAJORITY, told)
         for ranks, measure in CORRELATIONS.items():
             found = self._correlation(delta, judged, ranks=ranks, measure=measure)
             yield replace(found, note=joined(self.lost, found.note))
@@ -283,10 +284,10 @@ class _Judged:
     def _groups(self) -> tuple[list[str], str]:
         return clusters(self.items)
 
-    def _share(self, credit: Array, chosen: NDArray[np.bool_]) -> Estimate:
+    def _share(self, credit: Array, chosen: NDArray[np.bool_], *, against: float | None = None) -> Estimate:
         labels, noun = self._groups()
         kept = [label for label, inside in zip(labels, chosen, strict=True) if inside]
-        return mean_credit(credit[chosen], kept, noun, self.probe.level)
+        return mean_credit(credit[chosen], kept, noun, self.probe.level, against=against)
 
     def _ceiling(self, judged: Array) -> Estimate:
         labels, noun = self._groups()

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, is_fixed, levels_of, these
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, capital, is_fixed, levels_of, these
 from penchant.instruments.minimal_pairs.human_estimates import (
     AGAINST_MAJORITY,
     ALPHAS,
@@ -50,7 +50,7 @@ def finding(results: Sequence[Result]) -> list[str]:
         if ceiling and measured([ceiling]):
             over = these([ceiling]) if is_fixed(ceiling["measure"]) else ""
             agrees = f"a rater agrees with the majority of the others in {_SHARE.number(ceiling)}"
-            texts.append(f"{over}, {agrees}" if over else f"A{agrees[1:]}")
+            texts.append(capital(f"{over}, {agrees}" if over else agrees))
     return sentences(*texts)
 
 
@@ -80,7 +80,7 @@ def _minus_people(own: Sequence[tuple[str, Mapping[str, Any]]], start: str, plac
     rows = [(model, rows[MINUS_PEOPLE]) for model, rows in own if MINUS_PEOPLE in rows]
     fixed = [(model, _first(rows, f"{MINUS_PEOPLE}, ")) for model, rows in own]
     told = f"{start} share of pairs in which the model prefers the acceptable sentence, minus that in which {who}"
-    yield from levels_of(told, rows, fixed, _POINTS, "0", tested=True, place=place)
+    yield from levels_of(told, rows, fixed, _POINTS, "0", place=place)
 
 
 def _overall(result: Result, name: str) -> dict[str, dict[str, Any]]:

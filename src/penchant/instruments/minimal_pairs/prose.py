@@ -59,8 +59,9 @@ def methods(results: Sequence[Result]) -> list[str]:
         "or fewer [@ueda2024]. Gaps to A=U are differences within paradigms, weighted by their pairs over several. "
         "Length-adjusted accuracy is what a logistic fit predicts at equal lengths. It has an intercept for every "
         "paradigm and a level for every |A|−|U| other than 0, which paradigms share; several paradigms are averaged by "
-        "their pairs. Within one paradigm it rests on the pairs of equal length alone, unless there are none: then a "
-        "line in |A|−|U| stands in for the levels. A penalty draws it towards one half where there are few pairs. "
+        "their pairs. Where a paradigm has pairs of equal length it is the accuracy on them, but for a penalty that "
+        "draws it towards one half where they are few, and so no further score; without such pairs a line in |A|−|U| "
+        "stands in for the levels. "
         "Several paradigms, or in CrowS-Pairs bias types, are taken as a sample: intervals and tests are about others "
         "like them, and wide where there are only two or three. Two models are compared pair by pair.",
         *human_prose.methods(results),
@@ -103,8 +104,8 @@ def limits(results: Sequence[Result]) -> list[str]:
         "Accuracy says how often the model finds the acceptable sentence of a pair more probable. It is a preference "
         "between two given sentences, not knowledge of a rule: frequent words and phrases, names and the number of "
         "tokens move it too.",
-        "Between models with different tokenizers compare the pairs of equal length under both, or the length-adjusted "
-        "accuracy; the raw accuracy of a paradigm whose lengths differ mostly one way measures the tokenizer as well.",
+        "Between models with different tokenizers compare the pairs of equal length under both; the raw accuracy of a "
+        "paradigm whose lengths differ mostly one way measures the tokenizer as well.",
     ]
     sets = stereotyped(results[0].items)
     if sets:

@@ -30,6 +30,7 @@ from penchant.instruments.minimal_pairs.human_estimates import kind_of
 from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Result
+from penchant.report.finding import deciding
 from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.pieces import readable
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
@@ -103,8 +104,8 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
             for key, (cells, signature) in _interleaved(rows)
         ),
         f"[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the {roles(results[0])[0]} one has more; "
-        "A<U: it has fewer. Length-adjusted: at equal lengths, by a logistic fit with a level for every |A|−|U| and an "
-        f"intercept for every paradigm. {_of_ties(results)}{_OF_HALF if scope == 'paradigm' else ''}"
+        "A<U: it has fewer. Length-adjusted: what a logistic fit gives at equal lengths, the accuracy at A=U or near "
+        f"it; no further score. {_of_ties(results)}{_OF_HALF if scope == 'paradigm' else ''}"
         f"{_SO_FEW if few else ''}",
         first=("pairs", ALL, _FIXED[0], "A=U", "length-adjusted"),
     )
@@ -140,9 +141,9 @@ def _bias(results: Sequence[Result]) -> Table:
             cells = (
                 *(estimates[ACCURACY, split]["n"] for split in SPLITS),
                 estimate(longer, "+.1f", scale=100, count=True),
-                P(longer["p"]),
+                P(deciding(longer)),
                 estimate(shorter, "+.1f", scale=100, count=True),
-                P(shorter["p"]),
+                P(deciding(shorter)),
                 estimate(slope, "+.2f"),
                 P(slope["p"]),
             )
@@ -154,7 +155,7 @@ def _bias(results: Sequence[Result]) -> Table:
     note = (
         "Percentage points of accuracy above or below the pairs of equal length, within paradigms, and the pairs of "
         "either length that go into it; several paradigms are a sample, for the interval as for the test. Two-sided p, "
-        "uncorrected here; "
+        "of the two gaps after Holm's correction; "
         "of single paradigms, summary.parquet has p after Holm's correction over the paradigms of one data set and "
         "score, all gaps being one family and all log-odds another. Under an unbiased score all are 0."
     )

@@ -20,11 +20,12 @@ from penchant.instruments.stereoset.estimates import (
     credits,
     groups_of,
     parts_of,
+    type_family,
 )
 from penchant.instruments.stereoset.probe import StereoSet
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
 from penchant.records import Estimate, Result, Signature, summary_table
-from penchant.stats.hypothesis_tests import with_holm
+from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.inputs import joined
 from penchant.stats.intervals import clustered_mean, on_scale, t_mean
 
@@ -54,7 +55,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             for estimate in _of_part(mine[part], *scored, one):
                 by = {"comparison": comparison, "part": part, **estimate.by, "normalise": how}
                 ordered = {key: by[key] for key in ("comparison", "part", "scope", "group", "normalise", "mean")}
-                rows.append((replace(estimate, by=ordered, note=joined(estimate.note, remark)), signature))
+                placed = replace(estimate, by=ordered, note=joined(estimate.note, remark))
+                rows.append((placed_family(placed, part, how), signature))
     return summary_table(rows)
 
 
@@ -79,7 +81,7 @@ def _of_part(items: pl.DataFrame, a: Credits, b: Credits, settings: Probe) -> It
         for name, chosen in groups_of(items, BIAS_TYPE)
         for estimate in _of_group(a.only(chosen), b.only(chosen), BIAS_TYPE, name, settings)
     ]
-    yield from with_holm(by_type, lambda estimate: (estimate.measure, estimate.by["mean"]))
+    yield from with_holm(by_type, type_family)
 
 
 def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:

@@ -17,7 +17,7 @@ from penchant.engine.normalising import normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS, icat, term_units
 from penchant.records import Estimate
-from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
+from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.intervals import accuracy, clustered_mean, t_mean
 from penchant.stats.logistic import fit, length_slope
 
@@ -100,12 +100,12 @@ def estimates_of(items: pl.DataFrame, probe: StereoSet) -> Iterator[Estimate]:
         for how in probe.normalisations():
             by = {"part": part, "normalise": how}
             for estimate in _of_part(rows, credits(rows, how, probe.ties), part, probe):
-                placed = replace(estimate, by=_placed(by, estimate.by))
+                placed = placed_family(replace(estimate, by=_placed(by, estimate.by)), part, how)
                 if estimate.measure == SLOPE:
                     slopes.append(placed)
                 else:
                     yield placed
-    yield from with_holm(slopes, lambda estimate: None if estimate.by["part"] == BOTH else SLOPE)
+    yield from with_holm(slopes, lambda estimate: None if estimate.by["part"] == BOTH else f"{SLOPE}, parts and scores")
 
 
 def _placed(by: dict[str, str], own: object) -> dict[str, str]:
@@ -121,15 +121,20 @@ def _of_part(items: pl.DataFrame, credit: Credits, part: str, settings: Probe) -
         for name, chosen in groups_of(items, BIAS_TYPE)
         for estimate in _of_group(credit.only(chosen), BIAS_TYPE, name, settings)
     ]
-    yield from with_holm(by_type, lambda estimate: (estimate.measure, estimate.by["mean"]))
+    yield from with_holm(by_type, type_family)
     if part != BOTH:
         by_term = [
             estimate
             for name, chosen in groups_of(items, TARGET)
             for estimate in _of_term(credit.only(chosen), name, settings)
         ]
-        yield from with_holm(by_term, lambda estimate: estimate.measure)
+        yield from with_holm(by_term, lambda estimate: f"{estimate.measure}, target terms")
     yield from _by_length(credit, items["difference"].to_numpy(), settings)
+
+
+def type_family(estimate: Estimate) -> str:
+    """The family of an estimate of a bias type, for Holm's adjustment."""
+    return f"{estimate.measure}, bias types, mean {estimate.by['mean']}"
 
 
 def _of_group(credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:

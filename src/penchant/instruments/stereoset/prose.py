@@ -54,7 +54,7 @@ def _of_part(part: str, results: Sequence[Result], comparison: pl.DataFrame | No
             for model, result in zip(models(results), results, strict=True)
             if (row := overall(result, part, measure))
         ]
-        known = levels(rows, _SCORE, "50%", tested=measure == SS)
+        known = levels(rows, _SCORE, "50%")
         at_chance = [model for model, row in rows if row["low"] <= _CHANCE] if measure == LMS else []
         if known and at_chance:
             known += f"; SS says little of a model that does not tell sense from nonsense ({listed(at_chance)})"

@@ -170,15 +170,20 @@ class Cells:
         return means
 
     def mean(
-        self, values: Array, draws: Array, bounds: tuple[float, float], *, against: float | None = None
+        self,
+        values: Array,
+        draws: Array,
+        bounds: tuple[float, float],
+        *,
+        against: float,
+        logit: bool = False,
     ) -> Estimate:
-        """The mean of values of some statements, with a t interval of the errors of statements and calibration.
+        """The mean of values of some statements, with a t interval and test of the errors of statements and calibration.
 
         `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
         mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91
-        to 94 of 100 such 95 % intervals hold the truth. The interval is made on the logit scale between the `bounds`,
-        without which 84 to 92 hold it near an end; where there is a number to test the mean `against`, it is made on
-        the scale itself, on which the test is, and ends at the bounds.
+        to 94 of 100 such 95 % intervals hold the truth. With `logit` interval and test are made on the logit scale
+        between the `bounds`, without which 84 to 92 hold it near an end; else the interval ends at the bounds.
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():
@@ -189,21 +194,27 @@ class Cells:
         error = float(np.sqrt(np.sort(values).var(ddof=1) / n + draws.mean(axis=1).var()))
         if np.isnan(error):
             return estimate
-        if error <= 1e-12 * (bounds[1] - bounds[0]):
+        width = bounds[1] - bounds[0]
+        if error <= 1e-12 * width:
             if estimate.value == against:  # ratings that are the same, whatever the calibration
                 return replace(estimate, low=against, high=against, how=self._how(n), p=1.0, test=_TEST)
             return replace(estimate, note="nothing varies: no interval and no test")
-        reach, width = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)), bounds[1] - bounds[0]
+        reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1))
         few = f"the interval is rough: only {n} statements; {WANTED} would do" if n < WANTED else ""
-        if against is None:
-            share = (estimate.value - bounds[0]) / width
-            centre, moved = scipy.special.logit(share), reach * error / width / (share * (1 - share))
-            low, high = (bounds[0] + width * scipy.special.expit(centre + np.array([-moved, moved]))).tolist()
-            return replace(estimate, low=low, high=high, how=f"{self._how(n)}, logit scale", note=few)
-        low, high, ends = within_scale(estimate.value - reach * error, estimate.value + reach * error, bounds, width)
-        estimate = replace(estimate, low=low, high=high, how=self._how(n), note=joined(few, ends))
-        p = 2 * float(scipy.stats.t.sf(abs(estimate.value - against) / error, n - 1))
-        return replace(estimate, p=p, test=_TEST)
+        share, null = ((number - bounds[0]) / width for number in (estimate.value, against))
+        if logit and 0 < share < 1:
+            centre, spread = float(scipy.special.logit(share)), error / width / (share * (1 - share))
+            ends = bounds[0] + width * scipy.special.expit(centre + reach * np.array([-spread, spread]))
+            how, note = f"{self._how(n)}, logit scale", few
+            off = (centre - float(scipy.special.logit(null))) / spread
+        else:
+            low, high, clipped = within_scale(
+                estimate.value - reach * error, estimate.value + reach * error, bounds, width
+            )
+            ends, how, note = np.array([low, high]), self._how(n), joined(few, clipped)
+            off = (estimate.value - against) / error
+        p = 2 * float(scipy.stats.t.sf(abs(off), n - 1))
+        return replace(estimate, low=float(ends[0]), high=float(ends[1]), how=how, p=p, test=_TEST, note=note)
 
     def _how(self, n: int) -> str:
         """The name of the interval of a mean over n statements."""

@@ -29,8 +29,8 @@ from penchant.tables.given import NAME, document_of, is_table, plain
 from penchant.tables.places import SET_FILE, bundled, find_data
 from penchant.tables.rows import read_models
 
-LOW, HIGH = 1, 5
-"""The ends of the scale of ratings; answers on another scale are mapped to it linearly."""
+LOW, MIDDLE, HIGH = 1, 3, 5
+"""The ends and the middle of the scale of ratings; answers on another scale are mapped to it linearly."""
 EVERYTHING = "all"
 """The name for all groups, values or items together, which none of them may have."""
 _SPAN = re.compile(r"\[([^\[\]]*)\]")

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from penchant.counting import for_one, of_all
 from penchant.instruments.values.against_survey import RANKS, against_survey
 from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
-from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.nearer import FROM_GROUP, NEARER, held_against_groups
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS, groups_compared, wordings_compared
 from penchant.instruments.values.represented import FROM_SURVEY
@@ -57,7 +57,7 @@ MIRROR_DISTANCE = "distance from the mirrored negation"
 MIRROR_CORRELATION = "correlation with the mirrored negation"
 OVER_GROUPS = (MIRROR_CORRELATION, RANKS)
 """Measures that are tested once in every group and wording."""
-BY_VALUE = (SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
+BY_VALUE = (MEAN, SPREAD, DIFFERENCE, WORDINGS, FROM_SURVEY, FROM_GROUP, NEARER)
 """Measures that are tested once for every value; the test over all values is in no family, but for `NEARER`."""
 NEUTRAL = 100
 """From as many neutral statements on, intervals of single ratings hold the truth in 93 % or more."""
@@ -96,11 +96,13 @@ def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
     those over all values and pairs of wordings. Tests of groups of people run over these too. Which group of people a
     model is nearer to over all values is a question of its own, and a family of its own."""
 
-    def family(estimate: Estimate) -> tuple[str, bool, bool] | None:
+    def family(estimate: Estimate) -> str | None:
         by, measure = estimate.by, estimate.measure
         overall = by["dimension"] == EVERYTHING
-        tested = measure in OVER_GROUPS or measure == NEARER or (measure in BY_VALUE and not overall)
-        return (measure, by["variant"] == main, overall) if tested else None
+        if measure not in (*OVER_GROUPS, NEARER) and (measure not in BY_VALUE or overall):
+            return None
+        wording = "pairs of wordings" if measure == WORDINGS else "main" if by["variant"] == main else "other wordings"
+        return f"{measure}, {wording}{', over all values' if overall else ''}"
 
     return with_holm(rows, family)
 
@@ -121,7 +123,8 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
     settings = cells.settings
     for name, inside in cells.blocks():
         ratings, draws = cell.towards[inside], cell.drawn_towards(inside)
-        yield _by(replace(cells.mean(ratings, draws, (LOW, HIGH)), measure=MEAN), cell, name)
+        mean = cells.mean(ratings, draws, (LOW, HIGH), against=MIDDLE, logit=True)
+        yield _by(replace(mean, measure=MEAN), cell, name)
         if name != EVERYTHING:
             spread = _spread(cells, cell, ratings, draws, cell.reversed[inside])
             yield from (_by(estimate, cell, name) for estimate in spread)

@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
 
 from penchant.counting import counted, for_one
-from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.data import EVERYTHING, MIDDLE
 from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION, UNCHECKED, WEAK
 from penchant.instruments.values.nearer import NEARER
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
-from penchant.report.finding import MOST, Estimated, Shown, across, levels, measured, sentences, told
+from penchant.report.finding import MOST, Estimated, Shown, across, deciding, levels, measured, sentences, told
 from penchant.report.tables import P, models
 
-_RATING = Shown(".2f", "statements", null=3)
+_RATING = Shown(".2f", "statements", null=MIDDLE)
 _GAP = Shown("+.2f", "statements")
 _DISTANCE = Shown(".2f", "statements")
 _MIRROR = Shown("+.2f", "statements")
-_MIDDLE = "the middle (3)"
+_MIDDLE = f"the middle ({MIDDLE})"
 _CELLS = 4
 """The models and groups that one sentence names."""
 _PAIRS = 6
@@ -138,7 +137,7 @@ def _nearer_to(row: Estimated, rows: Sequence[Estimated]) -> str:
     """The nearer of two groups by name, with how much nearer it is."""
     whom = f"as {row['group']}, " if len({each["group"] for each in rows}) > 1 else ""
     first, second = row["item"].split(" − ", 1)
-    p = f"p = {P(row['p'] if math.isnan(row['p_holm']) else row['p_holm'])}"
+    p = f"p = {P(deciding(row))}"
     if not measured([row]):
         return f"{whom}{first} or {second} is not known ({row['note']})"
     if not told(row):

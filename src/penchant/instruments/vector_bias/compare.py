@@ -14,6 +14,7 @@ from penchant.instruments.vector_bias.cells import Cell, cells
 from penchant.instruments.vector_bias.estimates import (
     NAMES,
     attributes_of,
+    family,
     few,
     named,
     observed,
@@ -36,13 +37,14 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """Every measure of a minus that of b, by category and attributes, over the words that both have.
 
     The same words are resampled in both, and the test is by those draws; Holm's adjustment is over all differences of a
-    measure. Raises StudyError for results that cannot be compared, naming what differs."""
+    measure, those of the union of both sets of attributes apart. Raises StudyError for results that cannot be compared,
+    naming what differs."""
     require_comparable(a, b, free={"model", "case"}, items=["id"])
     settings = VectorBias.of(a.signature)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)
-    family = with_holm(_differences([a, b], settings), lambda estimate: estimate.measure)
-    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in family)
+    adjusted = with_holm(_differences([a, b], settings), family)
+    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in adjusted)
 
 
 def shared_cells(results: Sequence[Result], settings: VectorBias) -> Iterator[tuple[Cell, ...]]:

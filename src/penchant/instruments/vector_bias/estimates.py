@@ -48,6 +48,11 @@ def resamples_of(measure: Measure, settings: VectorBias) -> int:
     return settings.refits if measure == "rnsb" else settings.resamples
 
 
+def family(estimate: Estimate) -> str:
+    """The family of an estimate for Holm's adjustment: its measure, in the union of both sets of attributes apart."""
+    return f"{estimate.measure}{f', {UNION}' if estimate.by['attributes'] == UNION else ''}"
+
+
 def estimates(cell: Cell, settings: VectorBias) -> Iterator[Estimate]:
     """Every measure that is asked for, for every set of attributes."""
     for measure in settings.measures:

@@ -4,6 +4,7 @@ comes from a result."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
@@ -52,7 +53,8 @@ def _told(what: str, measures: Sequence[tuple[str, pl.DataFrame, float, str]], *
         clear = [row for row in rows if told(row, null)]
         if clear:
             most = max(clear, key=lambda row: abs(row["value"] - null))
-            counted = f"in {len(clear)} of {_queries(len(rows))}, most in {_query(most)}: {_SHOWN.number(most)}"
+            number = replace(_SHOWN, null=null).number(most)
+            counted = f"in {len(clear)} of {_queries(len(rows))}, most in {_query(most)}: {number}"
             if sides:
                 counted += _side(name, most)
             clear_parts.append(f"{name} is told apart from {apart} {counted}")

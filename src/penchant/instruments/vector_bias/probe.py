@@ -20,7 +20,7 @@ from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.vector_bias.cells import SIDES, cells
-from penchant.instruments.vector_bias.estimates import estimates, told_lost
+from penchant.instruments.vector_bias.estimates import estimates, family, told_lost
 from penchant.instruments.vector_bias.items import with_numbers
 from penchant.instruments.vector_bias.measures import Distance, Measure
 from penchant.limits import RESAMPLES
@@ -198,9 +198,10 @@ class VectorBias(Probe):
                 }
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
-        """Every measure of every category and set of attributes; Holm's adjustment is over those of one measure."""
+        """Every measure of every category and set of attributes; Holm's adjustment is over those of one measure, the
+        union of both sets apart."""
         made = (estimate for cell in cells(measured.items, self) for estimate in estimates(cell, self))
-        return with_holm(made, lambda estimate: estimate.measure)
+        return with_holm(made, family)
 
     def _vectors(self, model: object) -> StaticVectors:
         if not isinstance(model, StaticVectors):

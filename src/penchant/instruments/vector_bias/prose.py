@@ -105,7 +105,9 @@ def _tests(settings: VectorBias) -> str:
         )
     if "mac" in settings.measures:
         parts.append("MAC has no test: no value of it means that words are exchangeable.")
-    parts.append("Holm's adjustment is over all categories and sets of attributes of a measure and model.")
+    parts.append(
+        "Holm's adjustment is over all categories and sets of attributes of a measure and model, their union apart."
+    )
     return " ".join(parts)
 
 

@@ -10,7 +10,7 @@ import polars as pl
 
 from penchant.instruments.vector_bias.compare import DIFFERENCE
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of
-from penchant.instruments.vector_bias.measures import Measure
+from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
 from penchant.records import Result
@@ -28,7 +28,10 @@ _READ = {
     "ripa": "Inner product of attributes with the direction from Y to X. Above 0: on the side of X.",
 }
 """How to read the table of each measure."""
-_STARS = f"* p below {SIGNIFICANT:g} after Holm's adjustment over all numbers of the measure that a model has."
+_STARS = (
+    f"* p below {SIGNIFICANT:g} after Holm's adjustment over all numbers of the measure that a model has, "
+    f"{UNION} apart."
+)
 
 
 def in_order(frame: pl.DataFrame, kinds: Mapping[Measure, str]) -> Iterator[tuple[Measure, pl.DataFrame]]:
@@ -63,7 +66,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     every = [(measure, rows) for measure, rows in in_order(whole, DIFFERENCE)]
     note = (
         "The first model minus the second, over the words that both have, which are resampled in both at once for "
-        f"interval and test. * p below {SIGNIFICANT:g} after Holm's adjustment over all differences of a measure."
+        f"interval and test. * p below {SIGNIFICANT:g} after Holm's adjustment over all differences of a measure, "
+        f"{UNION} apart."
     )
     shown = [
         _wide(f"differences-{measure}", f"{NAMES[measure]}: differences", rows, [measure], note, "difference")

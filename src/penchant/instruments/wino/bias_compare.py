@@ -17,6 +17,7 @@ from penchant.instruments.wino.bias_estimates import (
     Mask,
     adjusted,
     credits,
+    family,
     log_odds,
     male_credits,
     over_occupations,
@@ -40,9 +41,12 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     pair = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[tuple[Estimate, Signature]] = []
     for how in (how for how in first.normalisations() if how in second.normalisations()):
-        found = with_holm(_differences(a, b, how, first), lambda e: e.measure if e.by["scope"] == "type" else None)
+        found = (
+            replace(each, by={"comparison": pair, **each.by, "normalise": how})
+            for each in _differences(a, b, how, first)
+        )
         signature = difference_signature(a, b, normalise=how)
-        rows += [(replace(each, by={"comparison": pair, **each.by, "normalise": how}), signature) for each in found]
+        rows += [(each, signature) for each in with_holm(found, family)]
     return summary_table(rows)
 
 

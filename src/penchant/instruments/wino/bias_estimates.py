@@ -69,7 +69,13 @@ def bias_estimates(items: pl.DataFrame, how: str, probe: Probe) -> list[Estimate
         replace(estimate, by={**estimate.by, "normalise": how})
         for estimate in _all(items, credits(items, how), log_odds(items, how), probe)
     )
-    return with_holm(found, lambda e: None if e.by["scope"] == "overall" else (e.measure, e.by["scope"]))
+    return with_holm(found, family)
+
+
+def family(estimate: Estimate) -> str | None:
+    """The family of an estimate for Holm's adjustment; those over all pairs have none."""
+    by = estimate.by
+    return None if by["scope"] == "overall" else f"{estimate.measure}, {by['scope']}, {by['normalise']}"
 
 
 def _all(items: pl.DataFrame, pro: Array, odds: Array, probe: Probe) -> Iterator[Estimate]:

@@ -94,7 +94,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 
 def _levels(results: Sequence[Result], measure: str, how: Shown, what: str) -> str:
-    each = levels(_rows(results, measure), how, "50%" if how.null else "0", tested=True)
+    each = levels(_rows(results, measure), how, "50%" if how.null else "0")
     return f"{what}: {each}" if each else ""
 
 

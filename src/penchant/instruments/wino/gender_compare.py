@@ -16,12 +16,13 @@ from penchant.instruments.wino.gender_estimates import (
     SLOPE,
     STEP,
     by_occupation,
+    family,
     mean,
     paired,
     preferences,
     women,
 )
-from penchant.instruments.wino.scoring import ALL, FREE
+from penchant.instruments.wino.scoring import FREE
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.correlations import correlation_difference, slope
 from penchant.stats.hypothesis_tests import with_holm
@@ -45,11 +46,12 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     pair = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[tuple[Estimate, Signature]] = []
     for how in (how for how in first.normalisations() if how in second.normalisations()):
-        found = with_holm(
-            _differences(a, b, how, first), lambda e: None if e.by["part"] == ALL else (e.measure, e.by["share"])
+        found = (
+            replace(each, by={"comparison": pair, **each.by, "normalise": how})
+            for each in _differences(a, b, how, first)
         )
         signature = difference_signature(a, b, normalise=how)
-        rows += [(replace(each, by={"comparison": pair, **each.by, "normalise": how}), signature) for each in found]
+        rows += [(each, signature) for each in with_holm(found, family)]
     return summary_table(rows)
 
 

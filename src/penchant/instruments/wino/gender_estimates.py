@@ -77,7 +77,15 @@ def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe
     """All estimates under one normalisation. Holm's families are the parts of the sentences other than all of them, of
     each measure and statistic."""
     found = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe))
-    return with_holm(found, lambda e: None if e.by["part"] == ALL else (e.measure, e.by["share"]))
+    return with_holm(found, family)
+
+
+def family(estimate: Estimate) -> str | None:
+    """The family of an estimate for Holm's adjustment; those over all sentences have none."""
+    by = estimate.by
+    if by["part"] == ALL:
+        return None
+    return ", ".join(filter(None, [estimate.measure, "parts", by["share"], by["normalise"]]))
 
 
 def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> Iterator[Estimate]:

@@ -84,7 +84,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 
 def _levels(results: Sequence[Result], measure: str, part: str, share: str, how: Shown, what: str) -> str:
-    each = levels(_rows(results, measure, part, share), how, "0", tested=True)
+    each = levels(_rows(results, measure, part, share), how, "0")
     return f"{what}: {each}" if each else ""
 
 
