@@ -277,9 +277,9 @@ def _numbers(rows: Sequence[WordRow | None], title: str) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64).fill_nan(None)
 
 
-def _remark(row: WordRow | None) -> str:
+def _remark(row: WordRow | None) -> str | None:
     if row is None:
-        return "This model was not asked this word."
+        return None
     a, b = row.counts
     told = f"in the text {a:,} times in sentences of the first group, {b:,} times in those of the second"
     return f"{told}; {row.gap['note']}" if row.gap["note"] else told

@@ -33,6 +33,7 @@ from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate
 from penchant.report.finding import listed
+from penchant.report.items import every_item
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.spreadsheets import for_spreadsheets
@@ -92,7 +93,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
                     "rater": "",
                     "rating": "",
                 }
-    order = {id_: i for i, id_ in enumerate(results[0].items["id"].to_list())}
+    order = {id_: i for i, id_ in enumerate(every_item(results)["id"].to_list())}
     in_order = sorted(rows.values(), key=lambda row: (order[row["sentence"]], row["word"].casefold(), row["word"]))
     columns = ("sentence", "text", "word", "filled", "scale", "rater", "rating")
     return pl.DataFrame(in_order, schema=dict.fromkeys(columns, pl.String))

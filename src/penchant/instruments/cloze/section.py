@@ -18,7 +18,7 @@ from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, LEFT_OUT, MEASURES, MOVED, OVER_ALL, PER_RATED
 from penchant.instruments.cloze.raters import ENDS, KNOWN, SAMPLED
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
@@ -194,7 +194,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Every sentence with its β and δ under every model, and every predicted word with probability and valence."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("sentence", "id", first["id"]),
         Column("group", "label", first["group"]),
@@ -241,7 +242,7 @@ def items(results: Sequence[Result]) -> ItemTable:
         "probability of each word; after the word its valence, the mean over raters; where they differ, what each of "
         "them said, in the order of their names"
     )
-    return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit)
+    return joined.table(ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit), models(results))
 
 
 def _shown(value: float | None, form: str) -> str:
