@@ -176,8 +176,8 @@ def test_tables_and_methods_compile_with_pdflatex(name: str, made: Callable[[str
 
 
 def without(result: pc.Result, lost: int) -> pc.Result:
-    """A result that lacks every fourth stimulus, the one numbered `lost` of each four. Of associations only targets, which
-    the cosines of the others do not count."""
+    """A result that lacks every fourth stimulus, the one numbered `lost` of each four. Of associations only targets,
+    which the cosines of the others do not count."""
     items, summary = result.items, result.summary
     words = ["word"] if "word" in summary.columns else []  # of which there is an estimate each
     number = pl.struct(words or [key for key in KEYS if key in items.columns]).rank("dense").cast(pl.Int64) % 4

@@ -42,6 +42,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
     for group in dict.fromkeys(g for r in results for g in r.summary["group"].to_list()):
         for result in results:
             of_group = result.summary.filter(pl.col("group") == group)
+            if not len(of_group):
+                continue
             by_measure = {row["measure"]: row for row in of_group.iter_rows(named=True)}
             beta, delta, mass = (by_measure[measure] for measure in MEASURES.values())
             moved = by_measure[MOVED.format(MEASURES["delta"])]
