@@ -242,6 +242,24 @@ def test_items_that_a_model_lacks_move_nothing_of_another(
     assert seen[0] == seen[1]
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_every_measure_has_one_row_over_everything_and_no_number_has_two_scopes(
+    name: str, made: Callable[[str], Made]
+) -> None:
+    for frame in made(name).frames():
+        keys = frame.columns[: frame.columns.index("value")]
+        assert not frame.select(*keys, "signature").is_duplicated().any()
+        if "scope" not in keys:
+            continue
+        by = [key for key in keys if key not in ("scope", "group")]
+        numbers = [*by, "value", "low", "high", "n", "signature"]
+        alone = frame.filter(pl.col("scope") != "overall", pl.col("group").n_unique().over("scope", *by) == 1)
+        told = frame.filter(scope="overall").select(numbers)
+        twice = alone.join(told, on=numbers, how="semi", nulls_equal=True).filter(pl.col("value").is_not_nan())
+        assert twice.is_empty()
+        assert frame["measure"][0] in set(frame.filter(scope="overall")["measure"])
+
+
 VOCABULARY = (
     "BCa",
     "bootstrap-t",

@@ -57,7 +57,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
                 _beside(by_measure.get(other.format(MEASURES["beta"]))),
                 _number(delta, ".3f"),
                 _range(sampled[1], ".3f"),
-                Number(low=moved["low"], high=moved["high"], form=".3f"),
+                _range(moved, ".3f"),
                 estimate(mass),
             )
             rows.append(Row(cells, delta["signature"]))
@@ -87,7 +87,7 @@ def _number(row: Mapping[str, Any], form: str) -> Number:
 
 def _range(row: Mapping[str, Any], form: str) -> Number:
     """The interval of an estimate, without what the table says of all of them."""
-    return Number(low=row["low"], high=row["high"], form=form, note=_plain(row["note"]))
+    return replace(_number(row, form), value=math.nan)
 
 
 def _beside(row: Mapping[str, Any] | None) -> Number:
@@ -177,7 +177,7 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
                 row["n"],
                 _number(row, "+.3f"),
                 _range(sampled, "+.3f"),
-                Number(low=shifted["low"], high=shifted["high"], form="+.3f"),
+                _range(shifted, "+.3f"),
                 _beside(otherwise.get(place)),
                 P(row["p"]),
                 "" if row["group"] == EVERYTHING else P(row["p_holm"]),
