@@ -179,7 +179,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
     for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
     phenomena = part["phenomenon"].unique(maintain_order=True).to_list()
-    same = len(part.unique(["phenomenon", "paradigm"])) == len(phenomena) == len(paradigms)
+    same = bool((part["phenomenon"] == part["paradigm"]).all())
     for phenomenon in [] if same or len(phenomena) < 2 else phenomena:
         inside = (part["phenomenon"] == phenomenon).to_numpy()
         yield from _block(part.filter(inside), credit[inside], "phenomenon", phenomenon, settings)

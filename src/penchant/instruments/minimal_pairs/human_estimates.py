@@ -152,9 +152,11 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
         by = each.by
         if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
             continue
-        inside = items.filter(dataset=by["dataset"], paradigm=by["group"]).filter(pl.col("human_n") > 0)
+        inside = items.filter(pl.col("dataset") == by["dataset"], pl.col("human_n") > 0)
+        if by["scope"] == "paradigm":
+            inside = inside.filter(paradigm=by["group"])
         unequal = int((inside["difference"] != 0).sum())
-        share = f"{by['group']} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
+        share = f"{inside['paradigm'][0]} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
         told.setdefault(by["dataset"], []).append(f"{share}; {_of_equal(each, len(inside) - unequal)})")
     for name, paradigms in told.items():
         more = [f"and {len(paradigms) - _SHOWN} more"] if len(paradigms) > _SHOWN else []
