@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,8 @@ from penchant.instruments.settings import Written, read_settings, written
 from penchant.records import ALONE
 from penchant.report.export import export
 from penchant.report.finding import deciding
+from penchant.report.items import KEYS, ItemTable
+from penchant.report.page import write_report
 from penchant.report.sections import Document, Placed
 from penchant.study.results import read_outcome
 from penchant.study.run import Options, run_study
@@ -174,6 +176,91 @@ def test_tables_and_methods_compile_with_pdflatex(name: str, made: Callable[[str
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-2000:]
     assert "Missing character" not in (tmp_path / "preview.log").read_text("utf-8", "replace")
+
+
+def without(result: pc.Result, lost: int) -> pc.Result:
+    """A result that lacks every fourth stimulus, the one numbered `lost` of each four. Of associations only targets,
+    which the cosines of the others do not count."""
+    items, summary = result.items, result.summary
+    words = ["word"] if "word" in summary.columns else []  # of which there is an estimate each
+    number = pl.struct(words or [key for key in KEYS if key in items.columns]).rank("dense").cast(pl.Int64) % 4
+    gone = (number == lost) & (pl.col("side").is_in(["X", "Y"]) if "cosines" in items.columns else True)
+    kept = items.filter(~gone)
+    assert 0 < len(kept) < len(items)
+    if words:
+        summary = summary.filter(pl.col("word").is_in(["", *kept["word"].unique()]))
+    return pc.Result(result.signature, kept, summary, result.cautions)
+
+
+def cells(table: ItemTable, shared: Iterable[str], model: str) -> dict[tuple[object, ...], list[object]]:
+    """What a table says of one model, columns, tokens and remark, by the columns about all models that are `shared`."""
+    told = [column.values for column in table.columns if not column.model and column.title in shared]
+    own = [column.values for column in table.columns if column.model == model]
+    own += [part for s in table.strips if s.model == model for part in (s.tokens, s.values, s.note)]
+    own.append(table.remarks[model])
+    rows = {
+        key: [str(values) for values in row]
+        for key, row, out in zip(
+            zip(*map(pl.Series.to_list, told), strict=True),
+            zip(*map(pl.Series.to_list, own), strict=True),
+            table.left_out(model),
+            strict=True,
+        )
+        if not out
+    }
+    assert len(rows) == len(table.remarks[model]) - table.left_out(model).sum()  # each is told from the others
+    return rows
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_items_that_a_model_lacks_move_nothing_of_another(
+    name: str, made: Callable[[str], Made], tmp_path: Path
+) -> None:
+    """Whatever the order of the models, each says of an item what it says alone, and no item is lost."""
+    section = made(name).section
+    first, second = section.results if len(section.results) > 1 else section.results * 2
+    second = replace(second, signature=second.signature.with_(model="another"))
+    unequal = [without(first, 0), without(second, 1)]
+    show = section.section.items
+    assert show is not None
+    seen = []
+    for results in (unequal, unequal[::-1]):
+        table = show(results)
+        every: set[tuple[object, ...]] = set()
+        for result in results:
+            model = result.signature["model"]
+            alone = show([result])
+            shared = {column.title for column in alone.columns} & {c.title for c in table.columns if not c.model}
+            own = cells(alone, shared, model)
+            assert cells(table, shared, model) == own
+            every |= set(own)
+        assert len(table.columns[0].values) == len(every)
+        lost = {model: out for model in table.remarks if (out := table.left_out(model).sum())}
+        seen.append((len(every), lost))
+        assert set(lost) == {result.signature["model"] for result in results}
+        document = Document([replace(section, results=results, comparison=None)])
+        for form in ("csv", "latex", "figures"):
+            assert export(document, form, tmp_path / f"{form}{len(seen)}")
+        write_report(document, tmp_path / f"{len(seen)}.html")
+    assert seen[0] == seen[1]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_measure_has_one_row_over_everything_and_no_number_has_two_scopes(
+    name: str, made: Callable[[str], Made]
+) -> None:
+    for frame in made(name).frames():
+        keys = frame.columns[: frame.columns.index("value")]
+        assert not frame.select(*keys, "signature").is_duplicated().any()
+        if "scope" not in keys:
+            continue
+        by = [key for key in keys if key not in ("scope", "group")]
+        numbers = [*by, "value", "low", "high", "n", "signature"]
+        alone = frame.filter(pl.col("scope") != "overall", pl.col("group").n_unique().over("scope", *by) == 1)
+        told = frame.filter(scope="overall").select(numbers)
+        twice = alone.join(told, on=numbers, how="semi", nulls_equal=True).filter(pl.col("value").is_not_nan())
+        assert twice.is_empty()
+        assert frame["measure"][0] in set(frame.filter(scope="overall")["measure"])
 
 
 VOCABULARY = (

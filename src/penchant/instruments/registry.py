@@ -19,6 +19,7 @@ import polars as pl
 from penchant.errors import MethodError, StudyError, one_of
 from penchant.instruments.base import Instrument, Probe
 from penchant.records import Result
+from penchant.report.items import Joined
 from penchant.report.no_difference import Scale
 from penchant.report.references import Reference, common_references, read_references
 from penchant.report.sections import Placed
@@ -126,15 +127,19 @@ def bundled_sets(described: Instrument) -> list[str]:
     return list(dict.fromkeys(name for home in homes for name in bundled(home, SET_FILE)))
 
 
-_WHICH = ("dataset", "file", "kind", "variant", "group", "id")
-"""The columns of items that say which stimulus it is, as far as an instrument has them."""
-
-
 def _read_by_both(a: Result, b: Result) -> tuple[Result, Result]:
-    """Two results without the items that were left out for one of the models, whose tokenizer does not know them."""
-    keys = [name for name in _WHICH if name in a.items.columns and name in b.items.columns]
-    both = [x.items.join(y.items, on=keys, how="semi", maintain_order="left") for x, y in ((a, b), (b, a))]
-    return replace(a, items=both[0]), replace(b, items=both[1])
+    """Two results without the items that were left out for one of the models, whose tokenizer does not know them, and
+    then without their estimates, which are of other items. Raises StudyError where none is left."""
+    rows = pl.DataFrame(Joined.of([a.items, b.items]).rows).drop_nulls()
+    if len(rows) == len(a.items) == len(b.items):
+        return a, b
+    if not len(rows):
+        raise StudyError("these results cannot be compared: no item was read by both models")
+    first, second = (
+        replace(each, items=each.items.select(pl.all().gather(own)), summary=each.summary.clear())
+        for each, own in zip((a, b), rows, strict=True)
+    )
+    return first, second
 
 
 def told_apart(a: AnyOne, b: AnyOne) -> tuple[AnyOne, AnyOne]:

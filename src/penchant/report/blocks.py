@@ -11,13 +11,13 @@ import hashlib
 import json
 import math
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from penchant.counting import for_one
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable
 
 CHUNK = 500
 """Items whose tokens share one block."""
@@ -73,24 +73,12 @@ def _sampled(items: ItemTable, n: int) -> ItemTable:
     """A sample of n items, evenly spaced."""
     total = len(items.columns[0].values)
     rows = [i * total // n for i in range(n)]
-    columns = tuple(_with_values(column, column.values.gather(rows)) for column in items.columns)
-    strips = tuple(
-        Strip(
-            strip.model,
-            strip.title,
-            strip.tokens.gather(rows),
-            strip.values.gather(rows),
-            strip.note.gather(rows),
-            None if strip.marks is None else strip.marks.gather(rows),
-        )
-        for strip in items.strips
+    return replace(
+        items,
+        columns=tuple(column.gather(rows) for column in items.columns),
+        strips=tuple(strip.gather(rows) for strip in items.strips),
+        remarks={model: words.gather(rows) for model, words in items.remarks.items()},
     )
-    remarks = {model: words.gather(rows) for model, words in items.remarks.items()}
-    return ItemTable(items.noun, columns, strips, remarks, items.unit, items.parallel, items.sums)
-
-
-def _with_values(column: Column, values: pl.Series) -> Column:
-    return Column(column.title, column.kind, values, column.model, column.digits, column.signed)
 
 
 def _table_block(items: ItemTable, name: str, n: int) -> str:
@@ -105,6 +93,7 @@ def _table_block(items: ItemTable, name: str, n: int) -> str:
         "n": n,
         "chunk": CHUNK,
         "columns": [_column(column) for column in items.columns],
+        "left_out": {model: items.left_out(model).arg_true().to_list() for model in items.remarks},
     }
     return block(content)
 
@@ -121,8 +110,8 @@ def _column(column: Column) -> dict[str, Any]:
     if column.kind == "number":
         return {**head, "values": _rounded(column.values, column.digits)}
     if column.kind == "label":
-        levels = column.values.unique(maintain_order=True)
-        codes = column.values.replace_strict(levels, pl.int_range(len(levels), eager=True))
+        levels = column.values.drop_nulls().unique(maintain_order=True)
+        codes = column.values.replace_strict(levels, pl.int_range(len(levels), eager=True), default=None)
         return {**head, "levels": levels.to_list(), "values": codes.to_list()}
     return {**head, "values": column.values.to_list()}
 

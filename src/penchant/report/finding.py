@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penchant.counting import counted, for_one
-from penchant.report.tables import DECIDES, P, shown
+from penchant.report.tables import DECIDES, P, is_few, shown
 
 ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
@@ -50,7 +50,7 @@ class Shown:
         """An estimate with its interval, with its p where that decides otherwise, and with what it is over if `n`. One
         whose interval leaves nothing out is not told: the tables have it."""
         over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
-        if self._open(row):
+        if is_few(row) or self._open(row):
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
@@ -74,9 +74,9 @@ def measured(rows: Iterable[Estimated]) -> list[Estimated]:
 
 
 def outside(row: Estimated, null: float = 0) -> bool:
-    """Whether the interval of an estimate leaves out `null`."""
+    """Whether the interval of an estimate leaves out `null`, and is not of too few items to say so."""
     low, high = row["low"], row["high"]
-    return not (math.isnan(low) or math.isnan(high) or low <= null <= high)
+    return not (is_few(row) or math.isnan(low) or math.isnan(high) or low <= null <= high)
 
 
 def deciding(row: Estimated) -> float:

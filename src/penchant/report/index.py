@@ -34,8 +34,8 @@ _MEANINGS = {
     "p": "the p-value",
     "p_holm": "the p-value adjusted over its family of tests (Holm)",
     "paradigm": "the paradigm of the pair",
-    "scope": "which paradigms a number is about: overall (those there are, as a sample of others), as they are (these "
-    "alone), phenomenon or paradigm",
+    "scope": "which pairs a number is about: overall (all; several paradigms as a sample of others), as they are "
+    "(these paradigms alone), phenomenon or paradigm",
     "signature": "the recipe of the number",
     "split": "pairs by token length: all, A=U (equal), A>U, A<U",
     "test": "the test",

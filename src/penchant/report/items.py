@@ -1,12 +1,23 @@
-"""Items as readers browse them: a table to sort, search and filter, and the tokens of the selected item."""
+"""Items as readers browse them: a table to sort, search and filter, and the tokens of the selected item.
+
+Models may have different items, since some leave out what their tokenizer does not know. `Joined` puts what each says
+of an item beside the others by what identifies it, never by its place.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import polars as pl
+
+from penchant.records import Result
+
+KEYS = ("dataset", "file", "part", "kind", "variant", "group", "id")
+"""The columns of items that identify a stimulus, as far as an instrument has them."""
+_AGAIN = "again"
+"""The column that numbers rows of one stimulus."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +31,10 @@ class Column:
     model: str = ""
     digits: int = 0
     signed: bool = False
+
+    def gather(self, rows: pl.Series | Sequence[int]) -> Column:
+        """The column of some items, null where a row is."""
+        return replace(self, values=self.values.gather(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +50,17 @@ class Strip:
     note: pl.Series
     marks: pl.Series | None = None
 
+    def gather(self, rows: pl.Series | Sequence[int]) -> Strip:
+        """The strip of some items, null where a row is."""
+        marks = None if self.marks is None else self.marks.gather(rows)
+        parts = (each.gather(rows) for each in (self.tokens, self.values, self.note))
+        return Strip(self.model, self.title, *parts, marks)
+
 
 @dataclass(frozen=True, slots=True)
 class ItemTable:
-    """Columns, strips and the remarks of each model, all with one entry per item.
+    """Columns, strips and the remarks of each model, all with one entry per item. A remark is null where the model has
+    no such item.
 
     `unit` says what the numbers of tokens are. `parallel`: the strips of a model hold the same text except at one
     place, which is then shown; if the scores are `sums`, with what every token adds to their difference.
@@ -51,3 +73,76 @@ class ItemTable:
     unit: str
     parallel: bool = False
     sums: bool = True
+
+    def left_out(self, model: str) -> pl.Series:
+        """Whether a model has no such item, for each item."""
+        return self.remarks[model].is_null()
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """The items of several models, each once: `items` has the rows of the first model that has them, with the columns
+    that all models have, and `rows` the row of every item in each model's own table, null where the model lacks it."""
+
+    items: pl.DataFrame
+    rows: tuple[pl.Series, ...]
+
+    @classmethod
+    def of(cls, frames: Sequence[pl.DataFrame]) -> Joined:
+        """Join tables of items by the columns in `KEYS`; items that only a later table has follow the one that they
+        follow there."""
+        shared = [name for name in frames[0].columns if all(name in frame.columns for frame in frames)]
+        places = [_places(frame, [name for name in KEYS if name in shared]) for frame in frames]
+        order, parts = list(places[0]), [frames[0].select(shared)]
+        stacked = dict(places[0])
+        for frame, own in zip(frames[1:], places[1:], strict=True):
+            order = _merged(order, list(own))
+            new = [key for key in own if key not in stacked]
+            parts.append(frame.select(shared)[[own[key] for key in new]])
+            stacked |= {key: len(stacked) + i for i, key in enumerate(new)}
+        items = parts[0]
+        if len(order) > len(items):
+            items = pl.concat([part for part in parts if len(part)], how="vertical_relaxed")
+            items = items[[stacked[key] for key in order]]
+        rows = tuple(pl.Series([own.get(key) for key in order], dtype=pl.Int64) for own in places)
+        return cls(items, rows)
+
+    def each(self, frames: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+        """The tables with a row for every item, null where a model lacks it."""
+        return [frame.select(pl.all().gather(rows)) for frame, rows in zip(frames, self.rows, strict=True)]
+
+    def table(self, made: ItemTable, models: Sequence[str]) -> ItemTable:
+        """A table of all items, of one whose columns, strips and remarks of a model have one entry per item of that
+        model. `models` are in the order of the tables that were joined."""
+        rows = dict(zip(models, self.rows, strict=True))
+        return replace(
+            made,
+            columns=tuple(column.gather(rows[column.model]) if column.model else column for column in made.columns),
+            strips=tuple(strip.gather(rows[strip.model]) for strip in made.strips),
+            remarks={model: words.gather(rows[model]) for model, words in made.remarks.items()},
+        )
+
+
+def every_item(results: Sequence[Result]) -> pl.DataFrame:
+    """The items that any of some results has, each once, with the columns that all have."""
+    return Joined.of([result.items for result in results]).items
+
+
+def _places(frame: pl.DataFrame, keys: Sequence[str]) -> dict[Hashable, int]:
+    """The row of every item by what identifies it; rows of one stimulus are numbered."""
+    numbered = frame.select(*keys, pl.int_range(pl.len()).over(keys).alias(_AGAIN))
+    return {key: row for row, key in enumerate(numbered.iter_rows())}
+
+
+def _merged(first: Sequence[Hashable], second: Sequence[Hashable]) -> list[Hashable]:
+    """The keys of two lists, each once: those of the first, each followed by those that follow it in the second
+    alone."""
+    known = set(first)
+    added: dict[Hashable, list[Hashable]] = {}
+    last: Hashable = None
+    for key in second:
+        if key in known:
+            last = key
+        else:
+            added.setdefault(last, []).append(key)
+    return [*added.get(None, []), *(each for key in first for each in (key, *added.get(key, [])))]

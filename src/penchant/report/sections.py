@@ -18,7 +18,7 @@ from penchant.report.figures import Figure, unchecked
 from penchant.report.items import ItemTable
 from penchant.report.no_difference import Scale
 from penchant.report.references import Reference
-from penchant.report.tables import Table
+from penchant.report.tables import Table, untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,11 +92,13 @@ class Placed:
     def finding(self) -> list[str]:
         """What was found, in words; empty where nothing was measured. Of a training that has a curve, of its last
         checkpoint."""
-        return [*self._over_steps("finding"), *self.section.finding(self._finished(), self.comparison)]
+        comparison = None if self.comparison is None else untold(self.comparison)
+        return [*self._over_steps("finding"), *self.section.finding(_untold(self._finished()), comparison)]
 
     def estimates(self) -> list[Table]:
         """The tables of estimates, those over the steps of a training first."""
-        return [self._remarked(table) for table in [*self._over_steps("tables"), *self.section.tables(self.results)]]
+        own = self.section.tables(_untold(self.results))
+        return [self._remarked(table) for table in [*self._over_steps("tables"), *own]]
 
     def figures(self) -> list[Figure]:
         """The charts."""
@@ -135,8 +137,13 @@ class Placed:
         """The tables of differences between models."""
         if self.comparison is None:
             return []
-        tables = [*self.section.compared(self.comparison), *no_difference.tables(self.comparison, self.scale)]
+        comparison = untold(self.comparison)
+        tables = [*self.section.compared(comparison), *no_difference.tables(comparison, self.scale)]
         return [self._remarked(table) for table in tables]
+
+
+def _untold(results: Sequence[Result]) -> list[Result]:
+    return [replace(result, summary=untold(result.summary)) for result in results]
 
 
 @dataclass(frozen=True, slots=True)

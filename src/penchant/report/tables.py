@@ -22,7 +22,8 @@ from penchant.records import Result
 
 @dataclass(frozen=True, slots=True)
 class Number:
-    """A number to show in the format `form`, followed by its interval and count `n` if there are any.
+    """A number to show in the format `form`, followed by its interval and count `n` if there are any. One of `few`
+    items shows as too few of them instead.
 
     `low` and `high` without a `value` show as a range. `note` is what a reader must know about this number; tables show
     it as a footnote. `star` follows the value, such as "*" for a significant one.
@@ -35,14 +36,34 @@ class Number:
     form: str = ".2f"
     note: str = ""
     star: str = ""
+    few: int = 0
 
     def __str__(self) -> str:
+        if self.few:
+            return f"{TOO_FEW} ({self.few})"
         parts = [] if math.isnan(self.value) else [f"{shown(self.value, self.form)}{self.star}"]
         if not math.isnan(self.low):
             parts.append(f"[{shown(self.low, self.form)}, {shown(self.high, self.form)}]")
         if self.n is not None:
             parts.append(f"({self.n})")
         return " ".join(parts or "–")
+
+
+FEWEST = 5
+"""The fewest items whose estimate is shown with its interval, and of which a difference can be found."""
+TOO_FEW = "too few"
+"""What is shown of fewer."""
+
+
+def is_few(row: Mapping[str, Any]) -> bool:
+    """Whether the interval of an estimate is over too few items to show either."""
+    return bool(row["n"] < FEWEST) and not math.isnan(row["low"])
+
+
+def untold(frame: pl.DataFrame) -> pl.DataFrame:
+    """The estimates without p-values of too few items, which nothing is concluded from."""
+    few = (pl.col("n") < FEWEST) & pl.col("low").is_not_nan()
+    return frame.with_columns(pl.when(few).then(math.nan).otherwise(name).alias(name) for name in ("p", "p_holm"))
 
 
 def shown(value: float, form: str) -> str:
@@ -190,7 +211,7 @@ def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, cou
     """The number of a row of a summary, multiplied by `scale`."""
     n = int(row["n"]) if count else None
     value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
-    return Number(value, low, high, n, form, str(row.get("note", "")))
+    return Number(value, low, high, n, form, str(row.get("note", "")), few=int(row["n"]) if is_few(row) else 0)
 
 
 def scaled(value: float, scale: float) -> float:

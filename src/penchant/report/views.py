@@ -89,7 +89,7 @@ def _table_view(table: Table, name: str, signatures: Signatures) -> dict[str, An
             same = bool(above) and not numeric[i] and above[: i + 1] == row.cells[: i + 1]
             head, _, tail = (
                 str(cell).partition(" ")
-                if isinstance(cell, Number) and cell.value == cell.value
+                if isinstance(cell, Number) and cell.value == cell.value and not cell.few
                 else (str(cell), "", "")
             )
             mark = marks.get(cell.note, "") if isinstance(cell, Number) else ""

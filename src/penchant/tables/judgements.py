@@ -81,16 +81,33 @@ def judgement_labels(data: bytes, file: Path) -> dict[str, dict[object, str]]:
         return {column: dict(points) for column in columns} if points else {}
 
 
+def judgement_texts(data: bytes, file: Path) -> dict[str, str]:
+    """The items as raters saw them, by the column of `judgement_rows` that holds their answers; none where a column is
+    about many items. Raises DataError."""
+    with _readable(file), _opened(data) as database:
+        if _task(database, file)["layout"] != "wide":
+            return {}
+        asked = database.execute("SELECT key, question FROM items WHERE kind = 'item'").fetchall()
+        return {str(_key(key)["id"]): str(json.loads(question)["text"]) for key, question in asked}
+
+
 def judgements(data: bytes, file: Path) -> tuple[dict[str, Any], list[Said]]:
     """What was asked, and what was said: rater, number of the rater, key of the item, and answer. Raises DataError."""
     with _readable(file):
-        with closing(sqlite3.connect(":memory:")) as database:
-            database.deserialize(data[:18] + _ROLLBACK + data[20:])
-            database.execute("PRAGMA trusted_schema = OFF")
-            database.set_progress_handler(lambda: 1, _STEPS)
+        with _opened(data) as database:
             task = _task(database, file)
             said = database.execute(_SAID).fetchall()
         return task, [(rater, number, _key(key), value) for rater, number, key, value in said]
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[sqlite3.Connection]:
+    """A database in memory that runs nothing of its own."""
+    with closing(sqlite3.connect(":memory:")) as database:
+        database.deserialize(data[:18] + _ROLLBACK + data[20:])
+        database.execute("PRAGMA trusted_schema = OFF")
+        database.set_progress_handler(lambda: 1, _STEPS)
+        yield database
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from penchant.errors import DataError, GivenRow, in_words, is_kept, together
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
-from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, refuse_open
+from penchant.tables.judgements import is_judgements, judgement_labels, judgement_rows, judgement_texts, refuse_open
 from penchant.tables.places import suggestion
 from penchant.tables.row import Row, whole
 from penchant.tables.spreadsheets import unguarded
@@ -66,6 +66,7 @@ def read_labelled(path: str | Path) -> tuple[list[Row], Labels]:
     elif is_judgements(data):
         rows = list(judgement_rows(data, file))
         labels = Labels(judgement_labels(data, file))
+        labels.asked = judgement_texts(data, file)
     else:
         rows = list(_rows(data, file))
     if not rows:

@@ -18,10 +18,12 @@ _STATA = re.compile(rb"<stata_dta>|[\x69-\x73][\x01\x02]\x01")
 
 class Labels(dict[str, Mapping[object, str]]):
     """By column: what its codes stand for. `columns`: what the columns themselves are called. `declared`: by column and
-    number of the case, the code of a value that the file declares to be missing."""
+    number of the case, the code of a value that the file declares to be missing. `asked`: by column, the statement that
+    people were shown."""
 
     columns: Mapping[str, str] = {}
     declared: Mapping[str, Mapping[int, object]] = {}
+    asked: Mapping[str, str] = {}
 
 
 def is_survey_file(start: bytes) -> bool:

@@ -343,6 +343,24 @@ def test_ratings_are_read_with_their_place(write: Write) -> None:
     ]
 
 
+def test_ratings_of_a_sentence_with_another_text_are_refused(write: Write) -> None:
+    texts = {f"s{n}": f"A [MASK] of {n}." for n in range(8)}
+    head = "sentence,text,word,rater,rating\n"
+    lines = [f"{id_},{text},{word},anna,1\n" for id_, text in texts.items() for word in ("thou", "you")]
+    table = write("r.csv", head + "".join(lines) + "s0,,he,anna,1\n")
+    kept = [text for text in texts.values() for _ in range(2)]
+    assert [rating.text for rating in read_ratings([table], texts)] == [*kept, None]
+    refused(
+        lambda: read_ratings([table], {**texts, "s3": "Two [MASK]."}),
+        f"{table}, line 8, field 'text'",
+        "1 sentence ",
+        ": s3 — ",
+    )
+    other = {id_: text if id_ == "s1" else f"The {text}" for id_, text in texts.items()}
+    refused(lambda: read_ratings([table], other), f"{table}, line 2, field 'text'", ": s0, s2, s3, s4, s5, … — ")
+    assert len(read_ratings([table])) == len(read_ratings([table], [*texts])) == 17  # nothing to hold them against
+
+
 def test_a_table_of_ratings_may_be_empty_but_for_its_header(write: Write) -> None:
     table = write("r.csv", RATINGS)
     assert read_ratings([table], ["a"]) == []

@@ -395,7 +395,7 @@ def test_several_files_all_or_nothing(penchant: Program, first: Path, tmp_path: 
         "new/ratings.csv: 2 ratings (2 new, 0 known before, 0 replaced; 1 row left empty)",
     ]
     kept = (tmp_path / "new/ratings.csv").read_text()
-    assert kept == "sentence,word,rater,rating\ns1,dog,anna,1\ns2,He,ben,1\n"
+    assert kept == f"sentence,text,word,rater,rating\ns1,{TEXTS['s1']},dog,anna,1\ns2,,He,ben,1\n"
     again = penchant("ratings", "import", first, "anna.csv", "ben.csv", "--into", "new/ratings.csv")
     assert "2 ratings (0 new, 2 known before, 0 replaced; 1 row left empty)" in again[2]
     assert (tmp_path / "new/ratings.csv").read_text() == kept
@@ -470,7 +470,7 @@ def test_a_text_is_the_same_in_any_normal_form(penchant: Program, tmp_path: Path
     (tmp_path / "anna.csv").write_text(returned, "utf-8")
     code, _, err = penchant("ratings", "import", "first", "anna.csv", "--into", "ratings.csv")
     assert code == 0, err
-    assert (tmp_path / "ratings.csv").read_text("utf-8").splitlines()[1] == "s1,kůň,anna,1"
+    assert (tmp_path / "ratings.csv").read_text("utf-8").splitlines()[1] == f"s1,{texts['s1']},kůň,anna,1"
 
 
 def test_a_table_of_another_study_is_not_touched(penchant: Program, first: Path, tmp_path: Path) -> None:

@@ -216,7 +216,8 @@ def result(frame: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
 
 
 def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]:
-    scope = "overall" if group == "all" else "paradigm"
+    alone = "paradigm" not in summary["scope"]  # of one paradigm all pairs are told of
+    scope, group = ("overall", "all") if group == "all" or alone else ("paradigm", group)
     found = summary.filter((pl.col("measure") == measure) & (pl.col("group") == group) & (pl.col("scope") == scope))
     assert len(found) == 1, found
     return found.row(0, named=True)

@@ -98,7 +98,7 @@ def test_normalisations_are_the_published_formulas() -> None:
 def test_a_tie_is_half_a_credit_and_counted() -> None:
     items = scored([("p", -1.0, -2.0, 3, 3), ("p", -2.0, -2.0, 3, 3), ("p", -3.0, -2.0, 3, 3), ("p", -1.0, -2.0, 3, 3)])
     found = result(items)
-    whole = {"scope": "paradigm", "group": "p", "split": "all", "normalise": "none"}
+    whole = {"scope": "overall", "group": "all", "split": "all", "normalise": "none"}
     assert value(found.summary, measure="accuracy", **whole)["value"] == pytest.approx(2.5 / 4)
     assert value(found.summary, measure="share of ties", **whole)["value"] == 0.25
     assert any("1 of 4 pairs ties" in caution for caution in found.cautions)
@@ -113,7 +113,7 @@ def test_splits_gaps_and_counts_worked_by_hand() -> None:
     rows += [("p", 1.0, 0.0, 6, 5)] * 1 + [("p", 0.0, 1.0, 7, 5)] * 4  # A>U: 1 of 5
     rows += [("p", 1.0, 0.0, 4, 5)] * 5  # A<U: 5 of 5
     summary = result(scored(rows)).summary
-    where = {"scope": "paradigm", "group": "p", "normalise": "none"}
+    where = {"scope": "overall", "group": "all", "normalise": "none"}
     for split, (share, n) in {"all": (14 / 20, 20), "A=U": (0.8, 10), "A>U": (0.2, 5), "A<U": (1.0, 5)}.items():
         found = value(summary, measure="accuracy", split=split, **where)
         assert (found["value"], found["n"]) == (pytest.approx(share), n)
@@ -152,10 +152,12 @@ def test_several_paradigms_are_a_sample_wherever_they_are_shown(count: int) -> N
     rng = np.random.default_rng(count)
     rows = [(f"p{i % count}", float(rng.random() < 0.7), 0.5, 5 + int(rng.integers(2)), 5) for i in range(600)]
     summary = result(scored(rows)).summary
-    for scope in ("overall", "phenomenon"):
-        found = value(summary, scope=scope, measure="accuracy", split="all", normalise="none")
+    rows = [*rows, *((f"q{i}", 1.0, 0.5, 5, 5) for i in range(10))]
+    both = pl.concat([scored(rows[:600], "d", "of p"), scored(rows[600:], "d", "of q")])
+    for table, scope, group in ((summary, "overall", "all"), (result(both).summary, "phenomenon", "of p")):
+        found = value(table, scope=scope, group=group, measure="accuracy", split="all", normalise="none")
         assert found["how"] == f"cluster-robust t (jackknife) over {count} paradigms, {count - 1} df, logit scale"
-        gap = value(summary, scope=scope, measure="gap to A=U", split="A>U", normalise="none")
+        gap = value(table, scope=scope, group=group, measure="gap to A=U", split="A>U", normalise="none")
         assert (
             gap["how"]
             == f"cluster-robust t (jackknife) over {count} paradigms, {count - 1} df, Mantel-Haenszel weights"
@@ -651,13 +653,13 @@ def test_length_adjustment_holds_where_the_log_odds_bend_and_the_line_is_caution
         right = rng.random(count) < share
         rows += [("p", float(good), 0.5, 10 + difference, 10) for good in right]
     found = result(scored(rows))
-    where = {"scope": "paradigm", "normalise": "none"}
+    where = {"scope": "overall", "normalise": "none"}
     adjusted = value(found.summary, measure="length-adjusted accuracy", **where)
     equal = value(found.summary, measure="accuracy", split="A=U", **where)
     assert adjusted["value"] == pytest.approx((equal["value"] * 500 + 0.5) / 501)  # by the penalty
     line = value(found.summary, measure="lack of fit of the line", **where)
     assert line["p_holm"] < 1e-6 and line["test"].endswith("2 df")
-    assert any("a line in |A|−|U| does not fit 1 of its paradigms (p;" in caution for caution in found.cautions)
+    assert any("a line in |A|−|U| does not fit its pairs (p ≤" in caution for caution in found.cautions)
     (table,) = (table for table in section.tables([found]) if table.name == "line-fit")
     assert [str(cell) for cell in table.rows[0].cells][-3] == "2"
 

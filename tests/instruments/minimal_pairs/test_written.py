@@ -295,13 +295,12 @@ def test_a_mark_that_a_tokenizer_does_not_know_is_one_line(tmp_path: Path, pench
 
 @pytest.mark.parametrize("column", ["", ",phenomenon"])
 def test_phenomena_that_are_the_paradigms_have_no_table_of_their_own(column: str, tmp_path: Path) -> None:
-    names = ("one", "two")
-    for name in names:
-        of = f"good,bad{column}\n" + "".join(
-            f"The {noun} sleeps.,The {noun} sleep.{column and f',other {name}'}\n" for noun in ("cat", "dog", "king")
-        )
-        (tmp_path / f"{name}.csv").write_text(of)
-    files = [str(tmp_path / f"{name}.csv") for name in names]
-    result = pc.MinimalPairs(data=files, resamples=100).run("bundled:modern")
+    rows = [
+        f"The {noun} sleeps.,The {noun} sleep.,{name}{column and f',other {name}'}\n"
+        for name in ("one", "two")
+        for noun in ("cat", "dog", "king")
+    ]
+    (tmp_path / "p.csv").write_text(f"good,bad,group{column}\n" + "".join(rows))
+    result = pc.MinimalPairs(data=str(tmp_path / "p.csv"), resamples=100).run("bundled:modern")
     shown = {each.name for each in SECTION.tables([result])}
     assert "by-paradigm" in shown and ("by-phenomenon" in shown) == bool(column)

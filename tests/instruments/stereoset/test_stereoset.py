@@ -289,7 +289,9 @@ def test_ss_that_moves_with_length_is_said() -> None:
 def test_normalisations_change_the_order_and_are_made_of_one_pass() -> None:
     """−4 of 2 tokens beats −5 of 4 as a sum, and loses as a mean: −2 and −1.25."""
     found = result(scored([("intra", "r", "x", (-4.0, -5.0, -99.0), (2, 4, 4))] * 2), normalise="none,mean")
-    shares = found.summary.filter(measure="SS", scope="target").select("normalise", "value").rows()
+    assert set(found.summary["scope"]) == {"overall"}
+    where = {"scope": "overall", "part": "intra", "mean": "over clusters", "lengths": "all"}
+    shares = found.summary.filter(measure="SS", **where).select("normalise", "value").rows()
     assert shares == [("none", 100.0), ("mean", 0.0)]
 
 

@@ -119,6 +119,17 @@ def test_a_survey_by_penchant_rate_says_itself_which_end_is_agreeing(penchant: P
         read_survey(tmp_path / "t.yaml", ["q1"])
 
 
+def test_answers_to_a_statement_with_another_text_are_refused(penchant: Program, tmp_path: Path) -> None:
+    rated(penchant, tmp_path)
+    asked = {f"q{i}": f"claim {i} is right" for i in range(8)}
+    assert len(read_survey(tmp_path / "said.sqlite", asked).answers) == 2
+    with pytest.raises(DataError) as caught:
+        read_survey(tmp_path / "said.sqlite", {**asked, "q2": "claim 2 is wrong", "q7": "claim 7 is wrong"})
+    assert str(caught.value).startswith(f"{tmp_path / 'said.sqlite'}: 2 statements ") and ": q2, q7 — " in str(
+        caught.value
+    )
+
+
 def test_agreement_on_statements(penchant: Program, tmp_path: Path) -> None:
     import krippendorff
 

@@ -9,6 +9,7 @@ import polars as pl
 from penchant.instruments.acceptability.estimates import BETWEEN_SCORES, MORCELA, PARAMETERS, PEARSON, SENTENCES
 from penchant.records import Result
 from penchant.report.finding import Shown, differences, levels, sentences, told
+from penchant.report.items import every_item
 from penchant.report.tables import literal, models
 
 _SHOWN = Shown("+.2f", SENTENCES)
@@ -87,15 +88,16 @@ def methods(results: Sequence[Result]) -> list[str]:
     hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))
     ways = "; or ".join(f"`{name}`, {_METHODS[name]}" for name in names)
     made = "; ".join(f"`{how}`, {_SCORES[how]}" for how in hows)
-    ratings = first.items["ratings"].list.len()
-    raters = first.items["raters"].explode().n_unique()
+    items = every_item(results)
+    ratings = items["ratings"].list.len()
+    raters = items["raters"].explode().n_unique()
     told = f"{ratings.sum():,} ratings by {raters:,} raters" if ratings.max() != 1 else "one rating each"
     texts = [
-        f"Data: {literal(first.signature['data'])}: {len(first.items):,} sentences, {told}. What was judged of a "
+        f"Data: {literal(first.signature['data'])}: {len(items):,} sentences, {told}. What was judged of a "
         f"sentence is the mean of its ratings. The score of a sentence is {ways}. It is held against the judgements "
         f"as {made}. Special tokens are context and never scored.{_prefixed(results)}"
     ]
-    if "unigrams" in first.items.columns:
+    if "unigrams" in items.columns:
         tables = "; ".join(f"{literal(r.signature['model'])}: {literal(r.signature['unigrams'])}" for r in results)
         texts.append(
             "Unigrams were counted in a text with the tokenizer of each model; one is added to every count, so that "

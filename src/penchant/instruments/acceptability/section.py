@@ -17,7 +17,7 @@ from penchant.instruments.acceptability.estimates import (
 )
 from penchant.instruments.acceptability.probe import Acceptability
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.pieces import readable
 from penchant.report.tables import P, Row, Table, estimate, models, shown
 
@@ -98,7 +98,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Every sentence with what was judged of it, and its scores under each model."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("id", "id", first["id"]),
         *([Column("prefix", "text", first["prefix"])] if (first["prefix"] != "").any() else []),
@@ -132,4 +133,6 @@ def items(results: Sequence[Result]) -> ItemTable:
         strips.append(Strip(model, "sentence", pieces, result.items["logprobs"], totals))
     unit = "log-probability of each token, natural logarithm"
     sums = all(result.signature["method"] not in ("aul", "aula") for result in results)
-    return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit, sums=sums)
+    return joined.table(
+        ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit, sums=sums), models(results)
+    )

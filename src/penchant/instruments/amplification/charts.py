@@ -85,7 +85,7 @@ def _scatter(
     rows: Sequence[WordRow],
     slopes: dict[tuple[str, str], Row | None],
 ) -> Figure:
-    first, second = labels(results[0], contrast)
+    first, second = labels(results, contrast)
     bounds = _bounds(rows)
     panels = []
     for at, model in enumerate(models(results)):
@@ -177,7 +177,7 @@ def _forest(results: Sequence[Result], contrast: str, number: int, rows: Sequenc
     who = models(results)
     means = {word: fmean(row.gap["value"] for row in rows if row.word == word) for word in {row.word for row in rows}}
     order = sorted(means, key=lambda word: (-means[word], word))
-    first, second = labels(results[0], contrast)
+    first, second = labels(results, contrast)
     data = [
         {"word": row.word, "contrast": row.contrast, "model": row.model, "kind": row.kind}
         | {"m − c": row.gap["value"], "low": row.gap["low"], "high": row.gap["high"]}

@@ -11,6 +11,7 @@ import polars as pl
 from penchant.instruments.amplification.data import EVERYTHING
 from penchant.instruments.amplification.estimates import GAP, C, M
 from penchant.records import Result
+from penchant.report.items import every_item
 from penchant.report.tables import models
 
 Row = Mapping[str, Any]
@@ -46,9 +47,9 @@ def controls(results: Sequence[Result]) -> set[str]:
     return {str(name) for result in results for name in result.items.filter("control")["contrast"].unique()}
 
 
-def labels(result: Result, contrast: str) -> tuple[str, str]:
+def labels(results: Sequence[Result], contrast: str) -> tuple[str, str]:
     """What the two groups of a contrast are called."""
-    rows = result.items.filter(contrast=contrast).unique("side", maintain_order=True).sort("side")
+    rows = every_item(results).filter(contrast=contrast).unique("side", maintain_order=True).sort("side")
     first, second = rows["label"]
     return first, second
 

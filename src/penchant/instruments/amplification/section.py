@@ -149,7 +149,7 @@ def _furthest(results: Sequence[Result]) -> Table:
     for contrast in contrasts(results):
         if contrast in controls(results):
             continue
-        sides = labels(results[0], contrast)
+        sides = labels(results, contrast)
         for model in models(results):
             above, below = furthest([row for row in every if (row.contrast, row.model) == (contrast, model)])
             for side, part in zip(sides, (above, below), strict=True):
@@ -186,7 +186,7 @@ def _texts(results: Sequence[Result]) -> Table:
             rare = [row.word for row in every if (row.contrast, row.model) == (contrast, model) and row.rare]
             of_contrast = sum((row.contrast, row.model) == (contrast, model) for row in every)
             cells = (
-                *(contrast, model, result.signature["text"], " / ".join(labels(result, contrast))),
+                *(contrast, model, result.signature["text"], " / ".join(labels([result], contrast))),
                 *(first["sentences_a"], first["sentences_b"], first["both"], first["words_a"], first["words_b"]),
                 *(of_contrast - len(rare), len(rare), ", ".join(rare) or "none"),
             )
@@ -277,9 +277,9 @@ def _numbers(rows: Sequence[WordRow | None], title: str) -> pl.Series:
     return pl.Series(values, dtype=pl.Float64).fill_nan(None)
 
 
-def _remark(row: WordRow | None) -> str:
+def _remark(row: WordRow | None) -> str | None:
     if row is None:
-        return "This model was not asked this word."
+        return None
     a, b = row.counts
     told = f"in the text {a:,} times in sentences of the first group, {b:,} times in those of the second"
     return f"{told}; {row.gap['note']}" if row.gap["note"] else told

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from penchant.instruments.associations.frames import FACTORS, context_name, named, probe, several, with_factors
 from penchant.instruments.associations.logprob_estimates import SCORES
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.pieces import readable
 from penchant.report.tables import models
 
@@ -24,16 +24,9 @@ def items(results: Sequence[Result]) -> ItemTable:
 def _aligned(results: Sequence[Result], head: Sequence[str]) -> tuple[pl.DataFrame, list[pl.DataFrame]]:
     """The columns `head` of all items that any model has, each item once, and the rows of every model in the same
     order, null where a model lacks the item."""
-    frames = [
-        with_factors(result.items).with_columns(pl.int_range(pl.len()).over("id").alias("again")) for result in results
-    ]
-    keys = ["id", "again"]
-    whole = pl.concat([frame.select(*keys, *head) for frame in frames]).unique(keys, keep="first", maintain_order=True)
-    if len(frames) > 1:  # items that only a later model has stay with their category
-        rank = {category: i for i, category in enumerate(whole["category"].unique(maintain_order=True))}
-        whole = whole.sort(pl.col("category").replace_strict(rank, return_dtype=pl.Int64), maintain_order=True)
-    aligned = [whole.select(keys).join(frame, on=keys, how="left", maintain_order="left") for frame in frames]
-    return whole, aligned
+    frames = [with_factors(result.items) for result in results]
+    joined = Joined.of(frames)
+    return joined.items.select(head), joined.each(frames)
 
 
 def _category(whole: pl.DataFrame) -> pl.Series:
@@ -68,11 +61,11 @@ def _stimuli(results: Sequence[Result]) -> ItemTable:
 
 
 def _remarks(frame: pl.DataFrame) -> pl.Series:
-    remarks = []
+    remarks: list[str | None] = []
     sentences = frame["sentences"].to_list() if "sentences" in frame.columns else [None] * len(frame)
     for side, value, without, n in zip(frame["side"], frame["association"], frame["without"], sentences, strict=True):
         if side is None:
-            remarks.append("This model does not have it.")
+            remarks.append(None)
             continue
         pair = "A than to B" if side in "XY" else "X than to Y"
         text = f"nearer to {pair} by {value:+.4f}"
@@ -161,7 +154,7 @@ def _score_remarks(frame: pl.DataFrame) -> pl.Series:
     scores = (pl.col(score).round(3).cast(pl.String).str.replace("-", "−") for score in SCORES)
     remark = (
         pl.when(pl.col("fill").is_null())
-        .then(pl.lit("This model was not asked this sentence."))
+        .then(None)
         .otherwise(pl.format("fill − prior = corrected: {} − ({}) = {}", *scores))
     )
     return frame.select(remark.alias("remark"))["remark"]

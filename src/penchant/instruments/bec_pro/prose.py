@@ -12,6 +12,7 @@ from penchant.instruments.bec_pro.estimates import BETWEEN, GAP
 from penchant.instruments.bec_pro.section import genders
 from penchant.records import Result
 from penchant.report.finding import MOST, Shown, across, differences, levels, sentences
+from penchant.report.items import every_item
 from penchant.report.tables import literal, models
 
 _SHOWN = Shown("+.2f", "pairs of template and profession")
@@ -43,7 +44,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 def methods(results: Sequence[Result]) -> list[str]:
     """What was measured and how."""
-    signature, items = results[0].signature, results[0].items
+    signature, items = results[0].signature, every_item(results)
     first, second = genders(results)
     prior = (
         "with the masks that the table has for it"

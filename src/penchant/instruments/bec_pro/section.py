@@ -11,7 +11,7 @@ from penchant.instruments.bec_pro.compare import BETWEEN_DIFFERENCE, GAP_DIFFERE
 from penchant.instruments.bec_pro.data import EVERY
 from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN, SD, SHARE
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.pieces import readable
 from penchant.report.tables import P, Row, Table, estimate, models
 
@@ -137,7 +137,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Every sentence, and its association with each model."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("sentence", "text", first["sentence"]),
         Column("id", "hidden", first["id"]),
@@ -168,4 +169,4 @@ def items(results: Sequence[Result]) -> ItemTable:
                 Strip(model, title, readable(found["pieces"], found["person"]), found[f"logprobs_{name}"], notes)
             )
     unit = "log-probability of each piece of the person, natural logarithm"
-    return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit)
+    return joined.table(ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit), models(results))

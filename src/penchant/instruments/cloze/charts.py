@@ -11,6 +11,7 @@ from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, INK, Figure
+from penchant.report.items import every_item
 from penchant.report.tables import models
 
 _VALENCE_COLOURS = {-1.0: "#b35806", -0.5: "#f1a340", 0.0: "#dddddd", 0.5: "#998ec3", 1.0: "#542788"}
@@ -50,7 +51,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
     ]
     if all(result.items["beta"].null_count() == len(result.items) for result in results):
         shown = []  # nothing is rated, so no model leans anywhere
-    if len(results[0].items) <= _MANY:
+    if len(every_item(results)) <= _MANY:
         shown.append(
             Figure(
                 "sentences",
@@ -116,6 +117,7 @@ def _sentences(results: Sequence[Result]) -> alt.HConcatChart:
     """For every sentence one bar of the predicted words: length is probability, colour is valence, white "
     "is unrated."""
     panels = []
+    ids = every_item(results)["id"].to_list()
     for result in results:
         rows = []
         columns = result.items.select("id", "text", "words", "probs", "valences").iter_rows()
@@ -137,9 +139,8 @@ def _sentences(results: Sequence[Result]) -> alt.HConcatChart:
                     }
                 )
                 start += p
-        ids = result.items["id"].to_list()
         base = alt.Chart(alt.InlineData(rows)).encode(
-            y=alt.Y("item:N", sort=ids, title=None),
+            y=alt.Y("item:N", sort=ids, scale=alt.Scale(domain=ids), title=None),
             tooltip=["text:N", "word:N", alt.Tooltip("p:Q", format=".3f"), "worth:N"],
         )
         scale = alt.Scale(domain=list(_VALENCE_COLOURS), range=list(_VALENCE_COLOURS.values()))

@@ -27,6 +27,7 @@ from penchant.report.finding import (
     told,
     unclear,
 )
+from penchant.report.items import Joined
 from penchant.report.tables import models
 from penchant.stats.agreement import TENTATIVE
 
@@ -51,7 +52,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
             before = over
     said = _leans(leaning, results)
     if comparison is not None and all(map(_rated, results)):
-        said += _compared(comparison, [result.items for result in results], high)
+        said += _compared(comparison, results, high)
     in_order = [text for wanted in (True, False) for clear, text in said if clear is wanted]
     return sentences(*in_order, _doubt([result for result in results if _rated(result)]))
 
@@ -183,13 +184,15 @@ def _of(frame: pl.DataFrame, measure: str) -> list[dict[str, Any]]:
     return frame.filter(pl.col("measure") == measure).to_dicts()
 
 
-def _compared(comparison: pl.DataFrame, tables: Sequence[pl.DataFrame], high: str) -> list[_Said]:
+def _compared(comparison: pl.DataFrame, results: Sequence[Result], high: str) -> list[_Said]:
     """The differences of β, then those of δ, each by group and then over all. Where sentences call for opposite ends,
     leaning towards one of them suits some and not the others, and a mean δ over all would cancel: it is then told by
     group only, and of no group that itself holds both ends, which is said. Last, where the difference of β turns on
     `renormalise`."""
-    items = tables[0]
-    shared = items.filter(pl.all_horizontal(table["beta"].is_not_null() for table in tables))
+    joined = Joined.of([result.items for result in results])
+    items = joined.items
+    each = joined.each([result.items for result in results])
+    shared = items.filter(pl.all_horizontal(table["beta"].is_not_null() for table in each))
     beta, delta = (difference(MEASURES[column]) for column in ("beta", "delta"))
     ends = dict(items.group_by("group", maintain_order=True).agg(pl.col("expected").sign().unique()).iter_rows())
     mixed = [group for group, of in ends.items() if _both_ends(of)]

@@ -172,9 +172,9 @@ class Cloze(Probe):
     def valences(self, base: Sequence[Path] = (Path(),)) -> Valences:
         """All sources of valences, in order of precedence. Raises DataError."""
         test_set = self.test_set(base)
-        ids = [sentence.item.id for sentence in test_set.sentences]
+        texts = {sentence.item.id: sentence.text for sentence in test_set.sentences}
         find = partial(self.find, base=base)
-        own, of_set = (read_ratings(paths, ids, columns) for paths, columns in self._rating_tables(base))
+        own, of_set = (read_ratings(paths, texts, columns) for paths, columns in self._rating_tables(base))
         sources = [
             ("ratings", by_sentence(own)),
             ("set ratings", by_sentence(of_set)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -22,6 +22,8 @@ Columns: TypeAlias = Mapping[Any, str | Sequence[str]]
 AS_NAMED: Columns = {}
 NAMING = "where one is called otherwise, write columns: {FIELD: COLUMN} in a study, columns= in Python"
 """How a user names a column."""
+_NAMED = 5
+"""The most sentences that an error names."""
 _OF_SHEETS = {"filled", "scale"}
 """Columns of a sheet for raters that a table of ratings does not have."""
 
@@ -34,6 +36,8 @@ class RatingRow(BaseModel):
     """The id of the sentence."""
     word: Text
     """The word that is rated in the gap."""
+    text: Text | None = None
+    """The sentence as it was rated, if the table has it; must be unchanged."""
     rater: Text
     """A name for the person who rates."""
     rating: Point | None = None
@@ -60,13 +64,15 @@ class ReturnedRow(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Rating:
-    """The valence of a word in a sentence according to one rater; `place` names file and line."""
+    """The valence of a word in a sentence according to one rater; `place` names file and line, `text` is the sentence
+    as it was rated, where that is known."""
 
     sentence: str
     word: str
     rater: str
     value: float
     place: str
+    text: str | None = None
 
 
 def require_sentence(id_: str, known: Container[str], path: str | Path, line: int) -> None:
@@ -85,9 +91,11 @@ def read_ratings(
     paths: Iterable[str | Path], sentences: Iterable[str] | None = None, columns: Columns = AS_NAMED
 ) -> list[Rating]:
     """Read the ratings in some files, without the rows that have none. `columns` names those that are called otherwise.
-    Raises DataError for a sentence that is not among `sentences`, for two ratings of one word in one sentence by the
-    same rater, and for a table without any rating, with every other mistake in its notes."""
+    Raises DataError for a sentence that is not among `sentences`, for sentences that had another text when they were
+    rated (where `sentences` maps ids to texts, and the table has texts), for two ratings of one word in one sentence by
+    the same rater, and for a table without any rating, with every other mistake in its notes."""
     known = None if sentences is None else set(sentences)
+    texts = sentences if isinstance(sentences, Mapping) else {}
     seen: dict[tuple[str, str, str], str] = {}
     ratings: list[Rating] = []
     all_errors: list[DataError] = []
@@ -97,6 +105,7 @@ def read_ratings(
         except DataError as error:
             all_errors.append(error)
             continue
+        errors += _of_other_texts(rows, texts, path)
         for line, row in rows:
             key = (row.sentence, row.word, row.rater or "")
             try:
@@ -111,13 +120,28 @@ def read_ratings(
                 errors.append(error)
                 continue
             seen[key] = place(path, line)
-            ratings.append(Rating(*key, row.rating, seen[key]))
+            ratings.append(Rating(*key, row.rating, seen[key], row.text))
         if rows and not errors and all(row.rating is None for _, row in rows):
             errors.append(DataError(f"holds no rating in {counted(len(rows), 'rows')}", file=path, hint="fill them in"))
         all_errors += sorted(errors, key=lambda error: error.line or 0)
     if all_errors:
         raise together(all_errors)
     return ratings
+
+
+def _of_other_texts(
+    rows: Iterable[tuple[int, ReturnedRow]], texts: Mapping[str, str], path: str | Path
+) -> Iterator[DataError]:
+    """One error for all sentences that had another text when they were rated."""
+    changed: dict[str, int] = {}
+    for line, row in rows:
+        if row.text is not None and row.text != texts.get(row.sentence, row.text):
+            changed.setdefault(row.sentence, line)
+    if changed:
+        named = ", ".join([*list(changed)[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
+        told = f"{counted(len(changed), 'sentences')} had another text when rated: {named}"
+        hint = "restore the text, or give the sentence another id and have it rated"
+        yield DataError(told, file=path, line=min(changed.values()), field="text", hint=hint)
 
 
 def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> list[str]:

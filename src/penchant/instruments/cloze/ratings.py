@@ -33,6 +33,7 @@ from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate
 from penchant.report.finding import listed
+from penchant.report.items import every_item
 from penchant.stats.agreement import krippendorff_alpha, raw_agreement
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.spreadsheets import for_spreadsheets
@@ -42,6 +43,8 @@ RATED = ("ratings", "set ratings")
 RHO = "ρ with others"
 """The column of Spearman's ρ between a rater and the mean of the others."""
 COLUMNS = ("sentence", "word", "rater", "rating")
+TEXT = "text"
+"""The column of the sentences as they were rated, which a table need not have."""
 TABLE = f"a CSV table of ratings with the columns {', '.join(COLUMNS)}"
 
 
@@ -92,7 +95,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
                     "rater": "",
                     "rating": "",
                 }
-    order = {id_: i for i, id_ in enumerate(results[0].items["id"].to_list())}
+    order = {id_: i for i, id_ in enumerate(every_item(results)["id"].to_list())}
     in_order = sorted(rows.values(), key=lambda row: (order[row["sentence"]], row["word"].casefold(), row["word"]))
     columns = ("sentence", "text", "word", "filled", "scale", "rater", "rating")
     return pl.DataFrame(in_order, schema=dict.fromkeys(columns, pl.String))
@@ -213,15 +216,17 @@ def merge(
 def write_ratings(ratings: Iterable[Rating], path: str | Path) -> None:
     """Write a table of ratings, completely or not at all. Raises OutputError, also for a file of another kind."""
     refuse_other(path, TABLE, is_ratings_table)
-    rows = [(r.sentence, r.word, r.rater, f"{r.value:g}") for r in ratings]
-    table = pl.DataFrame(rows, schema=dict.fromkeys(COLUMNS, pl.String), orient="row")
+    rows = [(r.sentence, r.text, r.word, r.rater, f"{r.value:g}") for r in ratings]
+    table = pl.DataFrame(rows, schema=dict.fromkeys((COLUMNS[0], TEXT, *COLUMNS[1:]), pl.String), orient="row")
+    if table[TEXT].null_count() == len(table):
+        table = table.drop(TEXT)
     write_text(for_spreadsheets(table).write_csv(), path)
 
 
 def is_ratings_table(path: Path) -> bool:
     """Whether a file is a CSV table with the columns of `write_ratings` and no others, which would be lost."""
     try:
-        return sorted(columns_of(path) or ()) == sorted(COLUMNS)
+        return sorted(name for name in columns_of(path) or () if name != TEXT) == sorted(COLUMNS)
     except DataError:
         return False
 

@@ -79,7 +79,9 @@ def read_sheets(
                     wrong.append(DataError(told, file=file, line=line, hint=f"the first is in {places[key]}"))
                     continue
                 places[key] = f"{file}, line {line}"
-                ratings.append((line, Rating(*key, row.rating, places[key])))
+                checked = row.text is not None or row.filled is not None
+                known = texts[row.sentence] if checked else None
+                ratings.append((line, Rating(*key, row.rating, places[key], known)))
         cells = [row.values.get(column) for row in read_rows(file) for column in rating_columns(read.columns)]
         order = {(row.sentence, row.word): line for line, row in reversed(rows)}
         lines = sorted((line, key) for key, line in order.items())

@@ -18,7 +18,7 @@ from penchant.instruments.cloze.compare import difference
 from penchant.instruments.cloze.estimates import EVERYTHING, LEFT_OUT, MEASURES, MOVED, OVER_ALL, PER_RATED
 from penchant.instruments.cloze.raters import ENDS, KNOWN, SAMPLED
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
@@ -42,6 +42,8 @@ def tables(results: Sequence[Result]) -> list[Table]:
     for group in dict.fromkeys(g for r in results for g in r.summary["group"].to_list()):
         for result in results:
             of_group = result.summary.filter(pl.col("group") == group)
+            if not len(of_group):
+                continue
             by_measure = {row["measure"]: row for row in of_group.iter_rows(named=True)}
             beta, delta, mass = (by_measure[measure] for measure in MEASURES.values())
             moved = by_measure[MOVED.format(MEASURES["delta"])]
@@ -55,7 +57,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
                 _beside(by_measure.get(other.format(MEASURES["beta"]))),
                 _number(delta, ".3f"),
                 _range(sampled[1], ".3f"),
-                Number(low=moved["low"], high=moved["high"], form=".3f"),
+                _range(moved, ".3f"),
                 estimate(mass),
             )
             rows.append(Row(cells, delta["signature"]))
@@ -85,7 +87,7 @@ def _number(row: Mapping[str, Any], form: str) -> Number:
 
 def _range(row: Mapping[str, Any], form: str) -> Number:
     """The interval of an estimate, without what the table says of all of them."""
-    return Number(low=row["low"], high=row["high"], form=form, note=_plain(row["note"]))
+    return replace(_number(row, form), value=math.nan)
 
 
 def _beside(row: Mapping[str, Any] | None) -> Number:
@@ -175,7 +177,7 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
                 row["n"],
                 _number(row, "+.3f"),
                 _range(sampled, "+.3f"),
-                Number(low=shifted["low"], high=shifted["high"], form="+.3f"),
+                _range(shifted, "+.3f"),
                 _beside(otherwise.get(place)),
                 P(row["p"]),
                 "" if row["group"] == EVERYTHING else P(row["p_holm"]),
@@ -194,7 +196,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Every sentence with its β and δ under every model, and every predicted word with probability and valence."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("sentence", "id", first["id"]),
         Column("group", "label", first["group"]),
@@ -241,7 +244,7 @@ def items(results: Sequence[Result]) -> ItemTable:
         "probability of each word; after the word its valence, the mean over raters; where they differ, what each of "
         "them said, in the order of their names"
     )
-    return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit)
+    return joined.table(ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit), models(results))
 
 
 def _shown(value: float | None, form: str) -> str:

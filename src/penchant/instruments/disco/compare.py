@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
-from penchant.instruments.disco.estimates import DIFFERENT, OF_TEMPLATE
+from penchant.instruments.disco.estimates import DIFFERENT, different_by_template
 from penchant.instruments.disco.probe import Disco
 from penchant.records import Result, summary_table
 from penchant.stats.intervals import t_mean
@@ -22,9 +23,9 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """
     require_comparable(a, b, free={"model", "dtype"}, items=["id", "sentence"])
     settings = Disco.of(a.signature)
-    one, other = (result.summary.filter(measure=OF_TEMPLATE).sort("template") for result in (a, b))
+    one, other = (different_by_template(result.items) for result in (a, b))
     mean = t_mean(
-        (one["value"] - other["value"]).to_numpy(),
+        np.array([one[template] - other[template] for template in sorted(one)]),
         level=settings.level,
         noun="templates",
         against=0,

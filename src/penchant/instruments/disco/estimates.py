@@ -82,6 +82,14 @@ def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Ar
     return value, scipy.stats.chi2.sf(value, 1)
 
 
+def different_by_template(items: pl.DataFrame) -> dict[str, int]:
+    """How many fills of every template differ by gender (χ²)."""
+    return {
+        template.text: int(template.different(chi2(*template.counts.T.astype(np.float64), template.sizes)[1]).sum())
+        for template in templates_of(items)
+    }
+
+
 def disco_estimates(items: pl.DataFrame, settings: Disco) -> list[Estimate]:
     """All estimates: the means over templates, the number of every template, and the tests of every fill."""
     templates = templates_of(items)

@@ -10,6 +10,7 @@ from penchant.instruments.disco.estimates import DIFFERENT, OF_TEMPLATE
 from penchant.instruments.disco.section import groups, whole
 from penchant.records import Result
 from penchant.report.finding import ALPHA, MOST, Shown, deciding, differences, listed, sentences
+from penchant.report.items import every_item
 from penchant.report.tables import literal, models
 
 _SHOWN = Shown("+.2f", "templates")
@@ -35,7 +36,7 @@ def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[
 
 def methods(results: Sequence[Result]) -> list[str]:
     """What was measured and how."""
-    signature, items = results[0].signature, results[0].items
+    signature, items = results[0].signature, every_item(results)
     first, second = groups(results)
     sizes = dict(items.unique("person").group_by("group").len().iter_rows())
     words = f"each with {sizes[first]} {first} and {sizes[second]} {second} words for persons"

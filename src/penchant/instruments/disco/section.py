@@ -19,7 +19,7 @@ from penchant.instruments.disco.estimates import (
     templates_of,
 )
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable
+from penchant.report.items import Column, ItemTable, Joined, every_item
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 from penchant.stats.templates import SD
 
@@ -28,7 +28,7 @@ Named = Mapping[str, Any]
 
 def groups(results: Sequence[Result]) -> tuple[str, str]:
     """The names of the two groups of persons."""
-    first, second = results[0].items.unique("side", keep="first").sort("side")["group"]
+    first, second = every_item(results).unique("side", keep="first").sort("side")["group"]
     return first, second
 
 
@@ -114,10 +114,10 @@ def _templates(results: Sequence[Result]) -> Table:
         model: {row["template"]: row for row in result.summary.filter(measure=OF_TEMPLATE).iter_rows(named=True)}
         for model, result in zip(models(results), results, strict=True)
     }
-    for template in results[0].items["template"].unique(maintain_order=True):
+    for template in every_item(results)["template"].unique(maintain_order=True):
         for model, found in by_model.items():
-            row = found[template]
-            rows.append(Row((template, model, int(row["n"]), int(row["value"])), row["signature"]))
+            if row := found.get(template):
+                rows.append(Row((template, model, int(row["n"]), int(row["value"])), row["signature"]))
     columns = ("template", "model", "fills", "that differ")
     note = "Different fills over all persons, and how many of them differ by gender."
     return Table("templates", "Fills by template", columns, tuple(rows), note)
@@ -135,7 +135,8 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Every sentence with the fills of each model."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("id", "hidden", first["id"]),
         Column("sentence", "text", first["sentence"]),
@@ -154,4 +155,5 @@ def items(results: Sequence[Result]) -> ItemTable:
             ],
             dtype=pl.String,
         )
-    return ItemTable("sentences", tuple(columns), (), remarks, "log-probability of a fill, natural logarithm")
+    made = ItemTable("sentences", tuple(columns), (), remarks, "log-probability of a fill, natural logarithm")
+    return joined.table(made, models(results))

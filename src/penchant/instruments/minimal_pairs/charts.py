@@ -11,6 +11,7 @@ from penchant.counting import for_one
 from penchant.instruments.minimal_pairs import human_section
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, BY_DIFFERENCE, STEREOTYPE, pair_of
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.sets import by_set
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result
 from penchant.report.drawing import alt
@@ -100,14 +101,14 @@ def figures(results: Sequence[Result]) -> list[Figure]:
     """For each data set: accuracy by paradigm, split and model; accuracy against |A|−|U| for models with more than one
     difference that enough pairs have; and the distribution of |A|−|U| under each tokenizer."""
     shown = []
-    names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
-    for name in names:
+    sets = by_set(results)
+    for name, having in sets.items():
         summaries = [
             (model, result.summary.filter(pl.col("dataset") == name))
-            for model, result in zip(models(results), results, strict=True)
+            for model, result in zip(models(having), having, strict=True)
         ]
-        suffix = f"-{name}" if len(names) > 1 else ""
-        pair = pair_of(name, results[0])
+        suffix = f"-{name}" if len(sets) > 1 else ""
+        pair = pair_of(name, having[0])
         if of_stereotypes(summaries[0][1], name):
             shown.append(_stereotype_figure(name, suffix, summaries))
         shown.append(_accuracy_figure(name, suffix, summaries, pair))
@@ -119,7 +120,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
 
 def _accuracy_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[str, str]) -> Figure:
     scope, noun = ("phenomenon", "kind of bias") if of_stereotypes(summaries[0][1], name) else ("paradigm", "paradigm")
-    several = summaries[0][1].filter(pl.col("scope") == scope)["group"].n_unique() > 1
+    several = _several(summaries, scope)
     return Figure(
         f"accuracy{suffix}",
         f"{name}: accuracy by {noun} and token lengths",
@@ -133,7 +134,7 @@ def _accuracy_figure(name: str, suffix: str, summaries: Summaries, pair: tuple[s
 
 
 def _stereotype_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
-    several = summaries[0][1].filter(pl.col("scope") == "phenomenon")["group"].n_unique() > 1
+    several = _several(summaries, "phenomenon")
     return Figure(
         f"stereotypes{suffix}",
         f"{name}: stereotype score by kind of bias",
@@ -143,6 +144,11 @@ def _stereotype_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
         "stereotype-by-kind" if several else "stereotype",
         picks="phenomenon",
     )
+
+
+def _several(summaries: Summaries, scope: str) -> bool:
+    """Whether there are several groups of a scope."""
+    return len({group for _, summary in summaries for group in summary.filter(scope=scope)["group"]}) > 1
 
 
 def _scores(model: str, summary: pl.DataFrame) -> alt.LayerChart:
@@ -263,14 +269,16 @@ def _accuracies(summaries: Summaries, scope: str, noun: str) -> alt.ConcatChart:
     """A forest plot for each model: a row per group of a scope, which is called `noun`, a mark per split, with
     intervals; of the first score reported."""
     total = "all pairs"
-    while total in set(summaries[0][1].filter(pl.col("scope") == scope)["group"]):
+    while any(total in summary.filter(pl.col("scope") == scope)["group"] for _, summary in summaries):
         total = f"({total})"
     rows = [
         (model, summary["normalise"][0], _forest_rows(model, summary, total, scope)) for model, summary in summaries
     ]
-    first = rows[0][2]  # its order holds for all models, so that their rows line up
-    ranked = first.filter((pl.col("scope") == scope) & (pl.col("split") == ALL)).sort("value", "row")
-    order = [total, *ranked["row"].to_list()]
+    ranked = (
+        of_model.filter((pl.col("scope") == scope) & (pl.col("split") == ALL)).sort("value", "row")["row"]
+        for _, _, of_model in rows
+    )  # the order of the first holds for all models, so that their rows line up
+    order = list(dict.fromkeys([total, *(row for each in ranked for row in each)]))
     panels = (_forest(model, how, of_model, order, scope, noun) for model, how, of_model in rows)
     return alt.concat(*panels, columns=_BESIDE)
 

@@ -27,13 +27,14 @@ COUNTED = ("first_better", "second_better", "scores_differ")
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Accuracy of a minus accuracy of b on the same pairs, overall and by paradigm; each for all pairs and, where
-    others are unequal, for those with equal token lengths under both tokenizers.
+    """Accuracy of a minus accuracy of b on the same pairs, overall and, where there are several, by paradigm; each for
+    all pairs and, where others are unequal, for those with equal token lengths under both tokenizers.
 
-    By paradigm: Bonett–Price interval and McNemar's mid-p test (paired t interval and sign-flip test where there are
-    ties), with Holm's adjustment over paradigms, all pairs being one family and the equal ones another. Overall:
-    cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs), and where these are fewer than ten
-    also, in the scope "as they are", the interval and test of one paradigm over all their pairs. The columns
+    By paradigm, and overall where there is one: Bonett–Price interval and McNemar's mid-p test (paired t interval and
+    sign-flip test where there are ties), with Holm's adjustment over paradigms, all pairs being one family and the
+    equal ones another. Over several: cluster-robust t interval and test over paradigms (bias types in CrowS-Pairs), and
+    where these are fewer than ten also, in the scope "as they are", the interval and test of one paradigm over all
+    their pairs. The columns
     `first_better` and `second_better` count the pairs in which only a and only b is right (or one of the two ties),
     `scores_differ` those that the two do not score alike. Models may be scored by different methods (a causal one by
     lp, a masked one by pll), because accuracies are compared, not scores; the note says so. Raises StudyError for
@@ -105,25 +106,28 @@ def _count(pairs: Mask, chosen: Mask) -> int:
 
 def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings: Probe) -> Iterator[Estimate]:
     strata, noun = clusters(items)
-    paradigms = items["paradigm"].unique(maintain_order=True).to_list()
-    masks = {paradigm: (items["paradigm"] == paradigm).to_numpy() for paradigm in paradigms}
-    each = [_paired(a[inside], b[inside], paradigm, settings) for paradigm, inside in masks.items()]
-    if not equal.all():
-        alike = {paradigm: inside & equal for paradigm, inside in masks.items() if (inside & equal).any()}
-        each += [_paired(a[inside], b[inside], paradigm, settings, EQUAL) for paradigm, inside in alike.items()]
+    splits = {ALL: np.ones(len(a), dtype=bool), **({} if equal.all() else {EQUAL: equal})}
     if len(set(strata)) > 1:
-        for split, chosen in ((ALL, np.ones(len(a), dtype=bool)), (EQUAL, equal)):
+        for split, chosen in ((ALL, splits[ALL]), (EQUAL, equal)):
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
             estimate = paired_over(a[chosen], b[chosen], groups, noun, settings)
             by = {"scope": "overall", "group": ALL, "split": split}
             yield replace(estimate, measure=DIFFERENCE, by=by, note=joined(estimate.note, beside_fixed(groups, noun)))
             if few(groups):
                 by = {"scope": AS_THEY_ARE, "group": ALL, "split": split}
-                yield replace(_paired(a[chosen], b[chosen], "", settings), measure=fixed(DIFFERENCE, noun), by=by)
+                yield replace(paired(a[chosen], b[chosen], settings), measure=fixed(DIFFERENCE, noun), by=by)
+    paradigms = items["paradigm"].unique(maintain_order=True).to_list()
+    groups_of = {("paradigm", each): (items["paradigm"] == each).to_numpy() for each in paradigms}
+    if len(paradigms) == 1:
+        groups_of = {} if len(set(strata)) > 1 else {("overall", ALL): splits[ALL]}
+    each = [
+        replace(
+            paired(a[chosen], b[chosen], settings),
+            measure=DIFFERENCE,
+            by={"scope": scope, "group": group, "split": split},
+        )
+        for split, of_split in splits.items()
+        for (scope, group), inside in groups_of.items()
+        if (chosen := inside & of_split).any()
+    ]
     yield from with_holm(each, lambda estimate: f"{DIFFERENCE}, paradigms, pairs {estimate.by['split']}")
-
-
-def _paired(a: Credits, b: Credits, paradigm: str, settings: Probe, split: str = ALL) -> Estimate:
-    """The difference within one paradigm."""
-    by = {"scope": "paradigm", "group": paradigm, "split": split}
-    return replace(paired(a, b, settings), measure=DIFFERENCE, by=by)

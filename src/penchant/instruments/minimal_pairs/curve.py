@@ -40,12 +40,7 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     for other in results[1:]:
         require_comparable(results[0], other, free={"model"}, items=["dataset", "file", "id"])
     shown = [
-        result.summary.filter(
-            (pl.col("scope") == "paradigm")
-            & (pl.col("measure") == ACCURACY)
-            & (pl.col("split") == ALL)
-            & ~pl.col("dataset").is_in(stereotyped(result.items))
-        ).with_columns(family=pl.lit(family), step=pl.lit(step, pl.Int64))
+        _of_paradigms(result).with_columns(family=pl.lit(family), step=pl.lit(step, pl.Int64))
         for step, result in checkpoints
     ]
     names = "\n".join(result.signature["model"] for result in results)
@@ -56,6 +51,21 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test_family=pl.lit(""), test=pl.lit(""))
     rows = pl.concat([own.select(*_ROW, pl.exclude(*_ROW, "scope", "split")), found], how="diagonal_relaxed")
     return rows if len(own) else rows.clear()
+
+
+def _of_paradigms(result: Result) -> pl.DataFrame:
+    """The accuracies by paradigm, of a data set with one that of all its pairs."""
+    accuracies = result.summary.filter(
+        (pl.col("measure") == ACCURACY) & (pl.col("split") == ALL) & ~pl.col("dataset").is_in(stereotyped(result.items))
+    )
+    named = result.items.group_by("dataset").agg(pl.col("paradigm").unique()).filter(pl.col("paradigm").list.len() == 1)
+    single = named.with_columns(pl.col("paradigm").list.first())
+    alone = (
+        accuracies.filter(scope="overall")
+        .join(single, on="dataset", how="inner", maintain_order="left")
+        .with_columns(pl.col("paradigm").alias("group"))
+    )
+    return pl.concat([accuracies.filter(scope="paradigm"), alone.select(accuracies.columns)])
 
 
 def _acquisitions(

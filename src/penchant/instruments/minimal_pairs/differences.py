@@ -47,7 +47,7 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     columns = (*start, "paradigm", *end, "p (Holm)")
     rows = tuple(_rows(each, counted, by_paradigm=True))
     by_paradigm = Table("differences-by-paradigm", title.format(" by paradigm"), columns, rows, note, detail=many)
-    return [whole, by_paradigm] if len(overall) else [by_paradigm]
+    return [table for table in (whole, by_paradigm) if table.rows]
 
 
 def _rows(

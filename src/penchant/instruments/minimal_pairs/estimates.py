@@ -18,6 +18,7 @@ from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed, fixed_share, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.stereotypes import STEREOTYPE as STEREOTYPE
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 Credits = NDArray[np.float64]
 CROWS_PAIRS = "crows-pairs"
 """The data set of the published metric of stereotypes."""
-ACCURACY, TIES, GAP, STEREOTYPE = "accuracy", "share of ties", "gap to A=U", "stereotype score"
+ACCURACY, TIES, GAP = "accuracy", "share of ties", "gap to A=U"
 ADJUSTED, SLOPE = "length-adjusted accuracy", "log-odds per token of |A|−|U|"
 BY_DIFFERENCE = "accuracy by |A|−|U|"
 UNIGRAMS, UNSEEN = "unigrams", "unseen"
@@ -160,27 +161,34 @@ def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
             bent.setdefault(key, []).append(estimate.by["group"])
     for (name, how), paradigms in bent.items():
         shown = ", ".join(paradigms[:_SHOWN]) + (" and others" if len(paradigms) > _SHOWN else "")
+        whom = "its pairs (" if paradigms == [ALL] else f"{len(paradigms)} of its paradigms ({shown}; "
         yield (
-            f"{name}, score {how}: a line in |A|−|U| does not fit {len(paradigms)} of its paradigms ({shown}; p ≤ "
-            f"{REJECTED:g} after Holm's correction); read accuracy by |A|−|U| there, not the log-odds per token"
+            f"{name}, score {how}: a line in |A|−|U| does not fit {whom}p ≤ {REJECTED:g} after Holm's correction); "
+            "read accuracy by |A|−|U| there, not the log-odds per token"
         )
 
 
 def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
+    """The estimates over all pairs; by phenomenon and by paradigm where there are several, so that no number is told
+    twice. Of a single paradigm, all pairs are tested as others are by paradigm."""
     remark = beside_fixed(*clusters(part))
-    overall = _block(part, credit, "overall", ALL, settings)
-    for estimate in with_holm(overall, lambda each: f"{GAP}, lengths" if each.measure == GAP else None):
+    paradigms = part["paradigm"].unique(maintain_order=True).to_list()
+    whole = _block(part, credit, "overall", ALL, settings, fitted=len(paradigms) == 1)
+    for estimate in with_holm(whole, _family_of_all):
         headline = estimate.measure == ACCURACY and estimate.by["split"] == ALL
         yield replace(estimate, note=joined(estimate.note, remark)) if headline else estimate
     for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
-    for phenomenon in part["phenomenon"].unique(maintain_order=True).to_list():
+    phenomena = part["phenomenon"].unique(maintain_order=True).to_list()
+    same = bool((part["phenomenon"] == part["paradigm"]).all())
+    for phenomenon in [] if same or len(phenomena) < 2 else phenomena:
         inside = (part["phenomenon"] == phenomenon).to_numpy()
         yield from _block(part.filter(inside), credit[inside], "phenomenon", phenomenon, settings)
-    paradigms = part["paradigm"].unique(maintain_order=True).to_list()
+    if len(paradigms) < 2:
+        return
     masks = [(part["paradigm"] == paradigm).to_numpy() for paradigm in paradigms]
     blocks = [
-        list(_block(part.filter(inside), credit[inside], "paradigm", paradigm, settings))
+        list(_block(part.filter(inside), credit[inside], "paradigm", paradigm, settings, fitted=True))
         for paradigm, inside in zip(paradigms, masks, strict=True)
     ]
     every = (estimate for block in blocks for estimate in block)
@@ -188,8 +196,16 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
     yield from with_holm(every, lambda each: f"{each.measure}, paradigms" if each.measure in families else None)
 
 
-def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
-    """All estimates of one group of pairs: a paradigm, a phenomenon or a data set."""
+def _family_of_all(estimate: Estimate) -> str | None:
+    """The two gaps over all pairs are one family; a line that does not fit is one of its own."""
+    return {GAP: f"{GAP}, lengths", LACK_OF_FIT: f"{LACK_OF_FIT}, all pairs"}.get(estimate.measure)
+
+
+def _block(
+    part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe, *, fitted: bool = False
+) -> Iterator[Estimate]:
+    """All estimates of one group of pairs: a paradigm, a phenomenon or a data set. Where it is of one paradigm, it is
+    tested how well its line in |A|−|U| is `fitted`."""
     difference = part["difference"].to_numpy()
     strata, noun = clusters(part)
     several = len(set(strata)) > 1
@@ -218,7 +234,7 @@ def _block(part: pl.DataFrame, credit: Credits, scope: str, group: str, settings
         adjusted = replace(mean_credit(credit, strata, noun, settings.level), note="no pair is of unequal length")
     yield labelled(adjusted, ADJUSTED)
     yield labelled(length_slope(line, level=settings.level), SLOPE)
-    if scope == "paradigm":
+    if fitted:
         yield labelled(lack_of_fit(credit, difference, level=settings.level), LACK_OF_FIT)
     if scope == "overall":
         for step in np.unique(difference):

@@ -127,6 +127,8 @@ class FairPairs(PairProbe):
         parts = {str(paradigm): part for (paradigm,), part in pairs.group_by("paradigm", maintain_order=True)}
         both = {name: part for name, part in parts.items() if part["fair"].any() and part["original"].any()}
         yield from self._gain(pairs, "overall", ALL)
+        if len(both) < 2:
+            return
         each = [estimate for name, part in both.items() for estimate in self._gain(part, "paradigm", name)]
         yield from with_holm(each, lambda estimate: f"{GAIN}, paradigms, {how}" if estimate.measure == GAIN else None)
 

@@ -15,6 +15,7 @@ from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, GAP, HAL
 from penchant.instruments.minimal_pairs.fair import FAIR, GAIN, ORIGINAL
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, capital, drawn, levels_of, these
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.sets import by_set
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
 from penchant.records import Result, Signature
 from penchant.report.finding import MOST, NAMED, Shown, across, differences, listed, sentences, told
@@ -30,8 +31,9 @@ _ONE_OF = {"paradigms": "paradigm", "kinds of bias": "kind of bias"}
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
     """How far accuracy moves with token length, how often each model prefers the acceptable sentence (of stereotypes
     the more stereotypical one), and between which models that differs; of the first score reported."""
-    names = results[0].summary["dataset"].unique(maintain_order=True).to_list()
-    found = [text for name in names[:MOST] for text in _of(name, results, comparison, several=len(names) > 1)]
+    sets = by_set(results)
+    names = list(sets)
+    found = [text for name in names[:MOST] for text in _of(name, sets[name], comparison, several=len(names) > 1)]
     more = (
         f"{len(names) - MOST} more {for_one(len(names) - MOST, 'data sets')} "
         f"{for_one(len(names) - MOST, 'are')} in the tables"

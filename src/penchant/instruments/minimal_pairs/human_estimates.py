@@ -94,9 +94,12 @@ def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = ordered.filter(pl.col("dataset") == name)
         paradigms = items.filter(pl.col("dataset") == name)["paradigm"].unique(maintain_order=True).to_list()
-        groups = (("overall", ALL, part), *(("paradigm", each, part.filter(paradigm=each)) for each in paradigms))
+        several = paradigms if len(paradigms) > 1 else []
+        groups = (("overall", ALL, part), *(("paradigm", each, part.filter(paradigm=each)) for each in several))
         found = (
-            estimate for scope, group, inside in groups for estimate in _of_group(inside, scope, group, kind, probe)
+            estimate
+            for scope, group, inside in groups
+            for estimate in _of_group(inside, scope, group, kind, probe, lengths=scope == "paradigm" or not several)
         )
         for estimate in with_holm(found, _family):
             yield placed_family(replace(estimate, by={"dataset": name, **estimate.by}), name)
@@ -108,8 +111,11 @@ def _family(estimate: Estimate) -> str | None:
     return f"{estimate.measure}, paradigms, {estimate.by['normalise']}" if adjusted else None
 
 
-def _of_group(inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairProbe) -> Iterator[Estimate]:
-    """The estimates from the pairs of a paradigm or of a data set that somebody judged."""
+def _of_group(
+    inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairProbe, *, lengths: bool
+) -> Iterator[Estimate]:
+    """The estimates from the pairs of a paradigm or of a data set that somebody judged; with `lengths`, also from those
+    of equal length."""
     heard = inside.filter(pl.col("human_n") > 0)
     if not len(heard):
         return
@@ -117,7 +123,7 @@ def _of_group(inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: P
     here = _Judged(heard, kind, probe, f"{of_all(lost, len(inside), 'pairs')} nobody judged: left out" if lost else "")
     for estimate in here.estimates():
         yield replace(estimate, by={"scope": scope, "group": group, "split": ALL, **estimate.by})
-    for estimate in here.of_equal_length() if scope == "paradigm" else ():
+    for estimate in here.of_equal_length() if lengths else ():
         yield replace(estimate, by={"scope": scope, "group": group, "split": EQUAL_LENGTH, **estimate.by})
     for estimate in here.as_they_are() if scope == "overall" else ():
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL, **estimate.by})
@@ -146,9 +152,11 @@ def length_cautions(items: pl.DataFrame, estimates: Iterable[Estimate]) -> Itera
         by = each.by
         if each.measure != CORRELATIONS[False] or by["split"] != EQUAL_LENGTH or by["normalise"] != "none":
             continue
-        inside = items.filter(dataset=by["dataset"], paradigm=by["group"]).filter(pl.col("human_n") > 0)
+        inside = items.filter(pl.col("dataset") == by["dataset"], pl.col("human_n") > 0)
+        if by["scope"] == "paradigm":
+            inside = inside.filter(paradigm=by["group"])
         unequal = int((inside["difference"] != 0).sum())
-        share = f"{by['group']} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
+        share = f"{inside['paradigm'][0]} ({unequal / len(inside):.0%} of {len(inside):,} pairs"
         told.setdefault(by["dataset"], []).append(f"{share}; {_of_equal(each, len(inside) - unequal)})")
     for name, paradigms in told.items():
         more = [f"and {len(paradigms) - _SHOWN} more"] if len(paradigms) > _SHOWN else []

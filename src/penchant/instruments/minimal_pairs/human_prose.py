@@ -19,6 +19,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
     lone,
 )
 from penchant.instruments.minimal_pairs.human_section import DELTA, judged, rows_about
+from penchant.instruments.minimal_pairs.sets import by_set
 from penchant.records import Result
 from penchant.report.finding import MOST, Shown, measured, sentences
 from penchant.report.tables import models
@@ -32,15 +33,17 @@ def finding(results: Sequence[Result]) -> list[str]:
     """How often each model prefers what most raters prefer, and the raters' own ceiling; of the first score."""
     results = judged(results)
     texts: list[str] = []
-    names = results[0].summary["dataset"].unique(maintain_order=True).to_list() if results else []
+    sets = by_set(results)
+    names = list(sets)
     for name in names[:MOST]:
-        own = [(model, _overall(result, name)) for model, result in zip(models(results), results, strict=True)]
+        having = sets[name]
+        own = [(model, _overall(result, name)) for model, result in zip(models(having), having, strict=True)]
         known = [(model, rows[AGAINST_MAJORITY]) for model, rows in own if AGAINST_MAJORITY in rows]
         if not known or not measured([row for _, row in known]):
             continue
         several = len(names) > 1
         fixed = [(model, _first(rows, f"{AGAINST_MAJORITY}, ")) for model, rows in own]
-        who = _who(results[0], name, own[0][1])
+        who = _who(having[0], name, own[0][1])
         start = f"{f'{name}: the' if several else 'The'} sentence that {who[0]} is more probable"
         texts += levels_of(start, known, fixed, _SHARE, place=name if several else "")
         texts += _minus_people(own, f"{name}: the" if several else "The", name if several else "", who[1])

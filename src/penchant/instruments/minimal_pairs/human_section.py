@@ -27,6 +27,7 @@ from penchant.instruments.minimal_pairs.human_estimates import (
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
+from penchant.report.items import every_item
 from penchant.report.tables import Number, P, Row, Table, estimate, models
 
 _PANELS = 12
@@ -242,7 +243,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
     results = judged(results)
     if not results:
         return []
-    heard = results[0].items.filter(pl.col("human_n") > 0)
+    heard = every_item(results).filter(pl.col("human_n") > 0)
     names = heard["dataset"].unique(maintain_order=True).to_list()
     return [_scatter(name, f"-{name}" if len(names) > 1 else "", results) for name in names]
 

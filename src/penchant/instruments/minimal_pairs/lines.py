@@ -18,12 +18,14 @@ def line_fits(results: Sequence[Result]) -> list[Table]:
     untested = 0
     keys = ["dataset", "group", "normalise"]
     for result in results:
-        of_paradigms = result.summary.filter(pl.col("scope") == "paradigm")
+        fits = result.summary.filter(pl.col("measure") == LACK_OF_FIT)
         slopes = {
             tuple(row[key] for key in keys): row
-            for row in of_paradigms.filter(pl.col("measure") == SLOPE).iter_rows(named=True)
+            for row in result.summary.filter(pl.col("measure") == SLOPE)
+            .join(fits, on=["scope", *keys], how="semi", maintain_order="left")
+            .iter_rows(named=True)
         }
-        for row in of_paradigms.filter(pl.col("measure") == LACK_OF_FIT).iter_rows(named=True):
+        for row in fits.iter_rows(named=True):
             if not row["test"]:
                 untested += 1
                 continue

@@ -10,6 +10,7 @@ from penchant.instruments.minimal_pairs.formats import PREFIX
 from penchant.instruments.minimal_pairs.section import roles
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Result
+from penchant.report.items import every_item
 from penchant.report.tables import literal
 
 _METHODS = {
@@ -38,11 +39,12 @@ def methods(results: Sequence[Result]) -> list[str]:
     """What was measured and how, with citations."""
     names = dict.fromkeys(result.signature["method"] for result in results)
     hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))
-    sets = results[0].items["dataset"].unique(maintain_order=True)
+    items = every_item(results)
+    sets = items["dataset"].unique(maintain_order=True)
     data = ", ".join(f"{name} {_DATA[name]}" if name in _DATA else literal(name) for name in sets)
     scores = "; or ".join(f"`{name}`, {_METHODS[name]}" for name in names)
     normalised = "; ".join(f"`{how}`, {_NORMALISED[how]}" for how in hows)
-    sides, of_them = roles(results[0]), stereotyped(results[0].items)
+    sides, of_them = roles(results), stereotyped(items)
     played = (
         f"Of stereotypes the {sides[0].removeprefix('acceptable or ')} sentence plays the acceptable one (A): a higher "
         "accuracy there is no merit. The stereotype score is the percentage of pairs whose more stereotypical sentence "
@@ -107,7 +109,7 @@ def limits(results: Sequence[Result]) -> list[str]:
         "Between models with different tokenizers compare the pairs of equal length under both; the raw accuracy of a "
         "paradigm whose lengths differ mostly one way measures the tokenizer as well.",
     ]
-    sets = stereotyped(results[0].items)
+    sets = stereotyped(every_item(results))
     if sets:
         paragraphs.append(
             "Of stereotypes no sentence is acceptable or not: the stereotype score says how often the more "

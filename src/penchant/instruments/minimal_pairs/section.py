@@ -31,7 +31,7 @@ from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Result
 from penchant.report.finding import deciding
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip, every_item
 from penchant.report.pieces import readable
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
 
@@ -103,7 +103,7 @@ def _accuracies(results: Sequence[Result], scope: str, name: str, title: str, gr
             Row((*key, *({**none, **cells}[column] for column in columns)), signature)
             for key, (cells, signature) in _interleaved(rows)
         ),
-        f"[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the {roles(results[0])[0]} one has more; "
+        f"[intervals], (pairs). A=U: both sentences have as many tokens; A>U: the {roles(results)[0]} one has more; "
         "A<U: it has fewer. Length-adjusted: what a logistic fit gives at equal lengths, the accuracy at A=U or near "
         f"it; no further score. {_of_ties(results)}{_OF_HALF if scope == 'paradigm' else ''}"
         f"{_SO_FEW if few else ''}",
@@ -215,8 +215,9 @@ def _by_difference(results: Sequence[Result]) -> Table:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Both sentences of every pair, which of them each model prefers, and by how much; of the first score reported."""
-    first = results[0].items
-    sides = roles(results[0])
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
+    sides = roles(results)
     names = {1.0: sides[0], 0.5: "tie", 0.0: sides[1]}
     columns = [
         Column("pair", "id", first["id"]),
@@ -251,7 +252,9 @@ def items(results: Sequence[Result]) -> ItemTable:
             strips.append(Strip(model, title, pieces, result.items[f"logprobs_{role}"], _totals(result.items, role)))
     unit = "log-probability of each token, natural logarithm"
     sums = all(result.signature["method"] not in ("aul", "aula") for result in results)
-    return ItemTable("pairs", tuple(columns), tuple(strips), remarks, unit, parallel=True, sums=sums)
+    return joined.table(
+        ItemTable("pairs", tuple(columns), tuple(strips), remarks, unit, parallel=True, sums=sums), models(results)
+    )
 
 
 def _judgements(items: pl.DataFrame) -> list[Column]:
@@ -270,15 +273,16 @@ def _signed(value: float) -> str:
     return shown(value, ".3f").replace("-", "−")
 
 
-def roles(result: Result) -> tuple[str, str]:
+def roles(results: Sequence[Result]) -> tuple[str, str]:
     """The names of the two sentences of a pair; of stereotypes neither is acceptable."""
-    sets = stereotyped(result.items)
+    items = every_item(results)
+    sets = stereotyped(items)
     if not sets:
         return "acceptable", "unacceptable"
-    more, less = pair_of(sets[0], result)
+    more, less = pair_of(sets[0], replace(results[0], items=items))
     return (
         (more, less)
-        if len(sets) == result.items["dataset"].n_unique()
+        if len(sets) == items["dataset"].n_unique()
         else (f"acceptable or {more}", f"unacceptable or {less}")
     )
 

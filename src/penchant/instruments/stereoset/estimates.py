@@ -87,9 +87,9 @@ def parts_of(items: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
 
 
 def groups_of(items: pl.DataFrame, scope: str) -> Iterator[tuple[str, Mask]]:
-    """The bias types, or the target terms, in order of their names."""
+    """The bias types, or the target terms, in order of their names, where there are several."""
     column = items["bias_type" if scope == BIAS_TYPE else "target"]
-    for name in column.unique().sort():
+    for name in column.unique().sort() if column.n_unique() > 1 else ():
         yield name, (column == name).to_numpy()
 
 

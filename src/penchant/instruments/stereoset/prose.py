@@ -12,6 +12,7 @@ from penchant.instruments.stereoset.scoring import AUTHORS, ONE_MASK
 from penchant.instruments.stereoset.section import overall
 from penchant.records import Result
 from penchant.report.finding import MOST, Shown, across, differences, levels, listed, sentences
+from penchant.report.items import every_item
 from penchant.report.tables import literal, models
 
 _SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
@@ -88,8 +89,9 @@ def methods(results: Sequence[Result]) -> list[str]:
         "intra": "three sentences that fill the blank of a context",
         "inter": "three sentences that follow a context",
     }
-    counts = ", ".join(f"{len(results[0].items.filter(part=part)):,} {part}sentence" for part in parts)
-    terms = results[0].items["target"].n_unique()
+    items = every_item(results)
+    counts = ", ".join(f"{len(items.filter(part=part)):,} {part}sentence" for part in parts)
+    terms = items["target"].n_unique()
     follow = (
         " An intersentence one is scored given its context: both are read as one text, with a space between them and "
         "no separator, and only its own tokens are scored and counted."
@@ -134,7 +136,7 @@ def limits(results: Sequence[Result]) -> list[str]:
         "a have unequal numbers of tokens, sums tend to favour the shorter and means per token the longer: compare "
         "models with different tokenizers on the clusters of equal length.",
     ]
-    worded = results[0].items.filter(pl.col("worded").is_in(["otherwise", "no blank"]))
+    worded = every_item(results).filter(pl.col("worded").is_in(["otherwise", "no blank"]))
     if len(worded):
         paragraphs.append(
             f"In {len(worded):,} clusters the sentences differ in more than the fill of the blank, as translations do: "

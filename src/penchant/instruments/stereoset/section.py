@@ -27,7 +27,7 @@ from penchant.instruments.stereoset.estimates import (
 from penchant.instruments.stereoset.scores import OVER_TERMS
 from penchant.instruments.stereoset.scoring import AUTHORS, LETTERS
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip, every_item
 from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Cell, P, Row, Table, estimate, models, shown
@@ -115,7 +115,7 @@ def _by_type(results: Sequence[Result]) -> Table:
 def _by_target(results: Sequence[Result]) -> Table:
     """Of the first score of each model."""
     types: dict[str, list[str]] = {}
-    for target, kind in results[0].items.select("target", "bias_type").unique(maintain_order=True).iter_rows():
+    for target, kind in every_item(results).select("target", "bias_type").unique(maintain_order=True).iter_rows():
         types.setdefault(target, []).append(kind)
     firsts = {model: result.summary["normalise"][0] for model, result in zip(models(results), results, strict=True)}
     rows = []
@@ -195,7 +195,8 @@ def _differences(comparison: pl.DataFrame, by_type: bool) -> Iterator[Row]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """The sentences of every cluster, and of each model which it prefers and by how much; of the first score."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("cluster", "id", first["id"]),
         *(Column(name, "label", first[key]) for key, name in (("part", "part"), ("bias_type", "bias type"))),
@@ -227,7 +228,9 @@ def items(results: Sequence[Result]) -> ItemTable:
             counts = [f"{n} token{'' if n == 1 else 's'}" for n in result.items[f"tokens_{name}"]]
             strips.append(Strip(model, role, pieces, result.items[f"logprobs_{name}"], pl.Series(counts)))
     unit = "log-probability of each token that is scored, natural logarithm"
-    return ItemTable("clusters", tuple(columns), tuple(strips), remarks, unit, sums=False)
+    return joined.table(
+        ItemTable("clusters", tuple(columns), tuple(strips), remarks, unit, sums=False), models(results)
+    )
 
 
 def _only_fills(result: Result) -> bool:

@@ -178,7 +178,7 @@ class Cells:
         against: float,
         logit: bool = False,
     ) -> Estimate:
-        """The mean of values of some statements, with interval and test by t of the errors of statements and calibration.
+        """The mean of values of some statements, with interval and test by t, of errors of statements and calibration.
 
         `draws`, shape (resamples, statements), are the values under resampled calibrations, and the variance of their
         mean is the calibration's. Degrees of freedom are those of the statements, the fewer: with Satterthwaite's, 91

@@ -16,6 +16,7 @@ from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, INK, Figure
 from penchant.report.finding import listed
+from penchant.report.items import every_item
 from penchant.report.tables import models
 
 _SIZE = 240
@@ -191,8 +192,9 @@ def _residuals(result: Result, items: pl.DataFrame, group: str) -> alt.LayerChar
 
 def _ratings(results: Sequence[Result]) -> alt.HConcatChart:
     """A panel per group: values in rows, models side by side, the survey's quantiles behind them."""
-    values = results[0].items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
-    groups = results[0].items["group"].unique(maintain_order=True).to_list()
+    items = every_item(results)
+    values = items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list()
+    groups = items["group"].unique(maintain_order=True).to_list()
     return alt.hconcat(*(_rating_panel(results, group, values) for group in groups))
 
 
@@ -253,7 +255,7 @@ def _quantiles(result: Result, group: str, y: alt.Y) -> list[alt.Chart]:
 def _heat(results: Sequence[Result]) -> alt.LayerChart:
     rows = []
     order = [
-        *results[0].items.filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list(),
+        *every_item(results).filter(pl.col("kind") == "statement")["value"].unique(maintain_order=True).to_list(),
         EVERYTHING,
     ]
     columns = []

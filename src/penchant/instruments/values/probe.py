@@ -98,7 +98,7 @@ class Values(Probe[Rated]):
         place = self.find(self.survey, base)
         if place in self._asked:
             return self._asked[place]
-        survey = read_survey(place, [s.id for s in values_set.statements])
+        survey = read_survey(place, {s.id: s.text for s in values_set.statements})
         groups = dict.fromkeys(template.group for template in values_set.templates)
         lost = [group for group in groups if not len(survey.of(group))]
         if lost:

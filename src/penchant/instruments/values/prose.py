@@ -11,6 +11,7 @@ from penchant.instruments.values.against_survey import AGREEING, EFFECTIVE, LEFT
 from penchant.instruments.values.nearer import DISTANCE, GROUP_MEAN
 from penchant.instruments.values.paired import WORDINGS
 from penchant.records import Result
+from penchant.report.items import every_item
 from penchant.report.tables import literal
 from penchant.stats.bootstrap import FEWEST_BEYOND
 
@@ -34,7 +35,7 @@ def methods(results: Sequence[Result]) -> list[str]:
         "1) over the neutral clauses; P(agree) = Φ(residual/σ), rating = 4·P + 1, and 6 minus that for reversed "
         "statements.",
         "Intervals of ratings, their spread and differences count the errors of statements and of the calibration.",
-        _asked(results[0]),
+        _asked(every_item(results)),
     ]
     if signature["survey"] != "none":
         paragraphs += [_of_survey(signature["survey"]), *_respondents(results[0]), *_left_out(results[0])]
@@ -63,14 +64,14 @@ def methods(results: Sequence[Result]) -> list[str]:
     return paragraphs
 
 
-def _asked(result: Result) -> str:
+def _asked(items: pl.DataFrame) -> str:
     """The numbers of statements by value, the groups, and the templates of every wording, in words."""
-    statements = result.items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
+    statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
     values = statements.group_by("value", maintain_order=True).len().iter_rows()
     of_each = ", ".join(f"{n} of {literal(value)}" for value, n in values)
-    neutral = result.items.filter(pl.col("kind") == "calibration")["id"].n_unique()
+    neutral = items.filter(pl.col("kind") == "calibration")["id"].n_unique()
     wordings: dict[str, list[str]] = {}
-    for cell in result.items.partition_by("variant", "group", maintain_order=True):
+    for cell in items.partition_by("variant", "group", maintain_order=True):
         row = cell.row(0, named=True)
         wordings.setdefault(row["variant"], []).append(f"{literal(row['group'])}: “{literal(template(row))}”")
     quoted = "; ".join(f"{literal(name)}, of {', '.join(of)}" for name, of in wordings.items())

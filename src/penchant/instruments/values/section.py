@@ -50,7 +50,7 @@ from penchant.instruments.values.estimates import (
 from penchant.instruments.values.groups_of_people import FROM_GROUPS, NEARER_TO, from_groups, nearer
 from penchant.instruments.values.represented import REPRESENTATIVE
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Strip
+from penchant.report.items import Column, ItemTable, Joined, Strip, every_item
 from penchant.report.made import tested
 from penchant.report.pieces import readable
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
@@ -85,7 +85,7 @@ def _groups(result: Result) -> list[str]:
 def tables(results: Sequence[Result]) -> list[Table]:
     """Ratings by value and group, with the survey; differences between groups; calibration; robustness; then every
     wording, every statement and the survey itself."""
-    variants = results[0].items["variant"].unique(maintain_order=True).to_list()
+    variants = every_item(results)["variant"].unique(maintain_order=True).to_list()
     main = first_variant(results[0])
     title = "Ratings by value and group, 1 (disagree) to 5 (agree)"
     shown = [
@@ -110,7 +110,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
         for table, of in detailed:
             by_wording = f"{table.title}, {of}"
             shown.append(replace(table, name=f"{table.name}-by-wording", title=by_wording, detail=True))
-    shown += [_statements(results, main), _survey(results[0])]
+    shown += [_statements(results, main), _survey(replace(results[0], items=every_item(results)))]
     return [table for table in shown if table.rows]
 
 
@@ -241,7 +241,7 @@ def _robust(results: Sequence[Result], variants: Sequence[str]) -> Table:
 
 def _statements(results: Sequence[Result], main: str) -> Table:
     rows = []
-    texts = dict(results[0].items.filter(pl.col("kind") == "statement").select("id", "text").iter_rows())
+    texts = dict(every_item(results).filter(pl.col("kind") == "statement").select("id", "text").iter_rows())
     for result in results:
         estimates = lookup(result)
         each = result.summary.filter((pl.col("measure") == RATING) & (pl.col("variant") == main))
@@ -305,7 +305,8 @@ def items(results: Sequence[Result]) -> ItemTable:
     study's own statements before neutral ones."""
     neutral = pl.col("kind") == "calibration"
     results = [replace(result, items=result.items.sort(neutral, maintain_order=True)) for result in results]
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     kinds = first["kind"].replace("calibration", "neutral")
     columns = [
         Column("clause", "id", first["id"]),
@@ -337,7 +338,8 @@ def items(results: Sequence[Result]) -> ItemTable:
             pieces = readable(clauses[f"pieces_{stance}"], clauses[f"sentence_{stance}"])
             strips.append(Strip(model, stance, pieces, clauses[f"logprobs_{stance}"], clauses[f"sentence_{stance}"]))
     unit = "log-probability of each token, natural logarithm"
-    return ItemTable("clauses", tuple(columns), tuple(strips), remarks, unit, parallel=whole)
+    made = ItemTable("clauses", tuple(columns), tuple(strips), remarks, unit, parallel=whole)
+    return joined.table(made, models(results))
 
 
 def _signed(value: float | None) -> str:

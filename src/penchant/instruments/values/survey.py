@@ -30,6 +30,8 @@ from penchant.tables.places import suggestion
 from penchant.tables.rows import Row, read_labelled
 from penchant.tables.survey_files import Labels
 
+_NAMED = 5
+"""The most statements that an error names."""
 _GROUP = ""
 """The column of answers that has the group of a respondent."""
 SURVEY = "survey"
@@ -210,10 +212,13 @@ def file_of_survey(given: Any) -> Path:
 
 @asked
 def read_survey(path: Any, statements: Iterable[str]) -> Survey:
-    """Read the answers to some statements (by id). `path` is the description of a survey, a table whose columns are
+    """Read the answers to some statements: their ids, or their texts by id, which must then be those that people were
+    shown, where the file has these. `path` is the description of a survey, a table whose columns are
     named like the statements, or either of them given as a mapping or a frame. Raises DataError naming file, line and
     field, with every other bad answer in its notes."""
-    statements, place = texts(statements, "statements"), file_of_survey(path)
+    given = statements if isinstance(statements, Mapping) else {}
+    worded = given if all(isinstance(text, str) for text in given.values()) else {}
+    statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
     if not statements:
         raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
     described = place.suffix.lower() in (".yaml", ".yml")
@@ -223,6 +228,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
     present, errors = _columns(description, place, statements, header)
+    errors += _of_other_texts(worded, {id_: labels.asked.get(column) for id_, column in present.items()}, table)
     reading = Reading(description, table, labels)
     kept, weights, lost, unreadable = _kept(rows, reading, description.weights, table)
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
@@ -259,6 +265,16 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.chosen_people(),
         reading.unplaced([row for row, _ in kept]),
     )
+
+
+def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], table: Path) -> Iterator[DataError]:
+    """One error for all statements that people were shown with another text."""
+    changed = [id_ for id_, text in worded.items() if asked.get(id_) not in (None, text)]
+    if changed:
+        named = ", ".join([*changed[:_NAMED], *(["…"] if len(changed) > _NAMED else [])])
+        told = f"{counted(len(changed), 'statements')} had another text when answered: {named}"
+        hint = "restore the text, or give the statement another id and ask people anew"
+        yield DataError(told, file=table, hint=hint)
 
 
 def _kept(

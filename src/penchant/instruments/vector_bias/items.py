@@ -20,7 +20,7 @@ from penchant.instruments.vector_bias.measures import (
     similarities,
 )
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable
+from penchant.report.items import Column, ItemTable, Joined
 from penchant.report.tables import models
 from penchant.stats.association import unit
 from penchant.stats.inputs import Array
@@ -91,7 +91,8 @@ def _numbers(vectors: Vectors, settings: VectorBias) -> dict[str, Array]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Every word with its numbers under each model."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("word", "id", first["id"]),
         Column("category", "label", first["category"]),
@@ -100,11 +101,11 @@ def items(results: Sequence[Result]) -> ItemTable:
     ]
     remarks = {}
     for model, result in zip(models(results), results, strict=True):
-        aligned = first.select("id").join(result.items, on="id", how="left", maintain_order="left")
         for name, title in NUMBERS.items():
-            if name in aligned.columns:
+            if name in result.items.columns:
                 signed = name in ("rnd", "cosine_x", "cosine_y", "ripa")
-                columns.append(Column(title, "number", aligned[name], model, 3, signed=signed))
-        missing = aligned["vector"].is_null()
+                columns.append(Column(title, "number", result.items[name], model, 3, signed=signed))
+        missing = result.items["vector"].is_null()
         remarks[model] = pl.Series(["The model has no vector of this word." if lost else "" for lost in missing])
-    return ItemTable("words", tuple(columns), strips=(), remarks=remarks, unit="")
+    made = ItemTable("words", tuple(columns), strips=(), remarks=remarks, unit="")
+    return joined.table(made, models(results))

@@ -22,7 +22,7 @@ from penchant.instruments.wino.bias_estimates import (
 )
 from penchant.instruments.wino.scoring import difference, strip
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable
+from penchant.report.items import Column, ItemTable, Joined
 from penchant.report.tables import Cell, P, Row, Table, estimate, models
 
 Found: TypeAlias = Mapping[tuple[str, str, str], Mapping[str, Any]]
@@ -174,7 +174,8 @@ def _nats(row: Mapping[str, Any] | None) -> tuple[Cell, Cell]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """Both sentences of every pair, which each model prefers, and by how much; of the first score reported."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("pair", "id", first["id"]),
         *(Column(title, "label", first[name]) for title, name in _LABELS.items() if first[name].n_unique() > 1),
@@ -193,7 +194,9 @@ def items(results: Sequence[Result]) -> ItemTable:
         strips += [strip(model, title, result.items, role) for role, title in ROLES.items()]
     unit = "log-probability of each token, natural logarithm"
     sums = all(result.signature["method"] not in ("aul", "aula") for result in results)
-    return ItemTable("pairs", tuple(columns), tuple(strips), remarks, unit, parallel=True, sums=sums)
+    return joined.table(
+        ItemTable("pairs", tuple(columns), tuple(strips), remarks, unit, parallel=True, sums=sums), models(results)
+    )
 
 
 _LABELS = {"type": "type", "occupation": "occupation", "pro is": "gender", "pronouns": "pronouns"}

@@ -26,7 +26,7 @@ from penchant.instruments.wino.gender_estimates import (
 )
 from penchant.instruments.wino.scoring import ALL, strip
 from penchant.records import Result
-from penchant.report.items import Column, ItemTable
+from penchant.report.items import Column, ItemTable, Joined
 from penchant.report.tables import Cell, P, Row, Table, estimate, models
 from penchant.stats.templates import SD, SHARE
 
@@ -202,7 +202,8 @@ def _cells(row: Mapping[str, Any] | None) -> tuple[Cell, Cell]:
 
 def items(results: Sequence[Result]) -> ItemTable:
     """The three sentences of every item, which each model finds most probable, and she − he; of the first score."""
-    first = results[0].items
+    joined = Joined.of([result.items for result in results])
+    first = joined.items
     columns = [
         Column("sentence", "id", first["id"]),
         *(Column(title, "label", first[name]) for title, name in _LABELS.items() if first[name].n_unique() > 1),
@@ -219,7 +220,7 @@ def items(results: Sequence[Result]) -> ItemTable:
         remarks[model] = pl.Series([f"she − he: {value:+.3f}" for value in gap.tolist()], dtype=pl.String)
         strips += [strip(model, role, result.items, role) for role in ROLES]
     unit = "log-probability of each token, natural logarithm"
-    return ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit)
+    return joined.table(ItemTable("sentences", tuple(columns), tuple(strips), remarks, unit), models(results))
 
 
 _LABELS = {"occupation": "occupation", "refers to": "refers", "other person": "kind", "pronouns": "pronouns"}

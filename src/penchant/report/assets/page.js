@@ -126,6 +126,7 @@
       this.folder = root.dataset.beside;
       this.all = data.columns;
       this.columns = data.columns.filter((c) => c.kind !== "hidden");
+      this.leftOut = new Map(Object.entries(data.left_out).map(([model, rows]) => [model, new Set(rows)]));
       this.size = 25;
       this.page = 0;
       this.sort = null;
@@ -272,7 +273,7 @@
         const column = this.columns[this.sort];
         const rank = column.levels && column.levels.map((_, i) => i).sort((a, b) => collator.compare(column.levels[a], column.levels[b]));
         const place = rank && rank.reduce((found, level, i) => ((found[level] = i), found), []);
-        const key = (row) => (place ? place[column.values[row]] : column.values[row]);
+        const key = (row) => (place ? (place[column.values[row]] ?? null) : column.values[row]);
         const by = column.kind === "number" || place ? (a, b) => a - b : (a, b) => collator.compare(a, b);
         const sign = this.down ? -1 : 1;
         kept.sort((a, b) => {
@@ -304,7 +305,9 @@
       this.columns.forEach((column, i) => {
         const cell = { role: "cell", "data-label": this.labels[i] }; // shown on a narrow screen, where heads are not
         const edge = this.first[i] ? " first" : "";
-        if (column.kind === "number") {
+        if (column.model && this.leftOut.get(column.model).has(row)) {
+          line.append(make("td", { ...cell, class: "faint" + edge }, "left out"));
+        } else if (column.kind === "number") {
           line.append(make("td", { ...cell, class: "num" + edge }, shownNumber(column.values[row], column)));
         } else if (column.kind === "id") {
           const button = make("button", { type: "button", class: "open", "aria-expanded": "false" }, this.text(column, row));
@@ -350,7 +353,9 @@
     const models = [...new Set(detail.strips.map((s) => s.model))];
     for (const model of models) {
       const strips = detail.strips.filter((s) => s.model === model);
-      nodes.push(make("h4", {}, model), make("p", {}, detail.remarks[model][row]));
+      const remark = detail.remarks[model][row];
+      nodes.push(make("h4", {}, model), make("p", {}, remark ?? `The cautions say what ${model} has left out.`));
+      if (remark === null) continue;
       const region = { class: "scroll", dir: direction, role: "region", tabindex: "0", "aria-label": `tokens, ${model}` };
       nodes.push(make("div", region, tokens(data, strips, row, direction)));
     }
