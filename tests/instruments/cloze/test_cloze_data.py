@@ -350,7 +350,12 @@ def test_ratings_of_a_sentence_with_another_text_are_refused(write: Write) -> No
     table = write("r.csv", head + "".join(lines) + "s0,,he,anna,1\n")
     kept = [text for text in texts.values() for _ in range(2)]
     assert [rating.text for rating in read_ratings([table], texts)] == [*kept, None]
-    refused(lambda: read_ratings([table], {**texts, "s3": "Two [MASK]."}), f"{table}, line 8, field 'text'", "1 sentence ", ": s3 — ")
+    refused(
+        lambda: read_ratings([table], {**texts, "s3": "Two [MASK]."}),
+        f"{table}, line 8, field 'text'",
+        "1 sentence ",
+        ": s3 — ",
+    )
     other = {id_: text if id_ == "s1" else f"The {text}" for id_, text in texts.items()}
     refused(lambda: read_ratings([table], other), f"{table}, line 2, field 'text'", ": s0, s2, s3, s4, s5, … — ")
     assert len(read_ratings([table])) == len(read_ratings([table], [*texts])) == 17  # nothing to hold them against
