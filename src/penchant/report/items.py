@@ -32,7 +32,7 @@ class Column:
     digits: int = 0
     signed: bool = False
 
-    def gather(self, rows: pl.Series | Sequence[int]) -> Column:
+    def gather(self, rows: pl.Series | list[int]) -> Column:
         """The column of some items, null where a row is."""
         return replace(self, values=self.values.gather(rows))
 
@@ -50,11 +50,11 @@ class Strip:
     note: pl.Series
     marks: pl.Series | None = None
 
-    def gather(self, rows: pl.Series | Sequence[int]) -> Strip:
+    def gather(self, rows: pl.Series | list[int]) -> Strip:
         """The strip of some items, null where a row is."""
         marks = None if self.marks is None else self.marks.gather(rows)
-        parts = (each.gather(rows) for each in (self.tokens, self.values, self.note))
-        return Strip(self.model, self.title, *parts, marks)
+        tokens, values, note = (each.gather(rows) for each in (self.tokens, self.values, self.note))
+        return Strip(self.model, self.title, tokens, values, note, marks)
 
 
 @dataclass(frozen=True, slots=True)

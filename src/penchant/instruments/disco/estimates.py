@@ -84,10 +84,12 @@ def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Ar
 
 def different_by_template(items: pl.DataFrame) -> dict[str, int]:
     """How many fills of every template differ by gender (χ²)."""
-    return {
-        template.text: int(template.different(chi2(*template.counts.T.astype(np.float64), template.sizes)[1]).sum())
-        for template in templates_of(items)
-    }
+    numbers = {}
+    for template in templates_of(items):
+        counts = template.counts.astype(np.float64)
+        _, p = chi2(counts[:, 0], counts[:, 1], template.sizes)
+        numbers[template.text] = int(template.different(p).sum())
+    return numbers
 
 
 def disco_estimates(items: pl.DataFrame, settings: Disco) -> list[Estimate]:
