@@ -10,6 +10,7 @@ vectors.txt, .vec, .bin, .npy                     static word vectors
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterable
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -40,7 +41,8 @@ from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.reading import is_file
-from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
+from penchant.vectors.beginning import refuse_stranger
+from penchant.vectors.static import LeftOutWarning, StaticVectors, load_vectors, looks_like_vectors
 
 if TYPE_CHECKING:
     from penchant.models.network import Network
@@ -111,7 +113,7 @@ def load(
     if dtype not in DTYPES:
         raise ModelError(f"unknown number format '{dtype}'", hint=one_of(dtype, DTYPES))
     if names_vectors(spec):
-        return load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
+        return _vectors(spec, name)
     source, memory = _named(resolve(str(spec)), name), digests or Digests(None)
     placing = Placing(device, dtype)
     with uncollected(), quiet(), told(source), read_once() if source.is_gguf else nullcontext():
@@ -142,6 +144,13 @@ def load(
     )
 
 
+def _vectors(spec: str | Path, name: str | None) -> StaticVectors:
+    vectors = load_vectors(spec) if name is None else replace(load_vectors(spec), name=_label(name))
+    for note in vectors.notes():
+        warnings.warn(note, LeftOutWarning, stacklevel=4)
+    return vectors
+
+
 def _named(source: Source, name: str | None) -> Source:
     """The source under a name that a user gives it. Raises ModelError for one that others find by its own."""
     if name is None:
@@ -166,6 +175,7 @@ def names_vectors(spec: str | Path) -> bool:
     if not is_file(path) or path.suffix == ".gguf":
         return False
     if not looks_like_vectors(path):
+        refuse_stranger(head(path, 16), path)
         raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
     return True
 

@@ -11,6 +11,7 @@ DIR/<probe>/curve.parquet                checkpoints of one training, step by st
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -42,6 +43,7 @@ from penchant.study.manifest_records import CountsRecord, DataRecord, ModelRecor
 from penchant.study.preparation import TRAINED, Preparation, Prepared, trained_files
 from penchant.study.results import COMPARISON, CURVE, Outcome
 from penchant.study.spec import Study
+from penchant.vectors.static import LeftOutWarning, StaticVectors
 
 Probes = Sequence[Probe[Any]]
 Progress = Callable[[float, float], None]
@@ -227,14 +229,18 @@ class _Running:
     def _load(self, spec: str) -> Model:
         """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
         self.options.say(f"{spec}: loading")
-        model = load(
-            self._place(self.prepared.models.get(spec, spec)),
-            dtype=self.study.dtype,
-            device=self.study.device,
-            trust_remote_code=self.study.trust_remote_code,
-            allow_pickle=self.study.allow_pickle,
-            digests=self.digests,
-        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LeftOutWarning)
+            model = load(
+                self._place(self.prepared.models.get(spec, spec)),
+                dtype=self.study.dtype,
+                device=self.study.device,
+                trust_remote_code=self.study.trust_remote_code,
+                allow_pickle=self.study.allow_pickle,
+                digests=self.digests,
+            )
+        for note in model.notes() if isinstance(model, StaticVectors) else ():
+            self.options.warn(note)
         if self.named.setdefault(model.name, spec) != spec:
             message = f"'{self.named[model.name]}' and '{spec}' are both {model.name}"
             raise StudyError(message, where="models", hint="remove one")
