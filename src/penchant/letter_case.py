@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import regex
 
+WITH_RULES = ("tr", "az", "lt", "nl")
+"""The languages with rules of their own."""
 _DOTLESS = ("tr", "az")
 _BELOW = r"[\p{M}--[\p{ccc=0}\p{ccc=230}]]*"
 """Marks that stand between a letter and one above it without coming in between."""
@@ -34,7 +36,7 @@ def capitalised(text: str, language: str = "und") -> str:
     if tongue in _DOTLESS and text[:1] == "i":
         return f"İ{text[1:]}"
     if tongue == "nl" and (digraph := _IJ.match(text)):
-        return digraph[0].upper() + text[digraph.end() :]
+        return text[: digraph.end()].upper() + text[digraph.end() :]
     if tongue == "lt" and text[:1] in ("i", "j", "į") and text[1:2] == "\u0307":
         return text[0].upper() + text[2:]
     return text[:1].title() + text[1:]
@@ -47,7 +49,7 @@ def folded(text: str, language: str = "und") -> str:
 
 def has_rules(language: str) -> bool:
     """Whether a language has rules of its own."""
-    return _tongue(language) in (*_DOTLESS, "lt", "nl")
+    return _tongue(language) in WITH_RULES
 
 
 def _tongue(language: str) -> str:

@@ -7,11 +7,13 @@ people type has one, which `spellings` gives too.
 
 from __future__ import annotations
 
-import sys
 import unicodedata
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
-from functools import cache
-from itertools import pairwise
+from functools import cache, lru_cache
+
+_END = 0x30000
+"""No character from here on has a decomposition."""
 
 
 def canonical(text: str) -> str:
@@ -64,18 +66,13 @@ class Alignment:
     def __init__(self, text: str, other: str) -> None:
         """`other` must be canonically equivalent to `text`."""
         here, there = _letters(text), _letters(other)
-        common = sorted(here.keys() & there.keys())
-        bounds = [(here[place], there[place]) for place in common]
-        self._starts, self._ends = [0] * (len(text) + 1), [0] * (len(text) + 1)
-        for (begin, low), (end, high) in pairwise(bounds):
-            self._starts[begin:end] = [low] * (end - begin)
-            self._ends[begin + 1 : end + 1] = [high] * (end - begin)
-        self._starts[len(text)] = len(other)
+        common = [place for place in here if place in there]
+        self._here, self._there = [here[place] for place in common], [there[place] for place in common]
 
     def span(self, start: int, end: int) -> tuple[int, int]:
         """The characters of the other spelling that hold text[start:end]."""
-        begin = self._starts[start]
-        return begin, max(begin, self._ends[end])
+        begin = self._there[bisect_right(self._here, start) - 1]
+        return begin, max(begin, self._there[bisect_left(self._here, end)])
 
 
 def _letters(text: str) -> dict[int, int]:
@@ -84,12 +81,19 @@ def _letters(text: str) -> dict[int, int]:
     places: dict[int, int] = {}
     at = 0
     for number, character in enumerate(text):
-        whole = character if character.isascii() else unicodedata.normalize("NFD", character)
-        if not unicodedata.combining(whole[0]) or not number:
+        length, begins = _in_nfd(character)
+        if begins or not number:
             places[at] = number
-        at += len(whole)
+        at += length
     places[at] = len(text)
     return places
+
+
+@lru_cache(maxsize=1 << 16)
+def _in_nfd(character: str) -> tuple[int, bool]:
+    """The characters that one has in NFD, and whether it begins a letter."""
+    whole = unicodedata.normalize("NFD", character)
+    return len(whole), not unicodedata.combining(whole[0])
 
 
 def _in_single_characters(text: str) -> str:
@@ -114,7 +118,7 @@ def _in_single_characters(text: str) -> str:
 def _excluded() -> dict[str, dict[str, str]]:
     """Characters that stand for two others and that NFC takes apart all the same: by the second, then the first."""
     pairs: dict[str, dict[str, str]] = {}
-    for character in map(chr, range(0x80, sys.maxunicode + 1)):
+    for character in map(chr, range(0x80, _END)):
         parts = unicodedata.decomposition(character).split()
         if len(parts) == 2 and unicodedata.normalize("NFC", character) != character:
             first, second = (chr(int(part, 16)) for part in parts)
