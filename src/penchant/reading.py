@@ -182,6 +182,14 @@ def saved_as_utf8(guess: str) -> str:
     )
 
 
+def words_read_as(guess: str) -> str:
+    """How words in an encoding, by the name that `guessed_encoding` gives it, are made UTF-8 in a binary file of word
+    vectors."""
+    encoding = _ICONV.get(guess, "")
+    named = f"encoding='{encoding.lower()}'" if encoding else "the encoding= of its words"
+    return f"in gensim: KeyedVectors.load_word2vec_format(FILE, binary=True, {named}).save_word2vec_format(NEW)"
+
+
 def guessed_encoding(data: bytes) -> str:
     """The encoding that text seems to have if it is not UTF-8: "UTF-16" and the like, a Western one of one byte a
     character, or "" for UTF-8 and where nothing can be said."""

@@ -62,10 +62,19 @@ def write(folder: Path, files: Mapping[str, Content]) -> list[Path]:
 
 
 def told(out: Path) -> tuple[list[Row], dict[str, Any]]:
-    """The rows of a table and the record in it."""
+    """The rows of a table, in NFC as the reference has them, and the record in it."""
     table = pl.read_parquet(out)
     assert dict(table.schema) == dict(SCHEMA)
-    return table.rows(), read_record(out)
+    return [in_nfc(row) for row in table.rows()], read_record(out)
+
+
+def in_nfc(row: Row) -> Row:
+    id_, word, text, start, end, matched, words, source = row
+    assert text[start:end] == matched
+    parts = [brute.nfc(part) for part in (text[:start], matched, text[end:])]
+    assert "".join(parts) == brute.nfc(text)  # no letter is cut off its marks
+    first = len(parts[0])
+    return id_, word, brute.nfc(text), first, first + len(parts[1]), parts[1], words, source
 
 
 def run(
@@ -141,6 +150,22 @@ def test_bangla_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: st
     )
     for row in rows:
         assert row[2][row[3] : row[4]] == row[5] and row[5] in forms[row[1]]
+
+
+@needs_bangla
+@pytest.mark.parametrize("layout", ["sentences", "paragraphs"])
+def test_sentences_are_kept_as_the_text_writes_them(tmp_path: Path, layout: str) -> None:
+    wanted = Extraction(bangla_forms(), language="bn", layout=layout, per_word=10**9)  # type: ignore[arg-type]
+    extract(wanted, find_texts([TEXT]), tmp_path / "out.parquet")
+    table = pl.read_parquet(tmp_path / "out.parquet")
+    lines = TEXT.read_text("utf-8").split("\n")
+    assert all(text in lines[int(id_.split(":")[1]) - 1] for id_, text in table.select("id", "text").iter_rows())
+    written = "".join(table["text"])
+    assert sum(map(written.count, "\u09dc\u09dd\u09df")) > 500  # the letters that NFC takes apart
+    assert "\u09bc" not in written
+    forms = {word: list(forms) for word, forms in wanted.forms.items()}
+    again = read_occurrences(tmp_path / "out.parquet", forms)
+    assert again.sort(again.columns).equals(table.sort(again.columns))
 
 
 @needs_bangla

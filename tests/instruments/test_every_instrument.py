@@ -119,6 +119,7 @@ DEFAULTS = {
     "ties": "half",
     "marks": "refuse",
     "neutral": "",
+    "language": None,
 }
 """Settings that are signed only where they are not so."""
 

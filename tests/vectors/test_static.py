@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penchant.counting import counted
-from penchant.errors import ModelError
-from penchant.reading import saved_as_utf8
+from penchant.errors import ModelError, ModelWarning
+from penchant.models.load import load
+from penchant.reading import saved_as_utf8, words_read_as
 from penchant.vectors import beginning, static
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
@@ -376,10 +377,44 @@ def test_a_binary_file_cut_short_or_too_long(folder: Path) -> None:
 
 def test_words_that_are_not_utf8(folder: Path) -> None:
     hint = ": it looks like Latin-1 or Windows-1252 — " + saved_as_utf8("Latin-1 or Windows-1252")
-    assert refused(save(folder, b"a 1.0\ncaf\xe9 2.0\n")) == f", line 2: the word b'caf\\xe9' is not UTF-8{hint}"
-    assert refused(save(folder, b"2 1\na 1.0\ncaf\xe9 2.0\n")) == f", line 3: the word b'caf\\xe9' is not UTF-8{hint}"
-    data = binary(["a", "cafe"], [[1.0, 2.0]] * 2).replace(b"cafe", b"caf\xe9")
-    assert refused(save(folder, data)) == f", word 2: the word b'caf\\xe9' is not UTF-8{hint}"
+    told = ": 2 words are not UTF-8: it looks like Latin-1 or Windows-1252; the first is b'caf\\xe9' — "
+    hint = saved_as_utf8("Latin-1 or Windows-1252")
+    assert refused(save(folder, b"a 1.0\ncaf\xe9 2.0\n\xe9t\xe9 3.0\n")) == f", line 2{told}{hint}"
+    assert refused(save(folder, b"3 1\na 1.0\ncaf\xe9 2.0\n\xe9t\xe9 3.0\n")) == f", line 3{told}{hint}"
+    data = binary(["a", "cafe", "ete"], [[1.0, 2.0]] * 3).replace(b"cafe", b"caf\xe9").replace(b"ete", b"\xe9t\xe9")
+    assert refused(save(folder, data)) == f", word 2{told}{words_read_as('Latin-1 or Windows-1252')}"
+    assert "encoding='cp1252'" in words_read_as("Latin-1 or Windows-1252")
+
+
+GOOD = ["গোলাপ", "café", "naïve", "été", "no"]
+
+
+@pytest.mark.parametrize("cut", ["café".encode()[:-1], "সাংবাদিকতা".encode()[:-1], "\U0001f600".encode()[:2]])
+def test_a_word_cut_in_a_letter_is_left_out(folder: Path, cut: bytes) -> None:
+    rows = [[float(number), 1.0] for number in range(len(GOOD) + 1)]
+    text = b"".join(b"%s %d 1\n" % (word, number) for number, word in enumerate([*map(str.encode, GOOD), cut]))
+    packed = binary([*GOOD, "X"], rows).replace(b"X", cut)
+    for data, place in ((text, "line 6"), (packed, "word 6")):
+        found = load_vectors(save(folder, data))
+        assert (found.words, found.duplicates, len(found.broken)) == (tuple(GOOD), 0, 1)
+        assert place in found.broken[0] and found.matrix[:, 0].tolist() == [0.0, 1.0, 2.0, 3.0, 4.0]
+    with pytest.warns(ModelWarning) as warned:
+        load(save(folder, packed))
+    assert len(warned) == 1
+
+
+def test_how_many_broken_words_are_too_many(folder: Path) -> None:
+    def vectors(good: int, broken: int, plain: int = 0) -> bytes:
+        words = [*(f"é{n}".encode() for n in range(good)), *(f"a{n}".encode() for n in range(plain))]
+        return b"".join(word + b" 1 2\n" for word in [*words, *(f"caf{n}é".encode()[:-1] for n in range(broken))])
+
+    assert len(load_vectors(save(folder, vectors(good=3, broken=3))).broken) == 3
+    assert "4 words are not UTF-8" in refused(save(folder, vectors(good=3, broken=4)))
+    assert len(load_vectors(save(folder, vectors(good=0, broken=1, plain=1))).broken) == 1
+    assert "1 word is not UTF-8" in refused(save(folder, vectors(good=0, broken=1)))
+    bengali = b"".join(b"%s%d 1 2\n" % ("সাংবাদিকতা".encode()[:-1], number) for number in range(2))
+    assert len(load_vectors(save(folder, vectors(good=0, broken=0, plain=20) + bengali)).broken) == 2
+    assert "2 words are not UTF-8" in refused(save(folder, vectors(good=0, broken=0, plain=19) + bengali))
 
 
 def numpy_file(folder: Path, array: Any, words: str | None = "a\nb\n") -> Path:
@@ -429,8 +464,8 @@ def test_numpy_and_its_vocabulary(tmp_path: Path) -> None:
     for words, count in (("a\n", 1), ("a\nb\nc\n", 3), ("", 0), ("a\nb\n\n", 3)):
         save(tmp_path, words, "v.vocab")
         assert f"v.vocab: {counted(count, 'words')} for the 2 rows of v.npy" in refused(path)
-    save(tmp_path, b"a\n\xff\n", "v.vocab")
-    assert "v.vocab, line 2: the word b'\\xff' is not UTF-8" in refused(path)
+    save(tmp_path, b"\xfe\n\xff\n", "v.vocab")
+    assert "v.vocab, line 1: 2 words are not UTF-8" in refused(path)
     save(tmp_path, "a\nb\n", "v.vocab")
     text = save(tmp_path, "a 1.0\n", "text.vec")
     assert "a vocabulary goes with .npy" in refused(text, vocabulary=tmp_path / "v.vocab")
@@ -466,6 +501,22 @@ def test_gzip_that_is_damaged(folder: Path) -> None:
 )
 def test_files_of_another_kind(folder: Path, content: bytes, words: str) -> None:
     assert words in refused(save(folder, content, "v.bin"))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "mend"),
+    [
+        ("v.zip", b"PK\x03\x04rest", "unpack it and name the file in it"),
+        ("v.kv", pickle.dumps([1.0]), "KeyedVectors.load(FILE).save_word2vec_format('vectors.txt')"),
+        ("v.model", pickle.dumps([1.0]), "Word2Vec.load(FILE).wv.save_word2vec_format('vectors.txt')"),
+        ("v.ftz", b"\xba\x16\x4f\x2f" + bytes(50), "load_facebook_vectors(FILE)"),
+        ("spm.model", b"\x0a\x0e\x0a\x05<unk>\x15", "name the directory of the model"),
+    ],
+)
+def test_files_of_another_kind_under_other_names(folder: Path, name: str, content: bytes, mend: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        load(save(folder, content, name))
+    assert mend in caught.value.hint
 
 
 def test_one_short_line_among_the_first_does_not_set_the_dimension(folder: Path) -> None:

@@ -38,7 +38,10 @@ Stimuli = Annotated[
     list[Path],
     typer.Option("--data", metavar="STIMULI", help="A bundled set, a directory with set.yaml or a file. Repeatable."),
 ]
-Language = Annotated[str | None, typer.Option(help="Language for splitting sentences: bn, en… Default: the stimuli's.")]
+Language = Annotated[
+    str | None,
+    typer.Option(help="Language, whose rules split sentences and make capitals: bn, tr… Default: the stimuli's."),
+]
 LayoutOption = Annotated[
     str, typer.Option("--layout", help="Layout of the text: paragraphs or sentences (one per line), or wrapped lines.")
 ]

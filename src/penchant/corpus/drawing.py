@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.corpus.near_duplicates import NearDuplicates
+from penchant.corpus.normalisation import normalise
 from penchant.corpus.search import Extraction
 
 
@@ -40,7 +41,9 @@ def _first_of_each(cells: NDArray[np.int32], n: int) -> NDArray[np.int64]:
 
 def _possible(rows: pl.DataFrame, seen: NearDuplicates) -> dict[str, str]:
     """The sentences, by id, that may be near duplicates of each other."""
-    texts = dict(zip(rows["id"].to_list(), rows["text"].to_list(), strict=True))  # a word may occur in one twice
+    texts = dict(
+        zip(rows["id"].to_list(), map(normalise, rows["text"].to_list()), strict=True)
+    )  # some stand there twice
     return dict(compress(texts.items(), seen.possible([*texts.values()]).tolist()))
 
 

@@ -19,6 +19,7 @@ from penchant.corpus.sentences import splitter
 from penchant.corpus.text_files import Block, Layout, TextFile
 from penchant.corpus.units import refuse_unreadable, units
 from penchant.corpus.workers import in_order
+from penchant.letter_case import lowered
 
 Forms = Mapping[str, Sequence[str]]
 """Surface forms by word."""
@@ -48,7 +49,7 @@ class GroupSearch:
 
     def fold(self, text: str) -> str:
         """A text or form as it is compared."""
-        return text if self.cased else normalise(text.lower())
+        return text if self.cased else normalise(lowered(text, self.language))
 
 
 @dataclass(slots=True)
@@ -126,10 +127,10 @@ class _Finder:
     def _built(self) -> _Tools:
         if self._tools is None:
             search = self.search
-            groups = Matcher(_labelled(search, [("A", each.a) for each in search.contrasts]))
-            others = Matcher(_labelled(search, [("B", each.b) for each in search.contrasts]))
+            groups = Matcher(_labelled(search, [("A", each.a) for each in search.contrasts]), search.language)
+            others = Matcher(_labelled(search, [("B", each.b) for each in search.contrasts]), search.language)
             matchers = [
-                Matcher(_labelled(search, [("A", each.a), ("B", each.b), ("", each.words)]))
+                Matcher(_labelled(search, [("A", each.a), ("B", each.b), ("", each.words)]), search.language)
                 for each in search.contrasts
             ]
             scanner = Scanner([*groups.surfaces(), *others.surfaces()])

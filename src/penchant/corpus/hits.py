@@ -15,16 +15,18 @@ from penchant.corpus.text_files import Layout
 
 
 class Sentences(NamedTuple):
-    """Sentences: their texts, the number of the line of each in the whole text (from 0), and its own in the line, from
-    1."""
+    """Sentences: their texts, the number of the line of each in the whole text (from 0), its own in the line, from 1,
+    and where it starts in the line, in characters."""
 
     texts: list[str]
     lines: Integers
     numbers: Integers
+    starts: Integers
 
     def at(self, places: Integers) -> Sentences:
         """Some of the sentences."""
-        return Sentences([self.texts[place] for place in places.tolist()], self.lines[places], self.numbers[places])
+        texts = [self.texts[place] for place in places.tolist()]
+        return Sentences(texts, self.lines[places], self.numbers[places], self.starts[places])
 
 
 class Hits(NamedTuple):
@@ -47,7 +49,7 @@ class HitFinder:
 
     def __init__(self, forms: Mapping[str, Iterable[str]], language: str, layout: Layout) -> None:
         """Raises DataError for a form without a letter or digit, and MethodError if a package is missing."""
-        matcher = Matcher(forms)
+        matcher = Matcher(forms, language)
         self._scanner = Scanner(matcher.surfaces())
         self._divide = divider(language, layout)
         self.forms = self._scanner.forms
@@ -60,7 +62,7 @@ class HitFinder:
         what `Matcher.find` finds in each."""
         places = self._scanner.find(text)
         if not len(places.forms):
-            return Sentences([], places.lines, places.lines), Hits(*(5 * [places.lines]))
+            return Sentences([], *(3 * [places.lines])), Hits(*(5 * [places.lines]))
         lines, of_place = np.unique(places.lines, return_inverse=True)
         starts = np.empty_like(lines)
         starts[of_place] = places.starts
@@ -73,8 +75,8 @@ class HitFinder:
     def _divided(self, lines: Sequence[str], of_place: Integers, places: Places) -> tuple[Sentences, Hits]:
         """The sentences of some lines that hold a form, and the forms in them, still without words."""
         pieces, counts, begins, ends = _pieces(lines, [self._divide(line) for line in lines])
-        offsets = np.cumsum([0, *map(len, lines)])[of_place]
-        starts, stops = places.begins + offsets, places.ends + offsets
+        offsets = np.cumsum([0, *map(len, lines)])
+        starts, stops = places.begins + offsets[of_place], places.ends + offsets[of_place]
         piece = np.searchsorted(ends, starts, side="right")
         known = int(np.searchsorted(piece, len(pieces)))  # any others stand behind the last sentence
         starts, stops, forms = starts[:known], stops[:known], places.forms[:known]
@@ -87,7 +89,7 @@ class HitFinder:
         numbers = np.cumsum([not part.isspace() for part in pieces])
         line = np.repeat(np.arange(len(lines)), counts)
         before = np.concatenate(([0], numbers))[np.cumsum(counts) - counts]
-        sentences = Sentences(texts, line[used], numbers[used] - before[line[used]])
+        sentences = Sentences(texts, line[used], numbers[used] - before[line[used]], first - offsets[line[used]])
         within = first[sentence]
         hits = Hits(sentence, np.zeros_like(sentence), forms, starts - within, stops - within)
         return sentences, self._parted(texts, hits.at(np.flatnonzero(inside)))

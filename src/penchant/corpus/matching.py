@@ -13,6 +13,7 @@ import regex
 
 from penchant.corpus.normalisation import normalise
 from penchant.errors import DataError
+from penchant.letter_case import capitalised
 
 WORD = r"\p{L}\p{M}\p{N}\u200c\u200d"
 """Word characters, for use inside the brackets of a regular expression."""
@@ -30,16 +31,16 @@ class Match(NamedTuple):
 class Matcher:
     """Finds many words at once, each in any of its forms, in a time that does not depend on their number."""
 
-    def __init__(self, forms: Mapping[str, Iterable[str]]) -> None:
-        """`forms` are the surface forms of each word, which may contain spaces and hyphens. Raises DataError naming
-        any form without a letter or digit."""
+    def __init__(self, forms: Mapping[str, Iterable[str]], language: str = "und") -> None:
+        """`forms` are the surface forms of each word, which may contain spaces and hyphens; `language` decides their
+        capitals. Raises DataError naming any form without a letter or digit."""
         self._exact = _Forms()
         self._initial = _Forms()
         for word, surfaces in forms.items():
             for surface in dict.fromkeys(map(normalise, surfaces)):
                 self._exact.add(surface, word)
-                if surface[0].islower():
-                    self._initial.add(normalise(surface[0].upper() + surface[1:]), word)
+                if (capital := capital_form(surface, language)) != surface:
+                    self._initial.add(capital, word)
         self._order = {word: number for number, word in enumerate(forms)}
 
     def surfaces(self) -> list[str]:
@@ -112,6 +113,11 @@ class _Forms:
             if words and not (before and _RUN.search(text, max(begin - 1, 0), start)) and not _RUN.match(text, end):
                 for word in words:
                     yield begin, end, word
+
+
+def capital_form(form: str, language: str) -> str:
+    """A form as it is at the beginning of a sentence, where it has a small first letter."""
+    return normalise(capitalised(form, language)) if form[0].islower() else form
 
 
 def words(text: str) -> list[str]:

@@ -22,6 +22,7 @@ from penchant.corpus.segments import KEY, SCHEMA
 from penchant.errors import DataError, file_name
 from penchant.limits import COUNT
 from penchant.reading import decoded, lines, opened, require_file
+from penchant.spellings import Alignment
 from penchant.tables.documents import Text
 from penchant.tables.given import is_table, path_of, plain
 from penchant.tables.rows import read_models
@@ -53,12 +54,13 @@ class OccurrenceRow(BaseModel):
 
 
 @asked
-def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]]) -> pl.DataFrame:
+def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]], language: str = "und") -> pl.DataFrame:
     """Read the occurrences of words in one or more files, in order, or in a table given in Python.
 
     A table has the columns of `OccurrenceRow`; rows of words that are not in `forms` are left out. Plain text (also
-    .gz) has one sentence per line and is searched for the forms; a sentence that is repeated in a file is used once.
-    All texts are returned in NFC. Raises DataError naming file and line.
+    .gz) has one sentence per line and is searched for the forms, whose capitals are those of the `language`; a sentence
+    that is repeated in a file is used once. Texts are returned as they are written. Raises DataError naming file and
+    line.
     """
     listed = plain(path)
     names = isinstance(listed, list) and bool(listed) and not is_table(listed)
@@ -68,7 +70,7 @@ def read_occurrences(path: Any, forms: Mapping[str, Sequence[str]]) -> pl.DataFr
         return extracted
     texts = [file for file in files if file.suffix.lower() not in TABLES]
     _refuse_same_names(texts)
-    matcher = Matcher(forms)
+    matcher = Matcher(forms, language)
     sentences: dict[str, str] = {}
     seen: set[tuple[str, str, int]] = set()
     records: list[_Record] = []
@@ -101,11 +103,9 @@ def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -
     rows = pl.concat(frames).filter(pl.col("word").is_in(list(names)))
     valid = (pl.col("start") >= 0) & (pl.col("start") < pl.col("end"))
     matching = pl.col("text").str.slice(pl.col("start"), pl.col("end") - pl.col("start")) == pl.col("matched")
-    texts = rows.unique(["id", "text"]).select("id", "text")
     sound = (
         rows.select((valid & matching).all()).item()
-        and texts.select((pl.col("text").str.normalize("NFC") == pl.col("text")).all()).item()
-        and texts["id"].is_unique().all()
+        and rows.unique(["id", "text"])["id"].is_unique().all()
         and rows.select(pl.struct("id", "word", "start").is_unique().all()).item()
         and not rows.null_count().sum_horizontal().item()
     )
@@ -130,28 +130,24 @@ def _table_rows(file: Path, forms: Mapping[str, Sequence[str]]) -> Iterator[tupl
         if word is None:
             continue
         try:
-            text, start, end = _in_nfc(row)
+            _require_form(row)
         except ValueError as error:
             raise DataError(str(error), file=file, line=line, hint="places count characters, from 0") from error
-        matched = text[start:end]
-        yield line, (row.id, word, text, start, end, matched, count_words(text), row.source or file_name(file))
+        text, start, end = row.text, row.start, row.end
+        source = row.source or file_name(file)
+        yield line, (row.id, word, text, start, end, text[start:end], count_words(text), source)
 
 
-def _in_nfc(row: OccurrenceRow) -> tuple[str, int, int]:
-    """Return the text in NFC, with the start and end of the form in it. Raises ValueError if the place is outside the
-    text, contains no word, or composes with its neighbours."""
+def _require_form(row: OccurrenceRow) -> None:
+    """Raise ValueError if the place of the form is outside the text, contains no word, or composes with its
+    neighbours."""
     if not 0 <= row.start < row.end <= len(row.text):
         raise ValueError(f"start {row.start} and end {row.end} are not a place in a text of {len(row.text)} characters")
     form = row.text[row.start : row.end]
     if not count_words(form):
         raise ValueError(f"there is no word from start {row.start} to end {row.end}, but {form!r}")
-    text = normalise(row.text)
-    if text == row.text:
-        return text, row.start, row.end
-    before, matched, after = map(normalise, (row.text[: row.start], form, row.text[row.end :]))
-    if before + matched + after != text:
+    if "".join(map(normalise, (row.text[: row.start], form, row.text[row.end :]))) != normalise(row.text):
         raise ValueError(f"start {row.start} and end {row.end} cut a letter off its marks: {form!r}")
-    return text, len(before), len(before) + len(matched)
 
 
 def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
@@ -160,25 +156,28 @@ def _search(file: Path, matcher: Matcher) -> Iterator[tuple[int, _Record]]:
     seen: set[str] = set()
     line = 0
     for line, text in _sentences(file):
-        matches = matcher.find(text)
-        collapsed = " ".join(text.split()) if matches else ""
+        composed = normalise(text)
+        matches = matcher.find(composed)
+        collapsed = " ".join(composed.split()) if matches else ""
         if not matches or collapsed in seen:
             continue
         seen.add(collapsed)
         words = count_words(text)
-        for word, start, end in matches:
+        places = None if composed == text else Alignment(composed, text)
+        for word, begin, stop in matches:
+            start, end = (begin, stop) if places is None else places.span(begin, stop)
             yield line, (f"{stem}:{line}", word, text, start, end, text[start:end], words, file.name)
     if not line:
         raise DataError("holds no sentence", file=file)
 
 
 def _sentences(file: Path) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that is not blank, in NFC and stripped of white space."""
+    """Yield number and text of each line that is not blank, stripped of white space."""
     try:
         with opened(file) as stored:
             unpacked = gzip.GzipFile(fileobj=stored) if file.suffix.lower() == ".gz" else stored
             for number, line in lines(cast(BinaryIO, unpacked), file):
-                text = normalise(decoded(line, file, number)).strip()
+                text = decoded(line, file, number).strip()
                 if text:
                     yield number, text
     except (EOFError, zlib.error) as error:

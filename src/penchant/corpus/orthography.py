@@ -9,6 +9,7 @@ import regex
 
 from penchant.corpus.stimuli import StimulusSet, WordList
 from penchant.corpus.words import WORD
+from penchant.spellings import canonical
 
 SCRIPTS = {
     language: script
@@ -39,9 +40,9 @@ _LONE_VOWEL = regex.compile(  # a Bengali vowel sign without a consonant, such a
 def orthography(stimuli: StimulusSet) -> list[str]:
     """List the faults in words, templates, contexts and the forms of words, one line each.
 
-    These are: text that is not in NFC, invisible characters (joiners are allowed inside Indic conjuncts), words that
-    mix scripts or have letters of another script than the language's, marks without a letter, superfluous spaces, and
-    words that a category has twice on one side.
+    These are: invisible characters (joiners are allowed inside Indic conjuncts), words that mix scripts or have letters
+    of another script than the language's, marks without a letter, superfluous spaces, and words that a category has
+    twice on one side.
     """
     subtags = regex.fullmatch(r"(\p{L}+)(?:-\p{Lu}{2})?", stimuli.language)  # bn-Latn, say, is not in Bengali script
     script = SCRIPTS.get(subtags[1].lower()) if subtags else None
@@ -70,7 +71,7 @@ def _texts(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
 def _suffixed(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
     """Yield words and what is added to them: their suffixes, and any letters directly after the slots they fill."""
     for word in stimuli.words():
-        yield from ((word, suffix) for suffix in stimuli.suffixes.get(word, ()))
+        yield from ((word, suffix) for suffix in stimuli.endings(word))
     for category in stimuli.categories:
         targets, attributes = (category.x, category.y), (category.a, category.b)
         if category.target == "attributes":
@@ -87,8 +88,7 @@ def _suffixed(stimuli: StimulusSet) -> Iterator[tuple[str, str]]:
 
 def _problems(text: str, script: str | None) -> list[str]:
     problems = []
-    if text != unicodedata.normalize("NFC", text):
-        problems.append("is not in NFC")
+    text = canonical(text)
     shown = _SLOT.sub(r"{}\2", text)
     problems += [f"holds {_name(c)}" for c in dict.fromkeys(_HIDDEN.findall(_JOINER.sub("", shown)))]
     if text != text.strip():

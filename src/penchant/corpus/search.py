@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.corpus.as_written import as_written
 from penchant.corpus.characters import count_words_of
 from penchant.corpus.folding import fold_all
 from penchant.corpus.hits import HitFinder, Hits, Sentences
@@ -179,6 +180,8 @@ class Finder:
         cells = hits.words * len(settings.bins) + segment[hits.sentences]
         able = np.flatnonzero(ranks <= task.highest[cells])
         rows = self._rows(cells[able], ranks[able], hits.at(able), sentences, words, names)
+        if lines.written is not lines.text:
+            rows = as_written(rows, lines, sentences, hits.sentences[able])
         size = len(block.data) if isinstance(block.data, bytes) else len(lines.text)
         return BlockResult(block._replace(data=b""), size, tally, rows, lines.bad)
 

@@ -78,7 +78,8 @@ def find(path: str | Path, word: str, form: str | None = None) -> pl.DataFrame:
             f"'{word}' was not looked for", file=path, hint=f"did you mean {likely}?" if likely else "see corpus stats"
         )
     occurrences = pl.scan_parquet(path, glob=False).filter(pl.col("word") == normalised)
-    return (occurrences if form is None else occurrences.filter(pl.col("matched") == normalise(form))).collect()
+    matched = pl.col("matched").str.normalize("NFC")
+    return (occurrences if form is None else occurrences.filter(matched == normalise(form))).collect()
 
 
 def counts(record: Mapping[str, Any], by: By) -> pl.DataFrame:

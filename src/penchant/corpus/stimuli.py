@@ -2,6 +2,8 @@
 
 A set is a directory with `set.yaml` (see `StimuliFile`), a SEAT or CEAT file (one JSON object, see `SeatFile`: a single
 category, named after the file), a table with the columns category, set, word (see `TableRow`), or several of these.
+
+Words keep the spelling they have; one that has several canonically equivalent ones in a set has the first everywhere.
 """
 
 from __future__ import annotations
@@ -9,9 +11,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-import unicodedata
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -24,6 +25,7 @@ from penchant.corpus.stimuli_files import (
     SET_FILE,
     CategoryEntry,
     ContextEntry,
+    Name,
     SeatFile,
     SeatSet,
     StimuliFile,
@@ -36,6 +38,7 @@ from penchant.counting import counted
 from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
+from penchant.spellings import canonical, equivalent
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.given import file_of, is_table, plain
 from penchant.tables.rows import read_models
@@ -43,7 +46,7 @@ from penchant.tables.rows import read_models
 _SLOT = re.compile(r"\{(target|attribute)\}")
 _HINT = "see penchant schema stimuli"
 _SEAT_HINT = "such a file is one object with targ1, targ2, attr1 and attr2, each with category and examples"
-_SUFFIXES = TypeAdapter(dict[Text, list[Text]])
+_SUFFIXES = TypeAdapter(dict[Name, list[Text]])
 
 # Stimuli -----------------------------------------------------------------------------------------------------------
 
@@ -116,7 +119,7 @@ class Category:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StimulusSet:
-    """Categories, and the suffixes that each word may take. `sha256` is the hash of all files."""
+    """Categories, and the suffixes that each word may take, by its NFC. `sha256` is the hash of all files."""
 
     name: str
     language: str
@@ -137,8 +140,11 @@ class StimulusSet:
 
     def forms(self, word: str) -> tuple[str, ...]:
         """The word and the word with each of its suffixes, in NFC."""
-        forms = (word + suffix for suffix in ("", *self.suffixes.get(word, ())))
-        return tuple(dict.fromkeys(unicodedata.normalize("NFC", form) for form in forms))
+        return tuple(dict.fromkeys(canonical(word + suffix) for suffix in ("", *self.endings(word))))
+
+    def endings(self, word: str) -> tuple[str, ...]:
+        """The suffixes of a word, in whichever spelling."""
+        return self.suffixes.get(canonical(word), ())
 
 
 # Reading ----------------------------------------------------------------------------------------------------------
@@ -167,7 +173,7 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
         second = next(s for s in sets if s.language == languages[1])
         message = f"the stimuli are in more than one language: {', '.join(languages)}"
         raise DataError(message, file=second.files[0])
-    categories = tuple(category for s in sets for category in s.categories)
+    categories = _spelled_alike([category for s in sets for category in s.categories])
     first: dict[str, str] = {}
     for category in categories:
         if category.id in first:
@@ -180,6 +186,21 @@ def read_stimuli(path: Any, columns: Mapping[Any, str] = AS_NAMED) -> StimulusSe
             suffixes[word] = tuple(dict.fromkeys((*suffixes.get(word, ()), *added)))
     files = tuple(file for s in sets for file in s.files)
     return StimulusSet(join_names(s.name for s in sets), languages[0], categories, suffixes, files, _hash(files))
+
+
+def _spelled_alike(categories: Sequence[Category]) -> tuple[Category, ...]:
+    """The categories with one spelling of each word, the first that it has."""
+    lists = [part for category in categories for part in category.lists()]
+    spelled = equivalent(word for part in lists for word in (*part.words, *part.behind))
+
+    def alike(part: WordList) -> WordList:
+        words, behind = (tuple(spelled[canonical(word)] for word in listed) for listed in (part.words, part.behind))
+        return replace(part, words=words, behind=behind)
+
+    return tuple(
+        replace(category, x=alike(category.x), y=alike(category.y), a=alike(category.a), b=alike(category.b))
+        for category in categories
+    )
 
 
 def _read(place: Path, columns: Mapping[Any, str]) -> StimulusSet:
@@ -278,13 +299,13 @@ def _suffixes(entry: SuffixesEntry, lists: Mapping[str, WordList], path: Path) -
     for name, groups in entry.lists.items():
         where = f"{path}, suffixes.lists.{name}"
         for word in _look_up("list", name, lists, where).words:
-            result.setdefault(word, []).extend(of(groups, where))
+            result.setdefault(canonical(word), []).extend(of(groups, where))
     if entry.file is not None:
         from_file: dict[str, list[str]] = read_json(
             path.parent / entry.file, _SUFFIXES, hint="it holds {word: [suffix, …]}"
         )
         result |= from_file
-    words = {word: None for word_list in lists.values() for word in word_list.words}
+    words = {canonical(word): None for word_list in lists.values() for word in word_list.words}
     for word, groups in entry.words.items():
         where = f"{path}, suffixes.words.{word}"
         _look_up("word", word, words, where)
@@ -328,7 +349,7 @@ def _behind(entry: SeatSet, where: str) -> tuple[str, ...]:
 
 
 def _folded(text: str) -> str:
-    return unicodedata.normalize("NFC", text).casefold()
+    return canonical(text).casefold()
 
 
 # Tables

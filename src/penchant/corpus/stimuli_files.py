@@ -9,7 +9,8 @@ from typing import Annotated, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
-from penchant.tables.documents import as_text
+from penchant.spellings import canonical
+from penchant.tables.documents import as_text, as_written
 
 SET_FILE = "set.yaml"
 Measure = Literal["weat", "seat", "ceat", "logprob-bias"]
@@ -21,7 +22,7 @@ def _as_word(value: object) -> str:
     """Validate a text. A value that YAML does not read as text is an error, since a word may well be `no` or `null`."""
     if value is None or isinstance(value, bool | datetime.date):
         raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
-    text = as_text(value)
+    text = as_written(value)
     if _SURROGATE.search(text):
         raise ValueError("holds half of a surrogate pair")
     return text
@@ -43,11 +44,14 @@ def _several(value: object) -> object:
 
 
 Text = Annotated[str, BeforeValidator(_as_word)]
+"""A word or a sentence, in the spelling it has."""
+Name = Annotated[str, BeforeValidator(lambda value: canonical(_as_word(value)))]
+"""What a list, a family, a group or a category is called."""
 Texts = Annotated[list[Text], Field(min_length=1)]
 TemplateText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{word}"))]
 ContextText = Annotated[str, BeforeValidator(lambda value: _with_slots(value, "{target}", "{attribute}"))]
 Groups = Annotated[
-    list[Text],
+    list[Name],
     BeforeValidator(_several),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
@@ -61,9 +65,9 @@ class _Strict(BaseModel):
 class ListEntry(_Strict):
     """A word list; its key is its name."""
 
-    label: Text | None = None
+    label: Name | None = None
     """What the list is called in reports; default: its key."""
-    templates: Annotated[Text | None, Field(description="the family of templates in which its words are placed")] = None
+    templates: Annotated[Name | None, Field(description="the family of templates in which its words are placed")] = None
     words: Texts
     """The words."""
 
@@ -71,24 +75,24 @@ class ListEntry(_Strict):
 class ContextEntry(_Strict):
     """A sentence for the log-probability bias score. A slot may be followed by a suffix."""
 
-    structure: Annotated[Text, Field(description="such as S1, from the shortest context to the longest")]
+    structure: Annotated[Name, Field(description="such as S1, from the shortest context to the longest")]
     text: Annotated[ContextText, Field(description="a sentence with one {target} and one {attribute}")]
 
 
 class CategoryEntry(_Strict):
     """A category; its key is its name. X, Y, A and B name lists."""
 
-    label: Text | None = None
+    label: Name | None = None
     """What the category is called in reports."""
-    X: Text
+    X: Name
     """The list that is the first set of targets."""
-    Y: Text
+    Y: Name
     """The list that is the second set of targets."""
-    A: Text
+    A: Name
     """The list that is the first set of attributes."""
-    B: Text
+    B: Name
     """The list that is the second set of attributes."""
-    contexts: Annotated[Text | None, Field(description="the family of contexts")] = None
+    contexts: Annotated[Name | None, Field(description="the family of contexts")] = None
     target: Annotated[
         Literal["targets", "attributes"],
         Field(description="which sets fill the {target} slot: targets (X and Y) or attributes (A and B)"),
@@ -98,7 +102,7 @@ class CategoryEntry(_Strict):
     ] = False
     measures: Annotated[list[Measure], Field(min_length=1)] = list(get_args(Measure))
     """The instruments that read the category; default: all."""
-    control: Text | None = None
+    control: Name | None = None
     """Another category of the set, without a bias that matters, whose effect size is taken off (weat, seat,
     logprob-bias)."""
 
@@ -107,34 +111,34 @@ class SuffixesEntry(_Strict):
     """The forms in which words occur in running text. Entries for a word take precedence over those for its lists."""
 
     file: Annotated[str | None, Field(description="a JSON file {word: [suffix, …]}, relative to this one")] = None
-    groups: dict[Text, Texts] = {}
+    groups: dict[Name, Texts] = {}
     """Suffixes by the name of their group."""
-    lists: Annotated[dict[Text, Groups], Field(description="the group or groups of all words of a list")] = {}
-    words: Annotated[dict[Text, Groups], Field(description="the group or groups of a word; [] for none")] = {}
+    lists: Annotated[dict[Name, Groups], Field(description="the group or groups of all words of a list")] = {}
+    words: Annotated[dict[Name, Groups], Field(description="the group or groups of a word; [] for none")] = {}
 
 
 class StimuliFile(_Strict):
     """`set.yaml`. Paths are relative to it."""
 
-    name: Text | None = None
+    name: Name | None = None
     """The name of the set; default: that of its directory."""
     language: Annotated[str, Field(description="BCP 47 tag, such as en or bn")] = "und"
     statement: Annotated[str | None, Field(description="the data statement")] = None
-    lists: dict[Text, ListEntry]
+    lists: dict[Name, ListEntry]
     """The lists of words, by name."""
     templates: Annotated[
-        dict[Text, Annotated[list[TemplateText], Field(min_length=1)]],
+        dict[Name, Annotated[list[TemplateText], Field(min_length=1)]],
         Field(description="families of sentences with one {word}"),
     ] = {}
-    contexts: dict[Text, Annotated[list[ContextEntry], Field(min_length=1)]] = {}
+    contexts: dict[Name, Annotated[list[ContextEntry], Field(min_length=1)]] = {}
     """Families of sentences with one {target} and one {attribute}, by name."""
-    categories: Annotated[dict[Text, CategoryEntry], Field(min_length=1)]
+    categories: Annotated[dict[Name, CategoryEntry], Field(min_length=1)]
     """The categories that are tested, by name."""
     suffixes: SuffixesEntry = SuffixesEntry()
 
 
 class SeatSet(_Strict):
-    category: Text
+    category: Name
     """What the set is called."""
     examples: Texts
     """Its words, or whole sentences."""
@@ -162,13 +166,13 @@ class TableRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    category: Text
+    category: Name
     """The category the word belongs to."""
     set: SetLabel
     """X or Y (targets), A or B (attributes)."""
     word: Text
     """The word."""
-    label: Annotated[Text | None, Field(description="what the set is called")] = None
+    label: Annotated[Name | None, Field(description="what the set is called")] = None
 
 
 SCHEMAS: Mapping[str, type[BaseModel]] = {SET_FILE: StimuliFile, "seat": SeatFile, "table": TableRow}

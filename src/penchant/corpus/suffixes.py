@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import regex
 
-from penchant.corpus.matching import WORD, Matcher
+from penchant.corpus.matching import WORD, Matcher, capital_form
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.orthography import orthography
 from penchant.corpus.reading import Reader
@@ -82,19 +82,23 @@ class Usage:
     records: int = 0
     skipped: int = 0
 
+    def capital(self, form: str) -> str:
+        """The form as it is found at the beginning of a sentence."""
+        return capital_form(form, self.stimuli.language)
+
     @cached_property
     def owners(self) -> dict[str, list[str]]:
         """The words that claim each surface form, including forms capitalised at the beginning of a sentence."""
         claims: dict[str, dict[str, None]] = {}
         for word, forms in self.forms.items():
             for form in forms:
-                for surface in {form, _capital(form)}:
+                for surface in {form, self.capital(form)}:
                     claims.setdefault(surface, {})[word] = None
         return {surface: list(words) for surface, words in claims.items()}
 
     def shared(self, word: str, form: str) -> list[str]:
         """The other words that claim a form of this one: where it occurs, both are found."""
-        surfaces = dict.fromkeys((form, _capital(form)))
+        surfaces = dict.fromkeys((form, self.capital(form)))
         return [owner for owner in dict.fromkeys(o for s in surfaces for o in self.owners[s]) if owner != word]
 
     def own_word(self, word: str, form: str) -> bool:
@@ -128,15 +132,10 @@ class Usage:
         return findings + self.misspelt.get((word, form), [])
 
 
-def _capital(form: str) -> str:
-    """The form with the capital letter that `Matcher` finds at the beginning of a sentence."""
-    return normalise(form[0].upper() + form[1:]) if form[0].islower() else form
-
-
 def _alone(stimuli: StimulusSet, word: str, suffixes: tuple[str, ...]) -> StimulusSet:
     words, none = WordList("", "", (word,)), WordList("", "", ())
     category = Category("", "", words, none, none, none)
-    return StimulusSet("", stimuli.language, (category,), {word: suffixes}, (), "")
+    return StimulusSet("", stimuli.language, (category,), {normalise(word): suffixes}, (), "")
 
 
 # Counting ---------------------------------------------------------------------------------------------------------
@@ -161,7 +160,7 @@ def usage(
     """
     settings = extraction(stimuli, layout=layout, field=field)
     words = {normalise(word): word for word in stimuli.words()}
-    forms = {word: _forms(words[word], stimuli.suffixes.get(words[word], ())) for word in settings.forms}
+    forms = {word: _forms(words[word], stimuli.endings(word)) for word in settings.forms}
     other_words = frozenset(map(normalise, others))
     if not files:
         return Usage(stimuli, forms, other_words)
@@ -178,7 +177,10 @@ def usage(
         skipped += result.skipped
         progress(float(result.at - (position if number == result.file else 0)), total)
         position, number = result.at, result.file
-    uncapitalised = {(word, _capital(form)): form for word, own_forms in forms.items() for form in own_forms}
+    language = settings.language
+    uncapitalised = {
+        (word, capital_form(form, language)): form for word, own_forms in forms.items() for form in own_forms
+    }
     occurrences: Counter[tuple[str, str]] = Counter()
     for (word, surface), n in seen.items():
         occurrences[word, uncapitalised.get((word, surface), surface)] += n
@@ -246,23 +248,23 @@ class _Search:
 
     def _built(self) -> tuple[Matcher, Scanner, Callable[[str], list[str]], _Beginnings]:
         if self._tools is None:
-            matcher = Matcher(self.settings.forms)
-            split = splitter(self.settings.language, self.settings.layout)
-            self._tools = matcher, Scanner(matcher.surfaces()), split, _Beginnings(self.settings.forms)
+            forms, language = self.settings.forms, self.settings.language
+            matcher, split = Matcher(forms, language), splitter(language, self.settings.layout)
+            self._tools = matcher, Scanner(matcher.surfaces()), split, _Beginnings(forms, language)
         return self._tools
 
 
 class _Beginnings:
     """Finds the runs of word characters that begin with one of many words, and the longest such word of each run."""
 
-    def __init__(self, forms: Mapping[str, Iterable[str]]) -> None:
+    def __init__(self, forms: Mapping[str, Iterable[str]], language: str) -> None:
         try:
             from ahocorasick_rs import AhoCorasick
         except ImportError as error:
             raise missing_package("ahocorasick_rs", "corpus") from error
         self.forms = {form for of_word in forms.values() for form in of_word}
         self._words = list(forms)
-        self._capitals = {capital: word for word in forms if (capital := _capital(word)) != word}
+        self._capitals = {capital: word for word in forms if (capital := capital_form(word, language)) != word}
         self._automaton = AhoCorasick([*self._words, *self._capitals])
 
     def find(self, text: str) -> tuple[Counter[tuple[str, str]], set[int]]:

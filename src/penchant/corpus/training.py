@@ -17,6 +17,8 @@ from penchant.corpus.training_text import Tokens, write_tokens
 from penchant.counting import counted, of_all
 from penchant.errors import MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
+from penchant.letter_case import lowered
+from penchant.spellings import canonical
 from penchant.vectors.glove import GloVe
 from penchant.vectors.saving import checked_ending, save_vectors
 from penchant.vectors.similarity import similarity_tests
@@ -79,7 +81,7 @@ def train(
         "kept": trained.kept,
         "losses": list(trained.losses),
         "similarity": _similarity(trained) if tokens.language.split("-")[0] == "en" else [],
-        "missing": _missing(trained.words, stimuli),
+        "missing": _missing(trained.words, stimuli, tokens.language),
     }
     write_text(card(record), card_path(target))
     return record
@@ -109,10 +111,15 @@ def _similarity(trained: Trained) -> list[dict[str, Any]]:
     return [{key: None if value != value else value for key, value in result.items()} for result in results]
 
 
-def _missing(words: Sequence[str], stimuli: StimulusSet | None) -> list[str]:
-    """The stimuli that have no vector, neither as written nor in lower case."""
+def _missing(words: Sequence[str], stimuli: StimulusSet | None, language: str) -> list[str]:
+    """The stimuli that have no vector in any spelling, neither as written nor in lower case."""
     known = set(words)
-    return [] if stimuli is None else [word for word in stimuli.words() if not known & {word, word.lower()}]
+    stated = (
+        {}
+        if stimuli is None
+        else {word: {canonical(word), canonical(lowered(word, language))} for word in stimuli.words()}
+    )
+    return [word for word, entries in stated.items() if not known & entries]
 
 
 # The card ---------------------------------------------------------------------------------------------------------

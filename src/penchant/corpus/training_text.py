@@ -19,6 +19,7 @@ from penchant.corpus.text_files import Block, Layout, TextFile
 from penchant.corpus.units import refuse_unreadable, units
 from penchant.corpus.workers import in_order
 from penchant.files import replacing
+from penchant.letter_case import lowered
 
 Progress = Callable[[float, float], None]
 
@@ -79,7 +80,7 @@ class _Tokeniser:
     def __call__(self, task: _Task) -> _Lines:
         settings, block = self.settings, task.block
         if self._tools is None:
-            matcher = Matcher(settings.forms) if settings.forms is not None else None
+            matcher = Matcher(settings.forms, settings.language) if settings.forms is not None else None
             self._tools = splitter(settings.language, settings.layout), matcher
         split, matcher = self._tools
         read = units(block, task.file.kind, layout=settings.layout, field=settings.field)
@@ -96,8 +97,10 @@ class _Tokeniser:
                     tokens += len(sentence_tokens)
                     lines.append(" ".join(sentence_tokens))
         text = "".join(f"{line}\n" for line in lines)
+        if settings.lower:
+            text = normalise(lowered(text, settings.language))
         counts = Counts(len(lines), tokens, read.records, read.skipped, replaced, shared)
-        return _Lines(block._replace(data=b""), (text.lower() if settings.lower else text).encode(), counts, read.bad)
+        return _Lines(block._replace(data=b""), text.encode(), counts, read.bad)
 
 
 def _with_words(sentence: str, matcher: Matcher) -> tuple[list[str], int, int]:

@@ -1,4 +1,4 @@
-"""The lines of a block of running text that sentences are sought in: in NFC, with the numbers of their records."""
+"""The lines of a block of running text that sentences are sought in, with the numbers of their records."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from penchant.reading import guessed_encoding, not_utf8
 
 
 class Units(NamedTuple):
-    """The lines of a block, in NFC, as one `text`; numbers[i] is the record of line i. Of the `records` in the block,
-    `skipped` could not be read; the first of these is number `bad` (0 if there is none)."""
+    """The lines of a block, in NFC, as one `text`, and as they are `written`: the same text where that is in NFC.
+    numbers[i] is the record of line i. Of the `records` in the block, `skipped` could not be read; the first of these
+    is number `bad` (0 if there is none)."""
 
     text: str
+    written: str
     numbers: Sequence[int]
     records: int
     skipped: int
@@ -49,7 +51,7 @@ def units(block: Block, kind: Kind, *, layout: Layout, field: str) -> Units:
             )
         ]
         text, numbers = "\n".join(part for _, part in parts), [number for number, _ in parts]
-    return Units(normalise(text), numbers, records, len(bad), block.first + bad[0] if bad else 0)
+    return Units(normalise(text), text, numbers, records, len(bad), block.first + bad[0] if bad else 0)
 
 
 def refuse_unreadable(first: int, bad: int, skipped: int, records: int, file: TextFile, field: str) -> None:

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections import Counter
 from pathlib import Path
 
 import regex
 
+from penchant.letter_case import folded
 from penchant.reading import decoded, lines, opened
+from penchant.spellings import canonical
 
 WORD = regex.compile(r"[\p{L}\p{M}]+(?:[\u200c\u200d]+[\p{L}\p{M}]+)*")
 """A run of letters and their marks, including joiners inside it (Persian, Bangla); apostrophes and hyphens end a word,
 as for most tokenizers."""
 
 
-def count_words(path: str | Path) -> Counter[str]:
-    """Count each word of a text file, in NFC and case-folded. Raises DataError if the file cannot be read."""
+def count_words(path: str | Path, language: str = "und") -> Counter[str]:
+    """Count each word of a text file, in NFC and folded by the rules of a language. Raises DataError if the file cannot
+    be read."""
     counts: Counter[str] = Counter()
     with opened(path) as stream:
         for number, line in lines(stream, path):
-            counts.update(WORD.findall(unicodedata.normalize("NFC", decoded(line, path, number)).casefold()))
+            counts.update(WORD.findall(folded(canonical(decoded(line, path, number)), language)))
     return counts

@@ -7,6 +7,7 @@ import itertools
 import random
 from collections.abc import Mapping, Sequence
 
+from penchant import letter_case
 from penchant.grammar.features import Condition, Values, unify
 from penchant.grammar.lexicon import Entry, Lexicon
 from penchant.grammar.paradigms import Paradigm, Reference, Slot, Template, fits_column
@@ -149,8 +150,9 @@ class Drawing:
     """The rules of a paradigm over a lexicon, in the order of drawing: `good` for every slot, `bad` for the slots that
     the bad sentence draws anew."""
 
-    def __init__(self, lexicon: Lexicon, paradigm: Paradigm) -> None:
+    def __init__(self, lexicon: Lexicon, paradigm: Paradigm, language: str = "und") -> None:
         self.paradigm = paradigm
+        self.language = language
         self._lexicon = lexicon
         self._choices: dict[object, Choice] = {}
         self._texts: dict[tuple[Reference, bool], tuple[str, ...]] = {}
@@ -228,24 +230,21 @@ def pick(rng: random.Random, count: int) -> int:
     return int(rng.random() * count)
 
 
-def written(template: Template, words: Words) -> str:
-    """The sentence with its slots filled and its first letter in upper case."""
+def written(template: Template, words: Words, language: str = "und") -> str:
+    """The sentence with its slots filled and its first letter a capital of the language."""
     pieces = (piece if isinstance(piece, str) else words[piece.slot].text(piece) or "" for piece in template.pieces)
-    return capitalised("".join(pieces))
+    return capitalised("".join(pieces), language)
 
 
-def capitalised(text: str) -> str:
-    """The text with its first letter in upper case, in any script. Characters before that letter are left unchanged, as
-    is a text that begins with a number."""
+def capitalised(text: str, language: str = "und") -> str:
+    """The text with its first letter a capital, in any script. Characters before that letter are left unchanged, as
+    are a text that begins with a number and a letter whose capital is no single character."""
     at = first_letter(text)
-    return text if at is None else text[:at] + upper(text[at]) + text[at + 1 :]
+    if at is None or len(text[at].title()) > 1:
+        return text
+    return text[:at] + letter_case.capitalised(text[at:], language)
 
 
 def first_letter(text: str) -> int | None:
     """The position of the first letter or digit."""
     return next((at for at, character in enumerate(text) if character.isalnum()), None)
-
-
-def upper(character: str) -> str:
-    """The upper case of a character, if that is a single character; otherwise the character itself."""
-    return character.upper() if len(character.upper()) == 1 else character

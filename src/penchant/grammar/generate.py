@@ -150,7 +150,7 @@ class _Context:
         self.unfilled = drawn if isinstance(drawn, str) else ""
         self.good_words: Words = {} if isinstance(drawn, str) else drawn
         self.bad_words: Words = {}
-        self.good = "" if self.unfilled else written(drawing.paradigm.good, self.good_words)
+        self.good = "" if self.unfilled else written(drawing.paradigm.good, self.good_words, drawing.language)
         self.bad = ""
         self.seen = {self.good}
         self.good_lengths: dict[int, int] = {}
@@ -166,7 +166,7 @@ class _Context:
                 if not self.checks:
                     self.unfilled = drawn
                 continue
-            text = written(self.drawing.paradigm.bad, drawn)
+            text = written(self.drawing.paradigm.bad, drawn, self.drawing.language)
             if text not in self.seen:
                 self.unfilled = ""
                 self.seen.add(text)

@@ -79,7 +79,7 @@ def read_grammar(path: str | Path) -> Grammar:
     paradigms = {name: read_paradigm(name, entry, lexicon, source) for name, entry in document.paradigms.items()}
     chosen = set().union(*(paradigm.given_features() for paradigm in paradigms.values()))
     check_restrictions(lexicon, sorted(chosen))
-    drawings = {name: Drawing(lexicon, paradigm) for name, paradigm in paradigms.items()}
+    drawings = {name: Drawing(lexicon, paradigm, document.language) for name, paradigm in paradigms.items()}
     for drawing in drawings.values():
         _refuse_empty(drawing, source)
     all_files = (place, *tables)

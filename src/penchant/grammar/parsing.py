@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal
 
-from penchant.grammar.drawing import Choice, Drawing, Rule, Words, first_letter, upper, written
+from penchant.grammar.drawing import Choice, Drawing, Rule, Words, capitalised, first_letter, written
 from penchant.grammar.grammar import Grammar
 from penchant.grammar.paradigms import Reference, Template
 
@@ -51,7 +51,7 @@ class _Places:
     def _matches_at(self, text: str, at: int) -> bool:
         if self.first is not None and at <= self.first < at + len(text):
             inside = self.first - at
-            text = text[:inside] + upper(text[inside]) + text[inside + 1 :]
+            text = text[:inside] + capitalised(text[inside:], self.drawing.language)
         return self.sentence.startswith(text, at)
 
 
@@ -65,7 +65,7 @@ def _bad(drawing: Drawing, sentence: str, texts: _Texts) -> bool:
     varied = {place: text for place, text in texts.items() if place.slot in drawing.bad}
 
     def beside(good: Words) -> bool:
-        if written(drawing.paradigm.good, good) == sentence:
+        if written(drawing.paradigm.good, good, drawing.language) == sentence:
             return False
         return _fill(list(drawing.bad.items()), good, varied, lambda words: True)
 

@@ -29,6 +29,7 @@ from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
 from penchant.limits import COUNT, RESAMPLES, SEED
+from penchant.models.equivalents import with_equivalents
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.loaded import loaded
@@ -83,6 +84,9 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     """The field that names sentences where a study may draw them from its running text instead."""
     sets_of: ClassVar[tuple[str, ...]] = ()
     """The folders of other instruments of penchant whose bundled sets it reads too."""
+    equivalents: ClassVar[bool] = False
+    """Whether a text that a tokenizer does not know in full is read in a canonically equivalent spelling that it does,
+    rather than as it is written."""
     limited: ClassVar[str] = ""
     """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
 
@@ -183,6 +187,10 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         """What a reader must know before using a number."""
         return ()
 
+    def reading(self, model: LanguageModel) -> LanguageModel:
+        """A model as it reads the texts of this probe."""
+        return with_equivalents(model) if self.equivalents else model
+
     def read_by(self, model: LanguageModel, texts: Sequence[tuple[str, str]]) -> Sequence[tuple[str, str]]:
         """Those of its `texts` that a model must be able to read; by default all."""
         return texts
@@ -209,7 +217,7 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
             raise ModelError(f"{kind(model)} is no model", where="model", hint="give a model, or the name of one")
         settled = self.settle(model)
         signature = settled.signature(model, run.base)
-        with Session.of(model, run) as session:
+        with Session.of(settled.reading(model) if isinstance(model, LanguageModel) else model, run) as session:
             measured = settled.measure(session)
         return settled.result(measured, signature)
 

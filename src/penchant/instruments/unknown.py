@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Literal, TypeVar, cast, get_args
 
 from penchant.counting import for_one, of_all
 from penchant.errors import MOST_ALIKE, DataError, MethodError, one_of, places, together
+from penchant.models.equivalents import EquivalentTokenizer
 from penchant.models.load import LanguageModel
 from penchant.models.tokenizer import Encoding, Tokenizer
 
@@ -64,15 +65,18 @@ def known_items(
     on_unknown: OnUnknown,
     noun: str,
 ) -> tuple[list[T], tuple[str, ...]]:
-    """The items of which the tokenizer knows every text, and the caution that names the others, which `noun` calls.
+    """The items of which the tokenizer knows every text, and cautions that name the others, which `noun` calls, and
+    those that are read in another spelling.
 
     Raises DataError with `stop`, naming those others (20, then how many more), and where none is left.
     """
     parts = unknown_parts(model, (text for item in items for text in texts(item)))
     first = [next((part for part in list(islice(parts, len(texts(item)))) if part), "") for item in items]
     lost = [(place(item), part) for item, part in zip(items, first, strict=True) if part]
+    respelt = [place(item) for item in items if any(text in respelt_in(model) for text in texts(item))]
+    told = tuple(told_respelt(respelt, len(items), noun, f"the tokenizer of {model.name}"))
     if not lost:
-        return list(items), ()
+        return list(items), told
     if on_unknown == "stop":
         raise together([_refusal(where, part) for where, part in lost])
     if len(lost) == len(items):
@@ -88,7 +92,25 @@ def known_items(
         f"and {for_one(len(lost), 'are')} left out "
         f"(on_unknown: skip): {'; '.join(named)}"
     )
-    return [item for item, part in zip(items, first, strict=True) if not part], (caution,)
+    return [item for item, part in zip(items, first, strict=True) if not part], (caution, *told)
+
+
+def respelt_in(model: LanguageModel) -> Mapping[str, str]:
+    """The texts that a model read in another spelling, and that spelling."""
+    tokenizer = model.tokenizer
+    return tokenizer.respelt if isinstance(tokenizer, EquivalentTokenizer) else {}
+
+
+def told_respelt(found: Sequence[str], total: int, noun: str, where: str) -> Iterator[str]:
+    """The caution about what is known in a spelling that is canonically equivalent to the one that is written."""
+    if found:
+        shown = ", ".join(found[:_MOST_NAMED]) + (
+            f" and {len(found) - _MOST_NAMED} more" if found[_MOST_NAMED:] else ""
+        )
+        yield (
+            f"{of_all(len(found), total, noun, 'are')} known to {where} in another spelling of the same letters, and "
+            f"{for_one(len(found), 'were')} taken in that: {shown}"
+        )
 
 
 def _by_part(lost: Sequence[tuple[str, str]]) -> list[str]:

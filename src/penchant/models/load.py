@@ -46,6 +46,7 @@ from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
 from penchant.progress import waiting
 from penchant.reading import is_file
+from penchant.vectors.beginning import refuse_stranger
 from penchant.vectors.static import StaticVectors, load_vectors, looks_like_vectors
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def load(
         allow_pickle=allow_pickle,
         digests=digests,
     )
-    for caution in model.cautions if isinstance(model, LanguageModel) else ():
+    for caution in model.cautions:
         warnings.warn(f"{model.name}: {caution}", ModelWarning, stacklevel=3)
     return model
 
@@ -205,6 +206,7 @@ def names_vectors(spec: str | Path) -> bool:
     if not is_file(path) or path.suffix == ".gguf":
         return False
     if not looks_like_vectors(path):
+        refuse_stranger(head(path, 16), path)
         raise ModelError("is neither a model directory, a GGUF file nor word vectors", where=str(spec))
     return True
 

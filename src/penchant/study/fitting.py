@@ -129,8 +129,9 @@ class Fitting:
         probe = self.probes[number]
         try:
             probe.settle(model)
-            texts = probe.read_by(model, self.texts[number])
-            require_readable(model, texts, scores="encoder" not in probe.kinds)
+            read = probe.reading(model)
+            texts = probe.read_by(read, self.texts[number])
+            require_readable(read, texts, scores="encoder" not in probe.kinds)
             self.readers[self.places[number], spec] = reader(model)
         except UnreadError:
             return  # told when it is measured

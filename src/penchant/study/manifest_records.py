@@ -43,14 +43,21 @@ class ModelRecord(_Record):
     batching: str | None = None
     """What stands beside a text in a batch: texts of any length ("padded"), of its own length, or none."""
     cautions: list[str] = []
-    """What transformers warned of when it was loaded."""
+    """What its loader warned of."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:
         """The record of a loaded model."""
         if not isinstance(model, LanguageModel):
             dtype, device = "float32", "none"
-            return cls(name=model.name, kind=model.kind, fingerprint=model.fingerprint, dtype=dtype, device=device)
+            return cls(
+                name=model.name,
+                kind=model.kind,
+                fingerprint=model.fingerprint,
+                dtype=dtype,
+                device=device,
+                cautions=list(model.cautions),
+            )
         return cls(
             name=model.name,
             kind=model.kind,

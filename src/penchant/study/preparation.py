@@ -43,7 +43,7 @@ class Corpus(BaseModel):
     text: str | list[str]
     """Files, patterns, directories, URLs; plain text, JSON lines, Parquet, compressed or not."""
     language: str | None = None
-    """Whose rules divide sentences. Default: the language of the stimuli."""
+    """Whose rules divide sentences and make capitals. Default: the language of the stimuli."""
     layout: Layout = "paragraphs"
     """What a line of plain text is: a paragraph, a sentence, or part of a wrapped paragraph that a blank line ends."""
     field: str = "text"

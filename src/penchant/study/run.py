@@ -258,8 +258,9 @@ class _Running:
         probe, place, options = self.prepared.probes[number], self.places[number], self.options
         if isinstance(model, LanguageModel):
             looked_at = self.readers.get((place, spec)) == reader(model)
-            texts = [] if looked_at else probe.read_by(model, self.texts[number])
-            require_fit(model, texts, scores="encoder" not in probe.kinds)
+            read = probe.reading(model)
+            texts = [] if looked_at else probe.read_by(read, self.texts[number])
+            require_fit(read, texts, scores="encoder" not in probe.kinds)
         turn = self.study.models.index(spec) * len(self.places) + number + 1
         progress = options.progress(f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})")
         run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, get_args
@@ -14,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, Valida
 
 from penchant.errors import DataError, in_words, nearest, shortened
 from penchant.reading import LARGEST_DOCUMENT, opened, read_text
+from penchant.spellings import canonical
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
 from penchant.tables.rows import LONGEST_MAGIC, is_binary
 from penchant.tables.yaml_file import Loader, RefusedError, measured
@@ -27,14 +27,19 @@ Value = TypeVar("Value")
 Several = TypeVar("Several", bound=Sequence[object])
 
 
-def as_text(value: object) -> str:
-    """Text in NFC, stripped and not blank; a number becomes its text."""
+def as_written(value: object) -> str:
+    """Text in the spelling it has, stripped and not blank; a number becomes its text."""
     if isinstance(value, bool) or not isinstance(value, str | int | float) or _is_not_finite(value):
         raise ValueError(f"a text is wanted, got {shortened(value)}")
-    text = unicodedata.normalize("NFC", str(value)).strip()
+    text = str(value).strip()
     if not text:
         raise ValueError("the field is blank")
     return text
+
+
+def as_text(value: object) -> str:
+    """The same in NFC, for what is compared: ids, names, labels."""
+    return canonical(as_written(value))
 
 
 def _is_not_finite(value: str | int | float) -> bool:
@@ -42,7 +47,9 @@ def _is_not_finite(value: str | int | float) -> bool:
 
 
 Text = Annotated[str, BeforeValidator(as_text)]
-"""A field of a table that holds text."""
+"""A field of a table that is compared with others: an id, a name, a label."""
+Written = Annotated[str, BeforeValidator(as_written)]
+"""A field of a table that a model reads, or that is looked up in a vocabulary."""
 
 
 Names = Annotated[
@@ -63,7 +70,7 @@ def distinct(values: Several) -> Several:
 
 def key_name(name: object) -> str:
     """Normalise a key: NFC, stripped. Keys with the same normal form count as repeated."""
-    return unicodedata.normalize("NFC", str(name)).strip()
+    return canonical(str(name)).strip()
 
 
 # YAML ---------------------------------------------------------------------------------------------------------------

@@ -20,11 +20,26 @@ _NOT_FINITE = re.compile(rb"[+-]?(?:nan|inf|infinity)\Z", re.IGNORECASE)
 _HEADER = re.compile(rb"(\d{1,12}) (\d{1,12}) *\r?\Z")
 LINE_HINT = "each line is a word and its numbers, separated by single spaces"
 _STRANGERS = (
-    (b"PK\x03\x04", "is a zip archive or a PyTorch checkpoint", "unpack it, or name the directory of the checkpoint"),
+    (
+        b"PK\x03\x04",
+        "is a zip archive or a PyTorch checkpoint",
+        "unpack it and name the file in it, or name the directory of the checkpoint",
+    ),
     (b"\x93NUMPY", "is a NumPy array inside gzip", "unpack it"),
-    (b"\x80", "is a Python pickle, which is never loaded", "save the vectors in word2vec's text or binary format"),
-    (b"\xba\x16\x4f\x2f", "is fastText's own binary format", "use the .vec file that comes with it"),
+    (
+        b"\x80",
+        "is a Python pickle, which is never loaded",
+        "if it is gensim's, save its vectors there: {0}.load(FILE){1}.save_word2vec_format('vectors.txt')",
+    ),
+    (
+        b"\xba\x16\x4f\x2f",
+        "is fastText's own binary format",
+        "use the .vec file that comes with it, or in gensim: "
+        "fasttext.load_facebook_vectors(FILE).save_word2vec_format('vectors.txt')",
+    ),
 )
+_SENTENCEPIECE = re.compile(rb"\n.\n.[<\[]", re.DOTALL)
+"""How the file of a SentencePiece tokenizer begins: with its first entry, such as <unk>."""
 
 
 def begins_as_vectors(path: str | Path) -> None:
@@ -63,9 +78,7 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
     sample = stream.read(_SAMPLE)
     if not sample.strip():
         raise ModelError("the file is empty", where=str(file))
-    for magic, message, hint in _STRANGERS:
-        if sample.startswith(magic):
-            raise ModelError(message, where=str(file), hint=hint)
+    refuse_stranger(sample, file)
     sample = sample.removeprefix(b"\xef\xbb\xbf")
     first, _, rest = sample.partition(b"\n")
     header = _HEADER.match(first)
@@ -77,6 +90,17 @@ def beginning(stream: BinaryIO, file: Path) -> tuple[bytes, tuple[int, int] | No
         told = f"the header announces {counted(count, 'words')} of {counted(dimension, 'numbers')}"
         raise ModelError(told, where=f"{file}, line 1")
     return rest, (count, dimension)
+
+
+def refuse_stranger(start: bytes, file: Path) -> None:
+    """Raise ModelError for a file that begins as one of another format does."""
+    for magic, message, hint in _STRANGERS:
+        if start.startswith(magic):
+            of_gensim = ("Word2Vec", ".wv") if file.suffix == ".model" else ("KeyedVectors", "")
+            raise ModelError(message, where=str(file), hint=hint.format(*of_gensim))
+    if _SENTENCEPIECE.match(start):
+        hint = "name the directory of the model that it belongs to"
+        raise ModelError("is a SentencePiece tokenizer, and no model", where=str(file), hint=hint)
 
 
 def numbers_of_a_word(sample: bytes, file: Path) -> int:

@@ -1,7 +1,8 @@
 """Read static word vectors: word2vec text and binary, GloVe text (all also gzipped), `.npy` with a vocabulary.
 
 The format is detected from the content. Words are UTF-8 and kept exactly: only a space ends a word and only a newline
-ends a line, since published files have words with no-break spaces and other Unicode separators.
+ends a line, since published files have words with no-break spaces and other Unicode separators. A few words that are
+not UTF-8 are left out, since word2vec cuts long words in the middle of a letter; many are an error.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ import hashlib
 import re
 import warnings
 import zlib
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Literal, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.counting import counted
+from penchant.counting import counted, for_one
 from penchant.errors import DataError, ModelError
-from penchant.reading import guessed_encoding, is_file, opened, saved_as_utf8
+from penchant.reading import guessed_encoding, is_file, opened, saved_as_utf8, words_read_as
+from penchant.spellings import Spelled
 from penchant.vectors.beginning import LINE_HINT, NUMBER, beginning, is_number, numbers_of_a_word, vocabulary_file
 
 Matrix = NDArray[np.float32]
@@ -31,6 +33,10 @@ SUFFIXES = (".vec", ".txt", ".bin", ".npy", ".gz", ".glove", ".w2v")
 _BLOCK = 1 << 23
 _NOT_PLAIN = re.compile(rb"[^\x20-\x7e\t\r]")
 _NEWLINE, _RETURN, _SPACE = b"\n\r "
+_RARE = 10
+"""Words that there are for one in an unknown encoding where no others tell what the file is in."""
+_SHOWN = 5
+"""Words left out that a note names."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -39,7 +45,8 @@ class StaticVectors:
 
     `words[i]` has the vector `matrix[i]` (V × d, float32, read-only) and `index[word]` is i. `fingerprint` is the
     SHA-256 of the file (for a matrix with a vocabulary, of both their hashes). If a file has a word more than once, the
-    first vector is used; `duplicates` counts the later ones, which are ignored.
+    first vector is used; `duplicates` counts the later ones, which are ignored. `broken` are those that are no UTF-8,
+    which are left out too, each with its place.
     """
 
     name: str
@@ -49,6 +56,22 @@ class StaticVectors:
     fingerprint: str
     duplicates: int = 0
     kind: Literal["static"] = "static"
+    broken: tuple[str, ...] = ()
+    spelling: Spelled = field(init=False)
+    """The spelling that the file has of a word: as it is written, else a canonically equivalent one, else None."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "spelling", Spelled(self.index))
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What must be said of the file."""
+        if not self.broken:
+            return ()
+        more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
+        left_out = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8"
+        shown = ", ".join(self.broken[:_SHOWN])
+        return (f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}{more}",)
 
     def vector(self, word: str) -> Matrix:
         """The vector of a word, of shape (d,). Raises ModelError if there is none."""
@@ -106,10 +129,13 @@ def _cited(file: Path, digest: str) -> str:
 
 
 class _Collected:
-    """Collects words and vectors, block by block."""
+    """Collects words and vectors, block by block. `mend` says how the words of the file are made UTF-8, by the encoding
+    that they seem to have."""
 
-    def __init__(self, file: Path) -> None:
+    def __init__(self, file: Path, mend: Callable[[str], str] = saved_as_utf8) -> None:
         self.file = file
+        self.mend = mend
+        self.broken: list[tuple[str, bytes]] = []
         self.index: dict[str, int] = {}
         self.blocks: list[Matrix] = []
         self.read = 0
@@ -125,11 +151,9 @@ class _Collected:
         for row, raw in enumerate(words):
             try:
                 word = raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                place = f"{unit} {first + row}"
-                guess = guessed_encoding(raw)
-                likely = f": it looks like {guess}" if guess else ""
-                raise self.error(f"the word {raw[:50]!r} is not UTF-8{likely}", place, saved_as_utf8(guess)) from error
+            except UnicodeDecodeError:
+                self.broken.append((f"{unit} {first + row}", raw))
+                continue
             if word not in self.index:
                 self.index[word] = len(self.index)
                 kept.append(row)
@@ -139,7 +163,20 @@ class _Collected:
     def error(self, message: str, place: str = "", hint: str = "") -> ModelError:
         return ModelError(message, where=f"{self.file}, {place}" if place else str(self.file), hint=hint)
 
+    def _require_utf8(self) -> None:
+        """Raise ModelError where words that are not UTF-8 are no exception: more than one, and most of those that are
+        not ASCII."""
+        most = max(1, sum(not word.isascii() for word in self.index)) if self.index else 0
+        guess = guessed_encoding(b" ".join(raw for _, raw in self.broken))
+        if len(self.broken) <= most or (not guess and len(self.broken) * _RARE <= len(self.index)):
+            return
+        place, word = self.broken[0]
+        likely = f": it looks like {guess}" if guess else ""
+        told = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8{likely}"
+        raise self.error(f"{told}; the first is {word[:50]!r}", place, self.mend(guess))
+
     def vectors(self, name: str, fingerprint: str) -> StaticVectors:
+        self._require_utf8()
         if not self.index:
             raise ModelError("holds no vectors", where=str(self.file))
         matrix = np.empty((len(self.index), self.blocks[0].shape[1]), np.float32)
@@ -150,8 +187,9 @@ class _Collected:
             matrix[row : row + len(block)] = block
             row += len(block)
         matrix.setflags(write=False)
-        duplicates = self.read - len(self.index)
-        return StaticVectors(name, tuple(self.index), self.index, matrix, fingerprint, duplicates)
+        duplicates = self.read - len(self.index) - len(self.broken)
+        broken = tuple(f"'{word[:50].decode('utf-8', 'replace')}' ({place})" for place, word in self.broken)
+        return StaticVectors(name, tuple(self.index), self.index, matrix, fingerprint, duplicates, broken=broken)
 
 
 # --- NumPy matrix with a vocabulary -------------------------------------------------------------------------------
@@ -221,7 +259,7 @@ def _is_binary(rest: bytes) -> bool:
 
 def _binary(rest: bytes, stream: BinaryIO, file: Path, count: int, dimension: int) -> _Collected:
     """Read each word, a space, and its numbers as little-endian float32; some programs put a newline between words."""
-    collected = _Collected(file)
+    collected = _Collected(file, words_read_as)
     size = 4 * dimension
     while collected.read < count:
         words: list[bytes] = []

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -17,10 +18,11 @@ from penchant.corpus.group_counts import Grouped, GroupSearch
 from penchant.corpus.matching import words as words_of
 from penchant.corpus.normalisation import normalise
 from penchant.corpus.slots import Span, filled
-from penchant.corpus.stimuli_files import Text, Texts
+from penchant.corpus.stimuli_files import Name, Text, Texts
 from penchant.corpus.text_files import Layout
 from penchant.errors import DataError
 from penchant.files import sha256_file
+from penchant.letter_case import lowered
 from penchant.reading import is_directory
 from penchant.tables.documents import Document, distinct, read_yaml
 
@@ -34,7 +36,7 @@ _SLOT = re.compile(r"\{(group|attribute)\}")
 def _with_slots(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError(f"a sentence is wanted, got {value!r}")
-    rest = text = normalise(value).strip()
+    rest = text = value.strip()
     for slot in ("{group}", "{attribute}"):
         if text.count(slot) != 1:
             raise ValueError(f"{slot} must occur exactly once in the sentence, not {text.count(slot)} times: {text!r}")
@@ -55,7 +57,7 @@ class _Strict(BaseModel):
 class GroupEntry(_Strict):
     """One of the two groups of a contrast."""
 
-    label: Text
+    label: Name
     """What the group is called in reports."""
     words: Texts
     """The words of the group, each of which fills the {group} slot."""
@@ -66,7 +68,7 @@ class GroupEntry(_Strict):
 class AttributeEntry(_Strict):
     """Attribute words of one kind; its key is the name of the kind."""
 
-    templates: Text
+    templates: Name
     """The family of templates whose {attribute} slot the words fill."""
     words: Texts
     """The words."""
@@ -82,7 +84,7 @@ class ContrastEntry(_Strict):
     """The first group: what goes with it is above 0."""
     B: GroupEntry
     """The second group: what goes with it is below 0."""
-    attributes: Annotated[dict[Text, AttributeEntry], Field(min_length=1)]
+    attributes: Annotated[dict[Name, AttributeEntry], Field(min_length=1)]
     """Attribute words by kind, such as gender-typed or neutral; "all" is reserved."""
     control: bool = False
     """Whether the other contrasts are compared with this one, of which nobody expects a bias. Default: no."""
@@ -91,19 +93,20 @@ class ContrastEntry(_Strict):
 class SetFile(_Strict):
     """`set.yaml`."""
 
-    name: Text | None = None
+    name: Name | None = None
     """The name the set is cited with. Default: the name of its directory."""
     language: str = "und"
-    """BCP 47 tag, such as en or cs, whose rules divide the text into sentences. Default: und, undetermined."""
+    """BCP 47 tag, such as en or cs: its rules divide the text into sentences and make capital letters. Default: und,
+    undetermined."""
     statement: str | None = None
     """The data statement. Default: none."""
     cased: bool = False
     """Whether capital letters tell words of the text apart. Default: no, King is king."""
-    templates: Annotated[dict[Text, Templates], Field(min_length=1)]
+    templates: Annotated[dict[Name, Templates], Field(min_length=1)]
     """Families of sentences, each with one {group} and one {attribute}, by name."""
-    contrasts: Annotated[dict[Text, ContrastEntry], Field(min_length=1)]
+    contrasts: Annotated[dict[Name, ContrastEntry], Field(min_length=1)]
     """The contrasts, by name."""
-    forms: dict[Text, Texts] = {}
+    forms: dict[Name, Texts] = {}
     """Further forms in which a word is counted in the text, by word, such as man: [men]."""
 
 
@@ -115,11 +118,12 @@ class Template:
     """A sentence with one {group} and one {attribute}, in either order."""
 
     text: str
+    language: str = "und"
 
     def sentence(self, group: str, attribute: str) -> tuple[str, Span, Span]:
         """The sentence with both slots filled, and the spans of group word and attribute; a word that comes first has a
         capital."""
-        text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=True)
+        text, spans = filled(_SLOT, self.text, {"group": group, "attribute": attribute}, capital=self.language)
         return text, spans["group"], spans["attribute"]
 
 
@@ -134,8 +138,12 @@ class Attribute:
 
     def leaks(self) -> list[str]:
         """The templates that hold the word beside its slot, where the model reads it though it is masked."""
-        rests = ((template.text, _SLOT.sub(" ", template.text).lower()) for template in self.templates)
-        return [text for text, rest in rests if self.word.lower() in words_of(rest)]
+        return [
+            template.text
+            for template in self.templates
+            if _small(self.word, template.language)
+            in words_of(_small(_SLOT.sub(" ", template.text), template.language))
+        ]
 
     def sentences(self, contrast: Contrast) -> Iterator[tuple[str, str, str, str, Span, Span]]:
         """Side, group word, template, sentence and the spans of group word and attribute, by template and then side."""
@@ -214,7 +222,7 @@ def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Docume
         if part.templates not in content.templates:
             known = f"there are {', '.join(content.templates)}"
             raise document.error((*key, "templates"), f"there is no family of templates '{part.templates}'", known)
-        templates = tuple(map(Template, content.templates[part.templates]))
+        templates = tuple(Template(text, content.language) for text in content.templates[part.templates])
         place = f"{document.path}, {'.'.join(key)}"
         attributes += [Attribute(word, kind, templates, place) for word in part.words]
         suffixes |= dict.fromkeys(part.words, part.suffixes)
@@ -227,18 +235,23 @@ def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Docume
     forms = {word: _forms(word, endings, content) for word, endings in suffixes.items()}
     a, b = tuple(entry.A.words), tuple(entry.B.words)
     contrast = Contrast(id_, (entry.A.label, entry.B.label), a, b, tuple(attributes), entry.control, forms)
-    _check_words(contrast, content.cased, document)
+    _check_words(contrast, content, document)
     return contrast
 
 
 def _forms(word: str, suffixes: Sequence[str], content: SetFile) -> tuple[str, ...]:
-    forms = (word, *(word + suffix for suffix in suffixes), *content.forms.get(word, ()))
+    forms = (word, *(word + suffix for suffix in suffixes), *content.forms.get(normalise(word), ()))
     return tuple(dict.fromkeys(map(normalise, forms)))
 
 
-def _check_words(contrast: Contrast, cased: bool, document: Document) -> None:
+def _small(text: str, language: str) -> str:
+    """A text in small letters, as it is compared."""
+    return normalise(lowered(text, language))
+
+
+def _check_words(contrast: Contrast, content: SetFile, document: Document) -> None:
     """Raise DataError for a word without a letter, and for a form that two words of a contrast share."""
-    fold: Callable[[str], str] = str if cased else str.lower
+    fold: Callable[[str], str] = str if content.cased else partial(_small, language=content.language)
     lists = {"A": contrast.a, "B": contrast.b, "the attributes": tuple(each.word for each in contrast.attributes)}
     taken: dict[str, tuple[str, str]] = {}
     key = ("contrasts", contrast.name)
@@ -265,7 +278,7 @@ def _check_control(contrasts: Sequence[Contrast], document: Document) -> None:
 
 
 def _check_forms(content: SetFile, contrasts: Sequence[Contrast], document: Document) -> None:
-    known = {word for contrast in contrasts for word in contrast.forms}
+    known = {normalise(word) for contrast in contrasts for word in contrast.forms}
     for word in content.forms:
         if word not in known:
             raise document.error(

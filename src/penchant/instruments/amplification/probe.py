@@ -45,6 +45,7 @@ class Amplification(Probe):
     slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c."""
 
     name: ClassVar[str] = "amplification"
+    equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
     limited: ClassVar[str] = "attributes"
 

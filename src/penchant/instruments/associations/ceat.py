@@ -44,7 +44,9 @@ from penchant.instruments.base import Measured, Model, TextNeeds
 from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, written
+from penchant.instruments.unknown import told_respelt
 from penchant.limits import COUNT, RESAMPLES
+from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
 from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.hypothesis_tests import with_holm
@@ -134,7 +136,8 @@ class CEAT(Association[Combined]):
         if places not in self._occurrences:
             stimuli = self.stimuli(base)
             words = dict.fromkeys(w for c in self.chosen(base) for part in c.lists() for w in part.words)
-            self._occurrences[places] = read_occurrences(places, {word: stimuli.forms(word) for word in words})
+            forms = {word: stimuli.forms(word) for word in words}
+            self._occurrences[places] = read_occurrences(places, forms, stimuli.language)
         return self._occurrences[places]
 
     def texts(self, base: Sequence[Path] = (Path(),)) -> list[tuple[str, str]]:
@@ -180,6 +183,8 @@ class CEAT(Association[Combined]):
             combined = self._combined(cut, categories, store)
             cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]
             combinations += combined
+        words = list(dict.fromkeys(word for c in categories for part in c.lists() for word in part.words))
+        cautions += told_respelt(respelt_words(lm, words), len(words), "stimuli", f"the vocabulary of {lm.name}")
         rows = (row for each in combinations if each.filled for row in each.items(self))
         lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))
         items = items_table(rows, ITEM, sentences=pl.Int64, **lists)

@@ -17,6 +17,7 @@ from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key
 from penchant.models.load import LanguageModel
+from penchant.spellings import Alignment
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.ceat import CEAT
@@ -103,8 +104,8 @@ class Cut:
     def _places(self, rows: NDArray[np.intp]) -> Iterator[tuple[str, tuple[int, int], str]]:
         chosen = self.frame.select("text", "start", "end", "word", "source", "id")[rows.tolist()]
         for text, start, end, word, source, sentence in chosen.iter_rows():
-            root = min(end, start + len(normalise(word)))
-            yield text, (start, root if self.root_only else end), f"{source}, {sentence}"
+            stop = start + _root(text[start:end], word) if self.root_only else end
+            yield text, (start, stop), f"{source}, {sentence}"
 
     def cautions(self, model: str, minimum: int) -> Iterator[str]:
         """Cautions about sentences left out and sentences drawn more than once."""
@@ -126,3 +127,9 @@ class Cut:
                 f"sentences and {for_one(len(few), 'are')} drawn "
                 f"with replacement, the fewest {few[word]} ({word})"
             )
+
+
+def _root(form: str, word: str) -> int:
+    """How many characters of a form are the word, without what is added to it."""
+    composed, root = normalise(form), len(normalise(word))
+    return min(len(form), root) if composed == form else Alignment(composed, form).span(0, min(len(composed), root))[1]

@@ -28,6 +28,8 @@ from penchant.instruments.associations.logprob_scoring import (
 from penchant.instruments.associations.probe import Association
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.session import Session, require_masked
+from penchant.instruments.unknown import told_respelt
+from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
 
 
@@ -79,14 +81,19 @@ class LogProbBias(Association[Scored]):
         categories = self.chosen(session.base)
         session.expect(sum(map(sentence_count, categories)), inputs=2)
         stimuli: dict[str, Stimuli] = {}
+        language = self.stimuli(session.base).language
         tables = []
         for category in categories:
             stimuli[category.id] = readable_stimuli(category, session.scorer, self.max_missing)
-            tables.append(scored_sentences(category, stimuli[category.id], session.scorer, self.pieces))
+            tables.append(scored_sentences(category, stimuli[category.id], session.scorer, self.pieces, language))
         where = f"the vocabulary of {session.lm.name}" + (
             ", or their pairs are not" if any(c.paired for c in categories) else ""
         )
-        cautions = (*self._left_out(session.base), *lost_words(stimuli, where))
+        words = list(dict.fromkeys(word for c in categories for part in c.lists() for word in part.words))
+        respelt = told_respelt(
+            respelt_words(session.lm, words), len(words), "stimuli", f"the vocabulary of {session.lm.name}"
+        )
+        cautions = (*self._left_out(session.base), *lost_words(stimuli, where), *respelt)
         return Scored(pl.concat(tables), cautions, categories, stimuli)
 
     def summarise(self, measured: Scored) -> Iterable[Estimate]:

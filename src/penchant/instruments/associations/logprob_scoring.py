@@ -14,6 +14,7 @@ from penchant.corpus.stimuli import Category, WordList
 from penchant.engine.scorer import Scorer, SpanScore
 from penchant.instruments.associations.estimates import Stimuli
 from penchant.instruments.associations.logprob_estimates import SCORES
+from penchant.spellings import canonical
 
 Place = tuple[str, tuple[int, int], tuple[tuple[int, int], ...], str]
 """A text, the span of the target, the spans of what else is masked, and where the sentence comes from."""
@@ -77,12 +78,12 @@ def readable_stimuli(category: Category, scorer: Scorer, max_missing: float) -> 
 
 
 def scored_sentences(
-    category: Category, stimuli: Stimuli, scorer: Scorer, pieces: Literal["all", "first"]
+    category: Category, stimuli: Stimuli, scorer: Scorer, pieces: Literal["all", "first"], language: str
 ) -> pl.DataFrame:
     """One row for every sentence of a category, with its fill, prior and corrected score."""
     rows: list[dict[str, Any]] = []
     places: list[Place] = []
-    for row, (target, attribute) in _unscored(category, stimuli):
+    for row, (target, attribute) in _unscored(category, stimuli, language):
         text = row["sentence"]
         places += [(text, target, (), category.place), (text, target, (attribute,), category.place)]
         rows.append(row)
@@ -102,14 +103,14 @@ def scored_sentences(
 
 
 def _unscored(
-    category: Category, stimuli: Stimuli
+    category: Category, stimuli: Stimuli, language: str
 ) -> Iterator[tuple[dict[str, Any], tuple[tuple[int, int], tuple[int, int]]]]:
     """The row of every sentence without its scores, and the spans of its target and attribute."""
     targets, attributes = _fillers(category, stimuli)
-    matcher = Matcher({word: [word] for _, word in attributes})
+    matcher = Matcher({word: [word] for _, word in attributes}, language)
     for number, context in enumerate(category.contexts):
         rest = context.text.replace("{target}", " ").replace("{attribute}", " ")
-        leaks = {match.word for match in matcher.find(rest)}
+        leaks = {match.word for match in matcher.find(canonical(rest))}
         for (attribute_side, attribute), (target_side, target) in product(attributes, targets):
             text, *spans = context.sentence(target, attribute)
             row = {

@@ -71,6 +71,7 @@ class Association(Probe[M]):
     """The base of all association tests: stimuli, and how effect sizes are tested."""
 
     limited: ClassVar[str] = "words of each list"
+    equivalents: ClassVar[bool] = True
 
     data: Annotated[Given[str | list[str], Data], CITED, Table(WORD, word_rows, ".csv", file_of_set)] = Field(
         kw_only=False
@@ -82,6 +83,8 @@ class Association(Probe[M]):
     """The columns of a table of words that are not called category, set, word or label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
     """Names of the categories to test. Default: all that are for this instrument."""
+    language: str | None = None
+    """BCP 47 tag of the stimuli, such as tr, which decides small and capital letters. Default: that of the set."""
     compat: str | None = None
     """Name of another tool whose conventions replace the defaults of parameters that are not set; see
     `penchant list compat`. Default: none."""
@@ -121,7 +124,8 @@ class Association(Probe[M]):
         """The stimuli, checked and cached. Raises DataError naming file and field."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         if places not in self._read:
-            self._read[places] = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
+            read = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
+            self._read[places] = replace(read, language=self.language or read.language)
         return self._read[places]
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
@@ -183,6 +187,7 @@ class Association(Probe[M]):
             "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
             **cited_columns(self.columns),
             "categories": written(self, "categories"),
+            **({"language": self.language} if self.language else {}),
             **self.particulars(base),
             **{name: written(self, name) for name in _TESTED},
         }

@@ -29,6 +29,8 @@ from penchant.instruments.associations.weat import WEAT
 from penchant.instruments.base import Model
 from penchant.instruments.parameters import default_of
 from penchant.instruments.session import Session
+from penchant.instruments.unknown import told_respelt
+from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 
@@ -84,7 +86,13 @@ class SEAT(Association[Tables]):
                     filled = cell_of(by, parts, lambda s, at=at: vectors[s.text][at], self.unit)  # type: ignore[misc]
                 tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
-        cautions = [*lost_words(stimuli_of, f"the vocabulary of {session.lm.name}"), *self._undeclared(categories)]
+        where = f"the vocabulary of {session.lm.name}"
+        respelt = respelt_words(session.lm, list(dict.fromkeys(word for _, word in sentences)))
+        cautions = [
+            *lost_words(stimuli_of, where),
+            *told_respelt(respelt, len(have | lost), "stimuli", where),
+            *self._undeclared(categories),
+        ]
         return Tables(table_items(tables, self), tuple(cautions), tuple(tables), controls_of(categories))
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:

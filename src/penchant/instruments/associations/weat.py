@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, Self
 
 from penchant.counting import for_one, of_all
@@ -21,6 +21,8 @@ from penchant.instruments.associations.probe import (
 )
 from penchant.instruments.base import Model
 from penchant.instruments.session import Session
+from penchant.instruments.unknown import told_respelt
+from penchant.letter_case import lowered
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.vectors.static import StaticVectors
@@ -57,11 +59,13 @@ class WEAT(Association[Tables]):
         """Look up the vectors of every stimulus."""
         model, categories = self._vectors(session.model), self.chosen(session.base)
         session.expect(len(categories))
-        lower = self.case == "lower"
-        known = {w: w.lower() if lower else w for c in categories for part in c.lists() for w in part.words}
+        lower, language = self.case == "lower", self.stimuli(session.base).language
+        words = dict.fromkeys(w for c in categories for part in c.lists() for w in part.words)
+        small = {word: lowered(word, language) if lower else word for word in words}
+        known = {word: entry for word, written in small.items() if (entry := model.spelling(written)) is not None}
         # A vector of zeros has no direction, so such a word counts as missing.
-        have = {word for word, entry in known.items() if entry in model and model.vector(entry).any()}
-        blank = any(entry in model for word, entry in known.items() if word not in have)
+        have = {word for word, entry in known.items() if model.vector(entry).any()}
+        blank = len(have) < len(known)
         where = f"the vocabulary of {model.name}" + (", or only with a vector of zeros" if blank else "")
         tables: list[tuple[Mapping[str, str], Stimuli, Filled | None]] = []
         for category in categories:
@@ -74,7 +78,12 @@ class WEAT(Association[Tables]):
                 session.advance(1)
             tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
-        cautions = (*lost_words(stimuli_of, where), *_capitals(list(known), have, model, lower=lower))
+        respelt = [word for word in have if known[word] != small[word]]
+        cautions = (
+            *lost_words(stimuli_of, where),
+            *told_respelt(sorted(respelt, key=list(words).index), len(words), "stimuli", model.name),
+            *_capitals(small if lower else {word: lowered(word, language) for word in words}, have, model, lower=lower),
+        )
         return Tables(table_items(tables, self), cautions, tuple(tables), controls_of(categories))
 
     def summarise(self, measured: Tables) -> Iterable[Estimate]:
@@ -92,16 +101,16 @@ _NAMED = 20
 """The most words that a caution names."""
 
 
-def _capitals(words: Sequence[str], have: Collection[str], model: StaticVectors, *, lower: bool) -> Iterator[str]:
-    """The caution about stimuli with capital letters: that they were looked up in `lower` case, or that they are not
-    there as they are written and would be in lower case."""
-    capitals = [word for word in words if word != word.lower()]
+def _capitals(words: Mapping[str, str], have: Collection[str], model: StaticVectors, *, lower: bool) -> Iterator[str]:
+    """The caution about stimuli with capital letters, given with their lower case: that they were looked up in `lower`
+    case, or that they are not there as they are written and would be in lower case."""
+    capitals = [word for word, small in words.items() if word != small]
     if lower:
         found = [word for word in capitals if word in have]
         told = f"with capital letters {for_one(len(found), 'were')} looked up in lower case (case: lower)"
         mend = "write case: keep to look them up as they are written"
     else:
-        found = [word for word in capitals if word not in have and word.lower() in model]
+        found = [word for word in capitals if word not in have and model.spelling(words[word]) is not None]
         told = f"not in the vocabulary of {model.name} as {'it is' if len(found) == 1 else 'they are'} written"
         told = f"{for_one(len(found), 'are')} {told}, only in lower case"
         mend = "write case: lower to look all words up in lower case"

@@ -14,7 +14,7 @@ from penchant.corpus.slots import Span
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
-from penchant.tables.documents import SETTINGS, Text
+from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import read_models, read_rows
 
@@ -30,11 +30,11 @@ class TamRow(BaseModel):
 
     model_config = ConfigDict(use_attribute_docstrings=True)
 
-    tm: Text
+    tm: Written
     """The sentence with the person masked, such as "[MASK] is a nurse."; the column is called Sent_TM."""
-    tam: Text
+    tam: Written
     """The same with the attribute masked too, such as "[MASK] is a [MASK]."; the column is called Sent_TAM."""
-    person: Text
+    person: Written
     """What stands in the place of the person's mask, such as She; the column is called Person."""
     gender: Text
     """The gender of the person; the column is called Gender."""

@@ -41,6 +41,7 @@ class BecPro(Probe):
     """
 
     name: ClassVar[str] = "bec-pro"
+    equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
     limited: ClassVar[str] = "pairs of template and profession"
 

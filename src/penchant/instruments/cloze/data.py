@@ -25,9 +25,10 @@ from penchant.errors import DataError, line_noun, place
 from penchant.files import sha256_file
 from penchant.instruments.cloze.rating_tables import FIELDS, RatingRow, require_sentence
 from penchant.instruments.cloze.scale import Point, Scale, UndatedPoint, dates_of_half
+from penchant.letter_case import capitalised
 from penchant.reading import is_directory, stem
 from penchant.records import Item
-from penchant.tables.documents import Names, Text, as_text, read_document
+from penchant.tables.documents import Names, Text, Written, as_written, read_document
 from penchant.tables.given import NAME, document_of, path_of
 from penchant.tables.rows import read_models, read_rows
 
@@ -50,7 +51,7 @@ RESERVED = frozenset((*_PREDICTIONS, *_NUMBERS))
 
 
 def _gapped(value: object) -> str:
-    text = as_text(value)
+    text = as_written(value)
     gaps = text.count(GAP)
     if gaps != 1:
         meant = None if gaps else _OTHER_GAP.search(text)
@@ -91,7 +92,7 @@ class CandidateRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
     sentence: Text
     """The id of the sentence."""
-    word: Text
+    word: Written
     """A word that may fill its gap."""
 
 
@@ -301,7 +302,14 @@ def read_candidates(path: str | Path, sentences: Iterable[str]) -> dict[str, lis
     return {sentence: list(words) for sentence, words in candidates.items()}
 
 
-def filled(text: str, word: str) -> str:
-    """The sentence with the word in its gap, capitalised where the gap comes first."""
+def filled(text: str, word: str, language: str = "und") -> str:
+    """The sentence with the word in its gap, with a capital of the language where the gap comes first."""
     initial = text.lstrip().startswith(GAP)
-    return text.replace(GAP, word[:1].upper() + word[1:] if initial else word)
+    return text.replace(GAP, capitalised(word, language) if initial else word)
+
+
+def read_texts(mask: str, lists: Mapping[str, list[str]], language: str, sentence: Sentence) -> list[str]:
+    """What a model reads of a sentence: with its mask token in the gap, or with each candidate."""
+    if not lists:
+        return [sentence.text.replace(GAP, mask)]
+    return [filled(sentence.text, word, language) for word in lists[sentence.item.id]]

@@ -42,6 +42,7 @@ from penchant.instruments.cloze.data import (
     read_candidates,
     read_cloze,
     read_lexicon,
+    read_texts,
 )
 from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_estimates, measured
 from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, read_ratings, without_rating
@@ -52,10 +53,12 @@ from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.letter_case import has_rules
 from penchant.limits import FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
+from penchant.spellings import canonical
 from penchant.tables.places import listed
 from penchant.tables.spelling import name_cautions
 
@@ -80,6 +83,7 @@ class Cloze(Probe):
     ratings had been half a point higher or lower.
     """
 
+    equivalents: ClassVar[bool] = True
     name: ClassVar[str] = "cloze"
     limited: ClassVar[str] = "sentences"
     difference_scale: ClassVar[Scale] = BETWEEN
@@ -175,16 +179,18 @@ class Cloze(Probe):
         texts = {sentence.item.id: sentence.text for sentence in test_set.sentences}
         find = partial(self.find, base=base)
         own, of_set = (read_ratings(paths, texts, columns) for paths, columns in self._rating_tables(base))
+        lookup = partial(Lookup.of, language=test_set.language)
         sources = [
-            ("ratings", by_sentence(own)),
-            ("set ratings", by_sentence(of_set)),
-            ("lexicon", {"": Lookup.of(read_lexicon(map(find, listed(self.lexicon))))}),
-            ("set lexicon", {"": Lookup.of(read_lexicon(test_set.lexicon))}),
+            ("ratings", by_sentence(own, test_set.language)),
+            ("set ratings", by_sentence(of_set, test_set.language)),
+            ("lexicon", {"": lookup(read_lexicon(map(find, listed(self.lexicon))))}),
+            ("set lexicon", {"": lookup(read_lexicon(test_set.lexicon))}),
         ]
         if self.corpora:
             numbers = self.corpora.model_dump(exclude={"low", "high"})
-            estimated = from_corpora(find(self.corpora.low), find(self.corpora.high), **numbers)
-            sources.append(("corpora", {"": Lookup.of(estimated)}))
+            texts = find(self.corpora.low), find(self.corpora.high)
+            estimated = from_corpora(*texts, **numbers, language=test_set.language)
+            sources.append(("corpora", {"": lookup(estimated)}))
         return Valences(sources)
 
     def _rating_tables(self, base: Sequence[Path]) -> list[tuple[list[Path], Columns]]:
@@ -204,6 +210,7 @@ class Cloze(Probe):
             "data": f"{test_set.name}#{test_set.sha256[:6]}",
             **cited_columns(self.columns),
             "scale": str(test_set.scale),
+            **({"language": test_set.language} if has_rules(test_set.language) else {}),
             "method": self.method,
             "k": self.k,
             **({"candidates": self._cited_candidates(test_set, base)} if self.method != FILL else {}),
@@ -220,7 +227,7 @@ class Cloze(Probe):
         kept, cautions = known_items(
             session.lm,
             test_set.sentences,
-            partial(_read_texts, session.lm, lists),
+            partial(read_texts, str(session.lm.tokenizer.hf.mask_token), lists, test_set.language),
             lambda sentence: sentence.item.place,
             self.on_unknown,
             "sentences",
@@ -281,7 +288,8 @@ class Cloze(Probe):
         lists = {}
         for sentence in test_set.sentences:
             # Spellings that are the same once they fill a gap at the start are one candidate.
-            distinct = {filled(sentence.text, word): word for word in reversed(candidates.get(sentence.item.id, []))}
+            listed_words = reversed(candidates.get(sentence.item.id, []))
+            distinct = {canonical(filled(sentence.text, word, test_set.language)): word for word in listed_words}
             lists[sentence.item.id] = list(distinct.values())[::-1]
             if len(distinct) < 2:
                 raise DataError(
@@ -308,7 +316,7 @@ class Cloze(Probe):
                     hint="remove the sentence, or use another model",
                 )
         texts = [
-            (filled(sentence.text, word), sentence.item.place)
+            (filled(sentence.text, word, test_set.language), sentence.item.place)
             for sentence, words in zip(test_set.sentences, lists, strict=True)
             for word in words
         ]
@@ -388,10 +396,3 @@ def _checked(test_set: ClozeSet) -> ClozeSet:
                 hint="give the group another name",
             )
     return test_set
-
-
-def _read_texts(lm: LanguageModel, lists: dict[str, list[str]], sentence: Sentence) -> list[str]:
-    """What a model reads of a sentence: with its mask token in the gap, or with each candidate."""
-    if not lists:
-        return [sentence.text.replace(GAP, str(lm.tokenizer.hf.mask_token))]
-    return [filled(sentence.text, word) for word in lists[sentence.item.id]]

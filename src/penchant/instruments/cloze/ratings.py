@@ -78,7 +78,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
     those as well that people rated.
     """
     kinds_to_rate = {UNRATED, *(ESTIMATES if estimated else ()), *(RATED if rated else ())}
-    scale = _scale(results)
+    scale, language = _scale(results), results[0].signature.get("language", "und")
     rows: dict[tuple[str, str], dict[str, Any]] = {}
     for result in results:
         for id_, text, words, sources in result.items.select("id", "text", "words", "sources").iter_rows():
@@ -90,7 +90,7 @@ def unrated(results: Sequence[Result], *, estimated: bool = False, rated: bool =
                     "sentence": id_,
                     "text": text,
                     "word": word,
-                    "filled": filled(text, word),
+                    "filled": filled(text, word, language),
                     "scale": scale,
                     "rater": "",
                     "rating": "",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,8 @@ from penchant.instruments.cloze.rating_tables import (
 from penchant.instruments.cloze.scale import TRUTHS
 from penchant.instruments.cloze.sheet_columns import FILLED, columns_of, letters
 from penchant.instruments.cloze.valences import folded
+from penchant.letter_case import WITH_RULES
+from penchant.spellings import canonical
 from penchant.tables.rows import read_rows
 
 _NAMING = "name the column that holds it, as in --FIELD NAME"
@@ -72,7 +73,7 @@ def read_sheets(
             if mistake is not None:
                 wrong.append(mistake)
             elif row.rating is not None:
-                who = unicodedata.normalize("NFC", row.rater or rater or file.stem).strip()
+                who = canonical(row.rater or rater or file.stem).strip()
                 key = (row.sentence, row.word, who)
                 if key in places:
                     told = f"{who} rates '{row.word}' in sentence {row.sentence} a second time"
@@ -137,17 +138,22 @@ def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int, 
     except DataError as error:
         return error
     text = texts[row.sentence]
-    if row.text is not None and row.text != text:
+    if row.text is not None and row.text != canonical(text).strip():
         told, hint = f"this is not the text of sentence {row.sentence}", "rate the sentences as they were exported"
         return DataError(told, file=file, line=line, field="text", hint=hint)
-    if row.filled is not None and letters(row.filled) != letters(filled(text, row.word)):
+    if row.filled is not None and not _fills(row.word, text, row.filled):
         told = f"the word is '{row.word}', but the column '{filled_in}' has another: '{row.filled}'"
-        if meant := truth_meant(row.word, lambda word: letters(row.filled or "") == letters(filled(text, word))):
+        if meant := truth_meant(row.word, lambda word: _fills(word, text, row.filled or "")):
             hint = f"a spreadsheet made it of the word {meant}: write that again, in a column formatted as text"
             return DataError(told, file=file, line=line, field="word", hint=hint)
         hint = "a column that is sorted alone shuffles the rows: sort whole rows, or fill in the sheet as exported"
         return DataError(told, file=file, line=line, field="word", hint=hint)
     return None
+
+
+def _fills(word: str, text: str, shown: str) -> bool:
+    """Whether a filled sentence is that of a word, with the capitals of any language."""
+    return letters(shown) in {letters(filled(text, word, language)) for language in ("und", *WITH_RULES)}
 
 
 def truth_meant(word: str, fits: Callable[[str], bool]) -> str:

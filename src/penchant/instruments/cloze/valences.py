@@ -6,16 +6,17 @@ test set, lexicons named by the study, lexicons of the test set, two corpora. Se
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from penchant import letter_case
 from penchant.corpus.words import count_words
 from penchant.errors import DataError
 from penchant.instruments.cloze.rating_tables import Rating
+from penchant.spellings import canonical
 from penchant.stats.log_odds import log_odds, valence_bins
 
 UNRATED = "none"
@@ -24,9 +25,9 @@ Judgements = Sequence[tuple[str, float]]
 """The ratings of a word in a sentence, each with the name of its rater."""
 
 
-def folded(word: str) -> str:
+def folded(word: str, language: str = "und") -> str:
     """A word in the form that is compared where the spelling itself does not match."""
-    return unicodedata.normalize("NFC", word).casefold()
+    return letter_case.folded(canonical(word), language)
 
 
 def is_word(text: str) -> bool:
@@ -38,33 +39,37 @@ def is_word(text: str) -> bool:
 class Lookup:
     """Values of words, looked up as spelled, else regardless of case if all such spellings have the same value.
 
-    `judged` has the ratings that a value is the mean of, by spelling; a lexicon has none."""
+    `judged` has the ratings that a value is the mean of, by spelling; a lexicon has none. `language` decides case."""
 
     exact: Mapping[str, float]
     folded: Mapping[str, float]
     judged: Mapping[str, Judgements] = field(default_factory=dict)
+    language: str = "und"
 
     @classmethod
-    def of(cls, values: Mapping[str, float], judged: Mapping[str, Judgements] | None = None) -> Lookup:
+    def of(
+        cls, values: Mapping[str, float], judged: Mapping[str, Judgements] | None = None, language: str = "und"
+    ) -> Lookup:
         """A lookup of values by word."""
-        exact = {unicodedata.normalize("NFC", word): value for word, value in values.items()}
+        exact = {canonical(word): value for word, value in values.items()}
         by_folded: dict[str, set[float]] = {}
         for word, value in exact.items():
-            by_folded.setdefault(folded(word), set()).add(value)
+            by_folded.setdefault(folded(word, language), set()).add(value)
         same = {word: next(iter(distinct)) for word, distinct in by_folded.items() if len(distinct) == 1}
-        return cls(exact, same, {unicodedata.normalize("NFC", word): them for word, them in (judged or {}).items()})
+        return cls(exact, same, {canonical(word): them for word, them in (judged or {}).items()}, language)
 
     def get(self, word: str) -> float | None:
         """The value of a word; None where it is unknown."""
-        value = self.exact.get(unicodedata.normalize("NFC", word))
-        return self.folded.get(folded(word)) if value is None else value
+        value = self.exact.get(canonical(word))
+        return self.folded.get(folded(word, self.language)) if value is None else value
 
     def judgements(self, word: str) -> Judgements:
         """The ratings that the value of a word is the mean of, of all spellings that it is looked up under."""
-        plain = unicodedata.normalize("NFC", word)
+        plain = canonical(word)
         if plain in self.exact:
             return self.judged.get(plain, ())
-        return [rating for key, them in self.judged.items() if folded(key) == folded(word) for rating in them]
+        same = folded(word, self.language)
+        return [rating for key, them in self.judged.items() if folded(key, self.language) == same for rating in them]
 
 
 class Valences:
@@ -97,26 +102,36 @@ class Valences:
         return UNRATED, None
 
 
-def by_sentence(ratings: Iterable[Rating]) -> dict[str, Lookup]:
+def by_sentence(ratings: Iterable[Rating], language: str = "und") -> dict[str, Lookup]:
     """Lookups by sentence, with the mean rating of each word over its raters."""
     judged: dict[str, dict[str, list[tuple[str, float]]]] = {}
     for rating in ratings:
         judged.setdefault(rating.sentence, {}).setdefault(rating.word, []).append((rating.rater, rating.value))
     return {
-        sentence: Lookup.of({word: sum(v for _, v in them) / len(them) for word, them in words.items()}, words)
+        sentence: Lookup.of(
+            {word: sum(v for _, v in them) / len(them) for word, them in words.items()}, words, language
+        )
         for sentence, words in judged.items()
     }
 
 
 def from_corpora(
-    low: Path, high: Path, *, minimum: int, prior_size: float, significant: float, weak: float, strong: float
+    low: Path,
+    high: Path,
+    *,
+    minimum: int,
+    prior_size: float,
+    significant: float,
+    weak: float,
+    strong: float,
+    language: str = "und",
 ) -> dict[str, float]:
     """Valences of the words of two texts: log-odds with an informative Dirichlet prior (the two texts together),
     binned to the scale. Words that occur fewer than `minimum` times in all are left unrated.
 
     Source: Monroe, Colaresi & Quinn 2008. Raises DataError when a text holds no words.
     """
-    counts = [count_words(path) for path in (low, high)]
+    counts = [count_words(path, language) for path in (low, high)]
     for path, count in zip((low, high), counts, strict=True):
         if not count:
             raise DataError("holds no words", file=path)

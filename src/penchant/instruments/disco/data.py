@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,8 @@ from penchant.engine.scorer import GAP
 from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.reading import is_directory
-from penchant.tables.documents import SETTINGS, Text, as_text, read_document
+from penchant.spellings import canonical
+from penchant.tables.documents import SETTINGS, Text, Written, as_written, read_document
 
 SET_FILE = "set.yaml"
 HINT = "see penchant schema disco"
@@ -24,7 +26,7 @@ _SLOT = re.compile(rf"\b({PERSON}|{BLANK})\b")
 
 
 def _template(value: object) -> str:
-    text = as_text(value)
+    text = as_written(value)
     slots = _SLOT.findall(text)
     if sorted(slots) != sorted((PERSON, BLANK)):
         raise ValueError(f"a template has one {PERSON} and one {BLANK}")
@@ -38,10 +40,10 @@ class DiscoFile(BaseModel):
     name: Text | None = None
     """The name of the set. Default: that of its folder or file."""
     language: Text = "und"
-    """The language, as a BCP 47 tag."""
+    """The language, as a BCP 47 tag; it decides capital letters."""
     statement: Text | None = None
     """A file beside it that says where its words come from."""
-    persons: Annotated[dict[Text, Annotated[list[Text], Field(min_length=2)]], Field(min_length=2, max_length=2)]
+    persons: Annotated[dict[Text, Annotated[list[Written], Field(min_length=2)]], Field(min_length=2, max_length=2)]
     """Words for persons by group, two groups, such as female and male; each stands in the place of PERSON."""
     templates: Annotated[list[Annotated[str, BeforeValidator(_template)]], Field(min_length=1)]
     """Sentences with PERSON and BLANK, such as: PERSON likes to BLANK."""
@@ -66,6 +68,7 @@ class DiscoSet:
     templates: tuple[str, ...]
     path: Path
     sha256: str
+    language: str = "und"
 
     def __repr__(self) -> str:
         return f"<DisCo set {self.name}: {len(self.templates)} templates, {len(self.persons)} words for persons>"
@@ -85,18 +88,21 @@ def read_disco(path: Path) -> DiscoSet:
         if repeated := next(_repeated(words), None):
             raise DataError(f"'{repeated}' stands twice", file=place, field=what, hint="leave one of them out")
     name = content.name or (place.absolute().parent.name if place.name == SET_FILE else place.stem)
-    return DiscoSet(name, (first, second), persons, tuple(content.templates), place, sha256_file(place))
+    return DiscoSet(
+        name, (first, second), persons, tuple(content.templates), place, sha256_file(place), content.language
+    )
 
 
 def _repeated(words: list[str]) -> Iterator[str]:
-    return (word for word in words if words.count(word) > 1)
+    counts = Counter(map(canonical, words))
+    return (word for word in words if counts[canonical(word)] > 1)
 
 
-def sentence(template: str, person: str) -> str:
+def sentence(template: str, person: str, language: str = "und") -> str:
     """The template with a person, and a gap in the place of BLANK; a person that comes first begins with a capital."""
-    return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=True)[0]
+    return filled(_SLOT, template, {PERSON: person, BLANK: GAP}, capital=language)[0]
 
 
-def parts(template: str, person: str) -> list[str]:
+def parts(template: str, person: str, language: str = "und") -> list[str]:
     """What stands around the gap."""
-    return [part.strip() for part in sentence(template, person).split(GAP) if part.strip()]
+    return [part.strip() for part in sentence(template, person, language).split(GAP) if part.strip()]

@@ -38,6 +38,7 @@ class Disco(Probe):
     """
 
     name: ClassVar[str] = "disco"
+    equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
     limited: ClassVar[str] = "templates"
     difference_scale: ClassVar[Scale] = Scale({f"difference of {DIFFERENT}": FILLERS})
@@ -109,7 +110,7 @@ class Disco(Probe):
             raise DataError("only one group of persons is left", file=read.path)
         asked = [(template, person) for template in read.templates for person in persons]
         session.expect(len(asked))
-        texts = [(sentence(template, person.word), person.place) for template, person in asked]
+        texts = [(sentence(template, person.word, read.language), person.place) for template, person in asked]
         rows = [
             {
                 "id": f"{person.word}: {template}",
@@ -138,4 +139,4 @@ class Disco(Probe):
 
 
 def _parts(read: DiscoSet, person: Person) -> list[str]:
-    return [part for template in read.templates for part in parts(template, person.word)]
+    return [part for template in read.templates for part in parts(template, person.word, read.language)]

@@ -15,6 +15,7 @@ from penchant.grammar.grammar import Grammar
 from penchant.grammar.lexicon import Entry
 from penchant.instruments.minimal_pairs.data import PairSet, refuse_prefixes
 from penchant.instruments.minimal_pairs.making import ALL, Counters, FairSet, compared_lengths
+from penchant.letter_case import capitalised
 from penchant.tables.rows import read_rows
 
 EQUAL, REPAIRED, NO_WORD, UNKNOWN, NONE_FITS, DUPLICATE = (
@@ -67,6 +68,7 @@ class _Words:
     """The words of a lexicon by form, and the words that may replace them."""
 
     def __init__(self, grammar: Grammar) -> None:
+        self.language = grammar.language
         self.by_form: dict[str, list[tuple[Entry, str]]] = {}
         self.alike: dict[tuple[object, ...], list[Entry]] = {}
         for category in grammar.lexicon.values():
@@ -75,6 +77,7 @@ class _Words:
                 for form, text in entry.forms.items():
                     if form in category.forms:
                         self.by_form.setdefault(text, []).append((entry, form))
+        self.by_capital = {capitalised(text, self.language): entries for text, entries in self.by_form.items()}
 
     @staticmethod
     def _kind(entry: Entry) -> tuple[object, ...]:
@@ -85,8 +88,8 @@ class _Words:
 
     def others(self, text: str) -> list[str] | None:
         """The forms that may replace a form; None where the lexicon lacks it."""
-        capital = text[:1].upper() == text[:1] and text not in self.by_form
-        entries = self.by_form.get(text[:1].lower() + text[1:] if capital else text)
+        capital = text not in self.by_form
+        entries = (self.by_capital if capital else self.by_form).get(text)
         if entries is None:
             return None
         forms = {
@@ -95,7 +98,7 @@ class _Words:
             for other in self.alike[self._kind(entry)]
             if form in other.forms and other.forms[form] != entry.forms[form]
         }
-        return [form[:1].upper() + form[1:] if capital else form for form in forms]
+        return [capitalised(form, self.language) if capital else form for form in forms]
 
 
 def _mended(

@@ -23,8 +23,10 @@ from penchant.arguments import asked, kind
 from penchant.counting import counted
 from penchant.errors import DataError, is_kept, line_noun, one_of, place
 from penchant.files import sha256_file
+from penchant.letter_case import capitalised
 from penchant.reading import is_directory
-from penchant.tables.documents import Text, read_document
+from penchant.spellings import canonical
+from penchant.tables.documents import Text, Written, read_document
 from penchant.tables.given import NAME, document_of, is_table, plain
 from penchant.tables.places import SET_FILE, bundled, find_data
 from penchant.tables.rows import read_models
@@ -66,7 +68,7 @@ def _template(value: object) -> object:
 
 Yes = Annotated[bool, BeforeValidator(_yes), WithJsonSchema({"enum": ["yes", "no"]})]
 Name = Annotated[Text, BeforeValidator(_named)]
-Sentence = Annotated[Text, BeforeValidator(_template)]
+Sentence = Annotated[Written, BeforeValidator(_template)]
 
 
 class StatementRow(BaseModel):
@@ -75,13 +77,13 @@ class StatementRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
     id: Name
     """A name for the statement, unique in the table."""
-    text: Text
+    text: Written
     """A clause as it stands after "agrees that"."""
     value: Name
     """What agreeing speaks for, such as economic equity."""
     reversed: Yes = False
     """yes: agreeing speaks against the value. Default: no."""
-    negation: Text | None = None
+    negation: Written | None = None
     """The same clause negated, to check consistency. Default: none."""
 
 
@@ -91,7 +93,7 @@ class NeutralRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True)
     id: Name
     """A name for the statement, unique in the table."""
-    text: Text
+    text: Written
     """A neutral clause as it stands after "agrees that"."""
 
 
@@ -116,12 +118,13 @@ class Template(BaseModel):
             raise ValueError("the agreeing and the disagreeing sentence are the same")
         return self
 
-    def sentence(self, stance: str, clause: str) -> tuple[str, tuple[int, int]]:
-        """The sentence of a stance (`agree` or `disagree`) about a clause, and the stance's span of characters."""
+    def sentence(self, stance: str, clause: str, language: str = "und") -> tuple[str, tuple[int, int]]:
+        """The sentence of a stance (`agree` or `disagree`) about a clause, with the capitals of a language, and the
+        stance's span of characters."""
         text = self.agree if stance == "agree" else self.disagree
         before, word, after = re.split(_SPAN, text)
         if text.startswith(_SLOT):
-            clause = clause[:1].upper() + clause[1:]
+            clause = capitalised(clause, language)
         before, after = before.replace(_SLOT, clause), after.replace(_SLOT, clause)
         return before + word + after, (len(before), len(before) + len(word))
 
@@ -311,7 +314,7 @@ def _once(path: Path, model: type[Row], columns: Mapping[Any, str]) -> Iterator[
         naming = f"where one is called otherwise, give {{'columns': {{'{table}': {{'FIELD': COLUMN}}}}, …}}"
     for line, row in read_models(path, model, columns=columns, naming=naming):
         for field in ("id", "text"):
-            key = (field, getattr(row, field))
+            key = (field, canonical(getattr(row, field)))
             if key in seen:
                 raise DataError(
                     f"'{key[1]}' occurs twice, first on {line_noun(line)} {seen[key]}",

@@ -59,6 +59,7 @@ class Values(Probe[Rated]):
     differences between groups, consistency, and representativeness among people's answers.
     """
 
+    equivalents: ClassVar[bool] = True
     name: ClassVar[str] = "values"
     limited: ClassVar[str] = "statements and as many neutral ones"
     difference_scale: ClassVar[Scale] = Scale(
@@ -154,7 +155,7 @@ class Values(Probe[Rated]):
     ) -> Iterator[tuple[str, tuple[int, int], str]]:
         for template, clause in self._rows(values_set, list(values_set.clauses()) if clauses is None else clauses):
             for stance in STANCES:
-                yield *template.sentence(stance, clause.text), clause.place
+                yield *template.sentence(stance, clause.text, values_set.language), clause.place
 
     @property
     def line(self) -> Line:
@@ -201,7 +202,7 @@ class Values(Probe[Rated]):
         clauses, cautions = known_items(
             lm,
             list(values_set.clauses()),
-            lambda clause: [t.sentence(stance, clause.text)[0] for t in values_set.templates for stance in STANCES],
+            lambda clause: [text for text, _, _ in self._sentences(values_set, [clause])],
             lambda clause: clause.place,
             self.on_unknown,
             "clauses",

@@ -10,6 +10,7 @@ from penchant.counting import counted, for_one
 from penchant.instruments.values.against_survey import AGREEING, EFFECTIVE, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
 from penchant.instruments.values.nearer import DISTANCE, GROUP_MEAN
 from penchant.instruments.values.paired import WORDINGS
+from penchant.letter_case import WITH_RULES, capitalised
 from penchant.records import Result
 from penchant.report.items import every_item
 from penchant.report.tables import literal
@@ -93,7 +94,7 @@ def template(row: Mapping[str, str]) -> str:
 
 
 def _without(sentence: str, clause: str) -> str:
-    for text in (clause, clause[:1].upper() + clause[1:]):
+    for text in (clause, *(capitalised(clause, language) for language in ("und", *WITH_RULES))):
         before, found, after = sentence.rpartition(text)
         if found:
             return f"{before}{{statement}}{after}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, Self
@@ -19,10 +19,12 @@ from penchant.instruments.base import Measured, Model, Probe, TextNeeds
 from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
+from penchant.instruments.unknown import told_respelt
 from penchant.instruments.vector_bias.cells import SIDES, cells
 from penchant.instruments.vector_bias.estimates import estimates, family, told_lost
 from penchant.instruments.vector_bias.items import with_numbers
 from penchant.instruments.vector_bias.measures import Distance, Measure
+from penchant.letter_case import lowered
 from penchant.limits import RESAMPLES
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
@@ -60,6 +62,8 @@ class VectorBias(Probe):
     """The columns of a table of words that are not called category, set, word or label, as field: column."""
     categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
     """Names of the categories to measure. Default: all that are for weat."""
+    language: str | None = None
+    """BCP 47 tag of the stimuli, such as tr, which decides small and capital letters. Default: that of the set."""
     measures: Measures = default_of(default=("rnd", "rnsb", "mac", "ect", "ripa"))
     """Which measures: `rnd`, `rnsb`, `mac`, `ect`, `ripa`. Default: all five."""
     distance: Distance = "euclid"
@@ -86,7 +90,8 @@ class VectorBias(Probe):
         """The stimuli, checked and cached. Raises DataError naming file and field."""
         places = tuple(self.find(name, base) for name in listed(self.data))
         if places not in self._read:
-            self._read[places] = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
+            read = read_stimuli(places[0] if len(places) == 1 else places, self.columns)
+            self._read[places] = replace(read, language=self.language or read.language)
         return self._read[places]
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
@@ -159,7 +164,7 @@ class VectorBias(Probe):
     def recipe(self, model: Model, base: Sequence[Path]) -> dict[str, object]:
         """The stimuli, and all parameters."""
         stimuli = self.stimuli(base)
-        shared = {*Probe.model_fields, "data", "columns"}
+        shared = {*Probe.model_fields, "data", "columns", *(() if self.language else ("language",))}
         return {
             "data": f"{stimuli.name}#{stimuli.sha256[:6]}",
             **cited_columns(self.columns),
@@ -171,21 +176,27 @@ class VectorBias(Probe):
         model, categories = self._vectors(session.model), self.chosen(session.base)
         session.expect(len(categories))
         rows = []
+        words = dict.fromkeys(word for c in categories for part in c.lists() for word in part.words)
+        language = self.stimuli(session.base).language
+        small = {word: lowered(word, language) if self.case == "lower" else word for word in words}
+        known = {word: entry for word, written in small.items() if (entry := model.spelling(written)) is not None}
         for category in categories:
-            rows += list(self._rows(category, model))
+            rows += list(self._rows(category, model, known))
             session.advance(1)
         schema = {**dict.fromkeys(("id", "category", "label", "side", "word"), pl.String), "pair": pl.Int64}
         items = pl.DataFrame(rows, {**schema, "vector": pl.List(pl.Float32)})
         present = list(cells(items, self))
-        return Measured(with_numbers(items, present, self), tuple(told_lost(present, model.name)))
+        respelt = [word for word, entry in known.items() if entry != small[word]]
+        cautions = (*told_lost(present, model.name), *told_respelt(respelt, len(words), "stimuli", model.name))
+        return Measured(with_numbers(items, present, self), cautions)
 
-    def _rows(self, category: Category, model: StaticVectors) -> Iterator[dict[str, object]]:
-        """A row for every word; one without a vector, or with a vector of zeros, which has no direction, has none."""
+    def _rows(self, category: Category, model: StaticVectors, known: Mapping[str, str]) -> Iterator[dict[str, object]]:
+        """A row for every word, which is `known` to the model as another; one without a vector, or with a vector of
+        zeros, which has no direction, has none."""
         paired = self.paired(category)
         for side, part in zip(SIDES, category.lists(), strict=True):
             for place, word in enumerate(part.words):
-                entry = word.lower() if self.case == "lower" else word
-                vector = model.vector(entry).astype(np.float64) if entry in model else np.zeros(1)
+                vector = model.vector(known[word]).astype(np.float64) if word in known else np.zeros(1)
                 length = float(np.linalg.norm(vector))
                 yield {
                     "id": f"{category.id} {side} {word}",

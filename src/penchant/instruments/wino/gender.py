@@ -44,6 +44,7 @@ class Winogender(PronounProbe):
     where it refers to the other person; and which of the three pronouns is the most probable.
     """
 
+    equivalents: ClassVar[bool] = True
     name: ClassVar[str] = "winogender"
     limited: ClassVar[str] = "sentences with three pronouns each"
 

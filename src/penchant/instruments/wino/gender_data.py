@@ -18,7 +18,7 @@ from penchant.errors import DataError, place, together
 from penchant.instruments.wino.pronouns import difference
 from penchant.reading import is_directory
 from penchant.records import Item
-from penchant.tables.documents import SETTINGS, Text
+from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows
 
@@ -49,7 +49,7 @@ class SentenceRow(BaseModel):
     sentid: Text
     """occupation.participant.answer.gender.txt, such as technician.customer.1.male.txt: the pronoun refers to the
     occupation (0) or to the participant (1), who may be someone; gender is female, male or neutral."""
-    sentence: Text
+    sentence: Written
     """The sentence."""
 
 
@@ -64,7 +64,7 @@ class TemplateRow(BaseModel):
     """The other person; the column is called other-participant(1)."""
     answer: Annotated[int, Field(ge=0, le=1)]
     """Whom the pronoun refers to: 0 the occupation, 1 the participant."""
-    sentence: Text
+    sentence: Written
     """The sentence with $OCCUPATION, $PARTICIPANT, and $NOM_PRONOUN, $POSS_PRONOUN or $ACC_PRONOUN."""
 
 

@@ -1,0 +1,134 @@
+"""Canonically equivalent spellings: the same letters written with other code points (UAX #15).
+
+Vowel signs, accents, nukta letters, presentation forms and Hangul have several spellings that readers cannot tell
+apart. Words are compared under NFC (`canonical`). For some letters, such as Bengali য়, NFC is two characters; text that
+people type has one, which `spellings` gives too.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Mapping
+from functools import cache, lru_cache
+
+_END = 0x30000
+"""No character from here on has a decomposition."""
+
+
+def canonical(text: str) -> str:
+    """Return the text in NFC. Two texts are canonically equivalent if this is equal for both."""
+    return text if text.isascii() else unicodedata.normalize("NFC", text)
+
+
+def spellings(text: str) -> list[str]:
+    """The other spellings of a text that a vocabulary may have: NFC, NFD, and NFC with every letter in one character
+    that has such a character. Without the text itself."""
+    if text.isascii():
+        return []
+    composed = canonical(text)
+    others = (composed, unicodedata.normalize("NFD", text), _in_single_characters(composed))
+    return [other for other in dict.fromkeys(others) if other != text]
+
+
+class Spelled:
+    """A word among others that may spell it otherwise: as it is written where they have that, else the first of its
+    canonical equivalents. `index` has the place of every word; the equivalents are looked for when one is needed."""
+
+    def __init__(self, index: Mapping[str, int]) -> None:
+        self._index = index
+        self._others: dict[str, str] | None = None
+
+    def __call__(self, word: str) -> str | None:
+        """The spelling that is there; None if there is none."""
+        if word in self._index or word.isascii():
+            return word if word in self._index else None
+        if self._others is None:
+            self._others = self._equivalents()
+        plain = canonical(word)
+        return self._others.get(plain, plain if plain in self._index else None)
+
+    def _equivalents(self) -> dict[str, str]:
+        """The first word of those with an equal NFC, for every word that is not in NFC."""
+        first: dict[str, str] = {}
+        for word in self._index:
+            if not word.isascii() and not unicodedata.is_normalized("NFC", word):
+                first.setdefault(unicodedata.normalize("NFC", word), word)
+        for plain, word in first.items():
+            if self._index.get(plain, len(self._index)) < self._index[word]:
+                first[plain] = plain
+        return first
+
+
+class Alignment:
+    """Where the characters of a text are in another spelling of it: letters with their marks belong together."""
+
+    def __init__(self, text: str, other: str) -> None:
+        """`other` must be canonically equivalent to `text`."""
+        here, there = _letters(text), _letters(other)
+        common = [place for place in here if place in there]
+        self._here, self._there = [here[place] for place in common], [there[place] for place in common]
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """The characters of the other spelling that hold text[start:end]."""
+        begin = self._there[bisect_right(self._here, start) - 1]
+        return begin, max(begin, self._there[bisect_left(self._here, end)])
+
+
+def _letters(text: str) -> dict[int, int]:
+    """Where letters begin in the text, by their place in NFD; also the end. Canonical ordering and composition never
+    reach across such a place in both spellings."""
+    places: dict[int, int] = {}
+    at = 0
+    for number, character in enumerate(text):
+        length, begins = _in_nfd(character)
+        if begins or not number:
+            places[at] = number
+        at += length
+    places[at] = len(text)
+    return places
+
+
+@lru_cache(maxsize=1 << 16)
+def _in_nfd(character: str) -> tuple[int, bool]:
+    """The characters that one has in NFD, and whether it begins a letter."""
+    whole = unicodedata.normalize("NFD", character)
+    return len(whole), not unicodedata.combining(whole[0])
+
+
+def _in_single_characters(text: str) -> str:
+    """Compose what NFC leaves apart, by UAX #15's algorithm with the characters that it excludes from composition."""
+    excluded = _excluded()
+    if not any(mark in excluded for mark in set(text)):
+        return text
+    composed: list[str] = []
+    base, last = -1, 0
+    for character in text:
+        order = unicodedata.combining(character)
+        pairs = excluded.get(character, {})
+        if base >= 0 and composed[base] in pairs and (base == len(composed) - 1 or last < order):
+            composed[base] = pairs[composed[base]]
+            continue
+        composed.append(character)
+        base, last = (len(composed) - 1, 0) if not order else (base, order)
+    return "".join(composed)
+
+
+@cache
+def _excluded() -> dict[str, dict[str, str]]:
+    """Characters that stand for two others and that NFC takes apart all the same: by the second, then the first."""
+    pairs: dict[str, dict[str, str]] = {}
+    for character in map(chr, range(0x80, _END)):
+        parts = unicodedata.decomposition(character).split()
+        if len(parts) == 2 and unicodedata.normalize("NFC", character) != character:
+            first, second = (chr(int(part, 16)) for part in parts)
+            pairs.setdefault(second, {})[first] = character
+    return pairs
+
+
+def equivalent(words: Iterable[str]) -> dict[str, str]:
+    """The first spelling of each word, by its NFC."""
+    first: dict[str, str] = {}
+    for word in words:
+        first.setdefault(canonical(word), word)
+    return first
