@@ -57,7 +57,7 @@ def exact_p(table: Array) -> float:
 
     def cusum(row: Array, at: int) -> float:
         share = at / steps
-        return float(row[:at].sum() - share * row.sum()) / (share * (1 - share)) ** 0.25
+        return float((row[:at].sum() - share * row.sum()) / (share * (1 - share)) ** 0.25)
 
     gains = np.array([[cusum(row, at) for at in range(1, steps)] for row in table])
 

@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn, TextIO
 
 import typer
 import typer.main
@@ -120,12 +120,19 @@ def main() -> NoReturn:
     sys.exit(code if isinstance(code, int) else 0)
 
 
-def _warned(message: Warning | str, category: type[Warning], *where: Any) -> None:
+def _warned(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: TextIO | None = None,
+    line: str | None = None,
+) -> None:
     """Write what a model was loaded with to standard error as a remark, and other warnings as Python does."""
     if issubclass(category, ModelWarning):
         note(str(message))
     else:
-        _SHOW(message, category, *where)
+        _SHOW(message, category, filename, lineno, file, line)
 
 
 _SHOW = warnings.showwarning

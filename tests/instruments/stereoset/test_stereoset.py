@@ -246,7 +246,7 @@ def test_scores_of_many_clusters_are_those_of_numpy_and_scipy() -> None:
             0, named=True
         )
         t = stats.ttest_1samp(100 * terms["ss"].to_numpy(), 50)
-        ends = np.clip(t.confidence_interval(), 0, 100).tolist()
+        ends = np.clip(np.array(t.confidence_interval()), 0, 100).tolist()
         assert (row["p"], row["low"], row["high"]) == pytest.approx((t.pvalue, *ends))
     types = found.summary.filter(part="intra", measure="SS", scope="bias type", mean="over terms")
     assert len(types) == 3

@@ -188,8 +188,8 @@ class Cloze(Probe):
         ]
         if self.corpora:
             numbers = self.corpora.model_dump(exclude={"low", "high"})
-            texts = find(self.corpora.low), find(self.corpora.high)
-            estimated = from_corpora(*texts, **numbers, language=test_set.language)
+            low, high = find(self.corpora.low), find(self.corpora.high)
+            estimated = from_corpora(low, high, **numbers, language=test_set.language)
             sources.append(("corpora", {"": lookup(estimated)}))
         return Valences(sources)
 
