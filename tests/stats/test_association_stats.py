@@ -160,7 +160,7 @@ def test_a_negative_effect_is_as_significant_as_a_positive_one() -> None:
 
 @pytest.mark.parametrize(("n", "m"), [(6, 3), (3, 6), (2, 5), (4, 4), (1, 6)])
 @pytest.mark.parametrize("alternative", ["two-sided", "upper"])
-def test_the_studentised_permutation_test_is_welchs_t_over_all_partitions(
+def test_the_studentised_permutation_test_is_welchs_over_all_partitions(
     n: int, m: int, alternative: Alternative
 ) -> None:
     """With scipy's t; of two lists of one length, or of one value, it is the plain test."""
