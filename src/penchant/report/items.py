@@ -119,8 +119,13 @@ class Joined:
             made,
             columns=tuple(column.gather(rows[column.model]) if column.model else column for column in made.columns),
             strips=tuple(strip.gather(rows[strip.model]) for strip in made.strips),
-            remarks={model: words.gather(rows[model]) for model, words in made.remarks.items()},
+            remarks={model: _gathered(made.remarks.get(model), rows[model]) for model in models},
         )
+
+
+def _gathered(remarks: pl.Series | None, rows: pl.Series) -> pl.Series:
+    """The remarks on some items, blank where a model has none on its own, and null where a row is."""
+    return pl.Series([None if row is None else "" for row in rows]) if remarks is None else remarks.gather(rows)
 
 
 def every_item(results: Sequence[Result]) -> pl.DataFrame:

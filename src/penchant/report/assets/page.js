@@ -305,7 +305,7 @@
       this.columns.forEach((column, i) => {
         const cell = { role: "cell", "data-label": this.labels[i] }; // shown on a narrow screen, where heads are not
         const edge = this.first[i] ? " first" : "";
-        if (column.model && this.leftOut.get(column.model).has(row)) {
+        if (column.model && this.leftOut.get(column.model)?.has(row)) {
           line.append(make("td", { ...cell, class: "faint" + edge }, "left out"));
         } else if (column.kind === "number") {
           line.append(make("td", { ...cell, class: "num" + edge }, shownNumber(column.values[row], column)));
@@ -353,7 +353,7 @@
     const models = [...new Set(detail.strips.map((s) => s.model))];
     for (const model of models) {
       const strips = detail.strips.filter((s) => s.model === model);
-      const remark = detail.remarks[model][row];
+      const remark = detail.remarks[model] ? detail.remarks[model][row] : "";
       nodes.push(make("h4", {}, model), make("p", {}, remark ?? `The cautions say what ${model} has left out.`));
       if (remark === null) continue;
       const region = { class: "scroll", dir: direction, role: "region", tabindex: "0", "aria-label": `tokens, ${model}` };
