@@ -16,6 +16,7 @@ from safetensors.torch import load_file, save_file
 import penchant as pc
 import zoo as tiny
 from penchant.models import loaded as kept
+from penchant.models.load import Model
 from penchant.models.loaded import loaded, release
 
 Zoo = Callable[[str], Path]
@@ -27,7 +28,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     """The names whose weights are read, in order."""
     names: list[str] = []
 
-    def load(spec: str | Path, **options: object) -> pc.Model:
+    def load(spec: str | Path, **options: object) -> Model:
         names.append(Path(spec).name)
         return pc.load(spec, **options)  # type: ignore[arg-type]
 
