@@ -103,7 +103,7 @@ def waiting(text: str) -> Iterator[None]:
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
-    with _late(Progress(*columns, **_on_stderr(passing=True))) as progress:
+    with _late(Progress(*columns, refresh_per_second=2, **_on_stderr(passing=True))) as progress:
         progress.add_task(one_line(text), total=None)
         yield
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -90,6 +92,13 @@ class TestScore:
         second = penchant("score", "-m", zoo("gpt2"), stdin="Rain\n")
         assert first == second
         assert first[0] == 0
+
+
+def test_fill_wants_one_sentence(penchant: Callable[..., Answer], zoo: Zoo, tmp_path: Path) -> None:
+    (tmp_path / "t.txt").write_text("The [MASK] sleeps.\n", "utf-8")
+    refused(penchant("fill", "-m", zoo("bert"), "t.txt"), "t.txt: is the name of a file", "a sentence in quotes")
+    code, _, err = penchant("fill", "-m", zoo("bert"), "the dog " * 500 + "[MASK]")
+    assert code == 2 and err.count("\n") == 1 and len(err) < 300
 
 
 def test_fill_equals_reference(penchant: Callable[..., Answer], zoo: Zoo) -> None:
@@ -298,6 +307,16 @@ def test_the_paper_study_runs_with_stand_ins_of_its_architectures(
 
 
 class TestRun:
+    @pytest.mark.parametrize("full", [[], ["--full"]])
+    def test_no_remark_is_made_twice(self, penchant: Callable[..., Answer], study: Path, full: list[str]) -> None:
+        code, _, err = penchant("run", study, "-o", "out", *full)
+        assert code == 0, err
+        notes = re.sub(r"\n {6}", " ", err).splitlines()
+        models = [unit["model"]["name"] for unit in json.loads(Path("out/manifest.json").read_text("utf-8"))["units"]]
+        said = [re.sub(rf"^note: ((?:{'|'.join(map(re.escape, models))})(?:, )?)*(: )?", "", note) for note in notes]
+        assert len(models) == 2 and any(note.startswith("note: ") for note in notes)
+        assert len(said) == len(set(said)), said
+
     def test_writes_everything_and_prints_the_table(self, penchant: Callable[..., Answer], study: Path) -> None:
         code, out, err = penchant("run", study, "-o", "out", "--full")
         assert code == 0, err
@@ -647,15 +666,19 @@ def test_progress_on_a_terminal_leaves_standard_output_alone(zoo: Zoo) -> None:
     import pty
 
     terminal, other_end = pty.openpty()
+    at_once = "from penchant import progress; progress.PATIENCE = 0; from penchant.cli.app import main; main()"
     done = subprocess.run(
-        [*PROGRAM, "score", "-m", zoo("gpt2"), "--cache", "none"],
+        [sys.executable, "-c", at_once, "score", "-m", zoo("gpt2"), "--cache", "none"],
         input="\n".join(tiny.SENTENCES) + "\n",
         stdout=subprocess.PIPE,
         stderr=other_end,
         text=True,
     )
     os.close(other_end)
-    shown = os.read(terminal, 1 << 16).decode()
+    shown = ""
+    with contextlib.suppress(OSError):  # nothing is left, and the other end is closed
+        while more := os.read(terminal, 1 << 16):
+            shown += more.decode()
     os.close(terminal)
     assert done.returncode == 0
     assert len(done.stdout.splitlines()) == 1 + len(tiny.SENTENCES)

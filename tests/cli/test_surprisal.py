@@ -125,6 +125,7 @@ def test_bad_input_is_one_line(penchant: Program, zoo: Zoo, tmp_path: Path) -> N
     gpt2 = ("surprisal", "-m", zoo("gpt2"))
     refused(penchant(*gpt2, "blank.txt"), "blank.txt, line 2: the text has no")
     refused(penchant(*gpt2, "gone.txt"), "gone.txt: no such file")
+    refused(penchant(*gpt2, ""), "surprisal: the text is blank")
     refused(penchant(*gpt2, "Rain falls", "--format", "xml"), "unknown format 'xml'")
     refused(penchant(*gpt2, "blank.txt", "--texts", "words"), "--texts words: there is no such part", "lines")
     refused(penchant(*gpt2, "blank.txt", "--words", "w"), "--words and --id are for a table", "--column")

@@ -77,7 +77,7 @@ def texts_of(
             if not isinstance(text, str) or not text.strip():
                 empty = text is None or text == ""
                 told = "the field is blank" if empty else f"expected a text, found {shortened(text)}"
-                hint = "remove the row, or fill it"
+                hint = "remove the row, or fill it" if empty or isinstance(text, str) else "name a column of texts"
                 errors.append(DataError(told, file=file, line=row.line, field=column, hint=hint))
     if errors:
         raise together(errors)

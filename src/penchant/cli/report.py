@@ -86,25 +86,20 @@ def show(document: Document, *, directory: Path | None = None, estimates: bool =
     with to_stdout():
         for number, text in enumerate(_tables(document, estimates) if full else _screens(document, estimates)):
             write(("\n" if number else "") + text)
-    for caution in _every_caution(document) if full else _cautions(document):
+    for caution in _cautions(document, full=full):
         note(caution.replace(_RATE.format("DIR"), _RATE.format(command([str(directory or "DIR")]))))
     for remark in document.notes:
         note(remark)
 
 
-def _every_caution(document: Document) -> Iterator[str]:
-    for section in document.sections:
-        for result in section.results if section.section.items else ():
-            yield from (f"{result.signature['model']}: {caution}" for caution in result.cautions)
-
-
-def _cautions(document: Document) -> Iterator[str]:
-    """The first cautions, each once for the models that it is about, and how many more there are."""
+def _cautions(document: Document, *, full: bool) -> Iterator[str]:
+    """The cautions, each once for the models that it is about: all, or the first and how many more there are."""
     from penchant.report.views import cautions
 
     every = [text for section in document.sections if section.section.items for text in cautions(section.results)]
-    yield from every[:CAUTIONS]
-    more = len(every) - CAUTIONS
+    every = list(dict.fromkeys(every))
+    yield from every if full else every[:CAUTIONS]
+    more = 0 if full else len(every) - CAUTIONS
     if more > 0:
         yield f"{more} more caution{'s are' if more > 1 else ' is'} in the report, and shown by --full"
 

@@ -34,9 +34,9 @@ from penchant.cli.options import (
 from penchant.cli.score_tables import VECTOR_WRITERS, WRITERS
 from penchant.cli.streaming import Asked, stream
 from penchant.counting import of_all
-from penchant.errors import MethodError, one_of
+from penchant.errors import DataError, MethodError, one_of
 from penchant.limits import FILLERS
-from penchant.reading import require_file
+from penchant.reading import is_file, require_file
 from penchant.tables.missing import missing_cautions, missing_word
 
 if TYPE_CHECKING:
@@ -227,7 +227,7 @@ class Unseen:
 
 def fill(
     model: ModelOption,
-    text: Annotated[str, typer.Argument(help="A sentence with [MASK] in place of the word.")],
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="A sentence with [MASK] in place of the word.")],
     k: Annotated[int, typer.Option("-k", min=1, max=FILLERS, help="How many fillers.")] = 10,
     format: FormatOption = "table",
     dtype: DtypeOption = "float32",
@@ -241,6 +241,9 @@ def fill(
     from penchant.engine.scorer import fill as fill_gaps
 
     check_format(format)
+    if Path(text).suffix and is_file(Path(text)):
+        hint = "give a sentence in quotes, with [MASK] in place of the word"
+        raise DataError("is the name of a file, and one sentence is filled", where=text, hint=hint)
     lm = load_language_model(model, dtype, device, trust_remote_code, allow_pickle, cache=cache, rehash=rehash)
     print_frame(fill_gaps(lm, text, k, cache=cache_path(cache)), format)
 

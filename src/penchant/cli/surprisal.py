@@ -27,7 +27,7 @@ from penchant.cli.options import (
 )
 from penchant.cli.scoring import ColumnOption
 from penchant.counting import counted, for_one, of_all
-from penchant.errors import MethodError, one_of
+from penchant.errors import DataError, MethodError, one_of
 from penchant.reading import exists, require_file
 
 if TYPE_CHECKING:
@@ -179,6 +179,8 @@ def _source(
     """What gives the texts, each time from the first on. What cannot be read costs no loading of a model."""
     from penchant.engine.words import white_space_words
 
+    if not text.strip():
+        raise DataError("the text is blank", where="surprisal", hint="give a text in quotes, or name a file")
     if text != "-" and not exists(Path(text)) and len(text.split()) > 1:
         if column is not None:
             raise MethodError("--column is for a table", hint="name a file")

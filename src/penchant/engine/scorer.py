@@ -114,7 +114,7 @@ def fill(model: Model | str | Path, text: str, k: int = 10, *, cache: str | Path
     refuse_file(text, "fill(), text")
     scorer = Scorer(model, cache=cache)
     rows = []
-    for gap, best in enumerate(next(scorer.fill([(text, f"'{text}'")], k)), start=1):
+    for gap, best in enumerate(next(scorer.fill([(text, shortened(text))], k)), start=1):
         for rank, filler in enumerate(best, start=1):
             rows.append(
                 {
