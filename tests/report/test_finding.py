@@ -219,9 +219,9 @@ def test_an_interval_that_leaves_nothing_out_is_no_number() -> None:
     ]
     gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 4, 0.5, comparison="a − b", **pairs_by())
     assert said("minimal-pairs", each, compared([gap_])) == [
-        "The acceptable sentence is more probable in this share of pairs: a cannot be estimated from so few, b 60.0% "
+        "The acceptable sentence is more probable in this share of pairs: a too few to say, b 60.0% "
         "[10.0, 100.0], n = 4 pairs each; none of them can be told apart from 50%.",
-        "a and b cannot be told apart: a − b cannot be estimated from so few, n = 4 pairs.",
+        "a and b: a − b too few to say, n = 4 pairs.",
     ]
 
 

@@ -24,7 +24,7 @@ NAMED = 5
 """How many places that are not clear a finding names; of more it says how many there are."""
 _ROUGH = "would do"
 """Part of the note of an estimate whose interval misses its level: it says how many items would do."""
-TOO_FEW = "cannot be estimated from so few"
+TOO_FEW = "too few to say"
 """What is said in place of a number whose interval leaves nothing out."""
 _WHOLE = 0.005
 """The share of the scale that such an interval may leave out at either end."""
@@ -150,7 +150,9 @@ def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = 
     for row in ranked[:MOST]:
         first, second = row["comparison"].split(" − ", 1)
         said = f"{first} and {second} cannot be told apart"
-        if told(row):
+        if is_few(row):
+            said = f"{first} and {second}"
+        elif told(row):
             said = f"{first} {higher} {second}" if row["value"] > 0 else f"{second} {higher} {first}"
         parts.append(f"{said}: {named}{row['comparison']} {how.number(row)}")
     rest = len(ranked) - MOST
@@ -177,7 +179,8 @@ def across(
     clear = sorted(found, key=lambda pair: -abs(pair[1]["value"] - how.null))
     if len(known) == 1:
         ((place, row),) = known
-        return f"{what}, {place}: {how.number(row)}" + ("" if clear else f", which cannot be told apart from {apart}")
+        settled = clear or is_few(row)
+        return f"{what}, {place}: {how.number(row)}" + ("" if settled else f", which cannot be told apart from {apart}")
     open_ = unclear(known, how.null)
     if not clear:
         named = f" ({listed(open_)})" if len(known) <= NAMED else ""
