@@ -214,14 +214,14 @@ def test_gaps_of_length_come_first_where_they_are_told() -> None:
 
 def test_an_interval_that_leaves_nothing_out_is_no_number() -> None:
     each = [
-        result("minimal-pairs", model, [estimated("accuracy", numbers, 4, 0.9, **pairs_by())], {}, normalise="none")
+        result("minimal-pairs", model, [estimated("accuracy", numbers, 8, 0.9, **pairs_by())], {}, normalise="none")
         for model, numbers in (("a", (0.6, 0.0, 0.998)), ("b", (0.6, 0.1, 1.0)))
     ]
-    gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 4, 0.5, comparison="a − b", **pairs_by())
+    gap_ = estimated("accuracy difference", (-0.2, -1.0, 0.999), 8, 0.5, comparison="a − b", **pairs_by())
     assert said("minimal-pairs", each, compared([gap_])) == [
         "The acceptable sentence is more probable in this share of pairs: a too few to say, b 60.0% "
-        "[10.0, 100.0], n = 4 pairs each; none of them can be told apart from 50%.",
-        "a and b: a − b too few to say, n = 4 pairs.",
+        "[10.0, 100.0], n = 8 pairs each; none of them can be told apart from 50%.",
+        "a and b: a − b too few to say, n = 8 pairs.",
     ]
 
 
@@ -365,7 +365,7 @@ def test_cloze_tells_groups_before_their_mixture() -> None:
             estimated(
                 measure,
                 numbers,
-                {"early": 3, "late": 2, "all": 7}.get(name, 1),
+                {"early": 30, "late": 20, "all": 7}.get(name, 10),
                 NAN if measure != "mean β" else 0.9 if name == "both" else 0.01,
                 group=name,
             )
@@ -381,8 +381,8 @@ def test_cloze_tells_groups_before_their_mixture() -> None:
 
     first, second, doubt = said("cloze", [of("a", groups, 0.5), of("b", ["both", "all"], 0.7)])
     assert first == (
-        "a leans towards old in early (mean β −0.300 [−0.500, −0.100], n = 3 sentences), leans towards new by these "
-        "raters in late (mean β +0.100 [+0.050, +0.200], n = 2 sentences; with raters sampled, +0.100 [−0.050, "
+        "a leans towards old in early (mean β −0.300 [−0.500, −0.100], n = 30 sentences), leans towards new by these "
+        "raters in late (mean β +0.100 [+0.050, +0.200], n = 20 sentences; with raters sampled, +0.100 [−0.050, "
         "+0.300]: by others it need not); it cannot be told apart from 0 in both; nor in odd, where rated words hold "
         "under 10% of the probability; over all 7 sentences, a mixture of 3 early, 2 late, 1 both and 1 odd, its mean "
         "β is −0.100 [−0.200, −0.010]."
@@ -411,24 +411,24 @@ def test_cloze_tells_what_can_be_told_first() -> None:
     groups: dict[str, Bounds] = {"early": (0.0, -0.1, 0.1), "one": (0.4, NAN, NAN), "all": (0.1, -0.1, 0.3)}
     leans = [
         estimated(
-            measure, numbers if measure == "mean β" else (0.5, 0.4, 0.6), 1 if name == "one" else 3, 0.6, group=name
+            measure, numbers if measure == "mean β" else (0.5, 0.4, 0.6), 1 if name == "one" else 30, 0.6, group=name
         )
         for name, numbers in groups.items()
         for measure in ("mean β", "mean rated mass")
     ]
     rows = [
-        estimated("difference of mean β", (0.2, 0.1, 0.3), 3, 0.01, 0.01, comparison="a − b", group="early"),
+        estimated("difference of mean β", (0.2, 0.1, 0.3), 30, 0.01, 0.01, comparison="a − b", group="early"),
         estimated("difference of mean β", (0.5, NAN, NAN), 1, comparison="a − b", group="one"),
         estimated("difference of mean β", (0.1, -0.1, 0.3), 4, 0.5, comparison="a − b", group="all"),
         *(
-            estimated("difference of mean β, per rated probability", numbers, 3, 0.2, comparison="a − b", group=group)
+            estimated("difference of mean β, per rated probability", numbers, 30, 0.2, comparison="a − b", group=group)
             for group, numbers in (("early", (0.3, -0.1, 0.7)), ("one", (0.6, NAN, NAN)), ("all", (0.2, -0.2, 0.6)))
         ),
     ]
     each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
     told = said("cloze", each, compared(rows))
     assert told[0] == (
-        "Difference of mean β, a − b, early: +0.200 [+0.100, +0.300], n = 3 sentences; it has no interval in one, "
+        "Difference of mean β, a − b, early: +0.200 [+0.100, +0.300], n = 30 sentences; it has no interval in one, "
         "where nothing is tested."
     )
     assert told[1].startswith(

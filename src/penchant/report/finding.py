@@ -50,7 +50,7 @@ class Shown:
         """An estimate with its interval, with its p where that decides otherwise, and with what it is over if `n`. One
         whose interval leaves nothing out is not told: the tables have it."""
         over = (f", n = {counted(int(row['n']), self.noun)}" if n else "") + self.beside(row)
-        if is_few(row) or self._open(row):
+        if self.too_few(row):
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
@@ -58,11 +58,12 @@ class Shown:
         p = f", {tested(row)}" if _at_odds(row, self.null) else ""
         return f"{value}{self.unit} {interval}{rough}{p}{over}"
 
-    def _open(self, row: Estimated) -> bool:
-        """Whether an interval goes from one end of what can be to the other."""
+    def too_few(self, row: Estimated) -> bool:
+        """Whether there are too few items, or an interval goes from one end of what can be to the other."""
         low, high = self.ends
         slack = (high - low) * _WHOLE
-        return math.isfinite(slack) and bool(row["low"] <= low + slack and row["high"] >= high - slack)
+        whole = math.isfinite(slack) and bool(row["low"] <= low + slack and row["high"] >= high - slack)
+        return whole or is_few(row)
 
     def _plain(self, value: float) -> str:
         return shown(self.scale * value, self.form).replace("-", "−")
@@ -150,7 +151,7 @@ def differences(rows: Iterable[Estimated], how: Shown, higher: str, what: str = 
     for row in ranked[:MOST]:
         first, second = row["comparison"].split(" − ", 1)
         said = f"{first} and {second} cannot be told apart"
-        if is_few(row):
+        if how.too_few(row):
             said = f"{first} and {second}"
         elif told(row):
             said = f"{first} {higher} {second}" if row["value"] > 0 else f"{second} {higher} {first}"
@@ -179,7 +180,7 @@ def across(
     clear = sorted(found, key=lambda pair: -abs(pair[1]["value"] - how.null))
     if len(known) == 1:
         ((place, row),) = known
-        settled = clear or is_few(row)
+        settled = clear or how.too_few(row)
         return f"{what}, {place}: {how.number(row)}" + ("" if settled else f", which cannot be told apart from {apart}")
     open_ = unclear(known, how.null)
     if not clear:
