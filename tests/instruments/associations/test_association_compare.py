@@ -269,7 +269,7 @@ def loads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         seen.append(Path(spec).name)
         return pc.load(spec, **options)
 
-    monkeypatch.setattr(study_module, "load", load)
+    monkeypatch.setattr(study_module, "read_model", load)
     return seen
 
 

@@ -527,7 +527,7 @@ def test_the_published_interval_shrinks_with_the_samples_and_the_honest_one_does
     assert width(COMBINED, 2000) > 9 * width(PUBLISHED, 2000)
     own = row(found, measure=COMBINED, samples="2000")
     assert "over stimuli and samples, 2 in the smallest list, 200 resamples" in own["how"]
-    assert own["test"].startswith("permutation of stimuli, all 10 partitions")
+    assert own["test"].startswith("studentised permutation of stimuli, all 10 partitions")  # lists of 3 and 2
     again = ceat(data, samples=[20, 2000]).run(brute.language_model(zoo("bert")))
     assert again.summary.equals(found.summary)
 

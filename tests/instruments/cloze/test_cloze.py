@@ -653,7 +653,7 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
     (table,) = report.tables([found])
     assert table.columns[-1] == "rated mass"
     masses = [str(row.cells[-1]).split()[0] for row in table.rows]
-    assert masses == ["0.50", "0.10", "0.30"]
+    assert masses == ["0.50", "0.10", "too"]  # of two sentences there is no mean to show
     assert all(mass in line for mass, line in zip(masses, str(table).splitlines()[3:6], strict=True))
     rows[0] = ("early", -1, [("thou", 0.4, -1.0), ("x", 0.35, None)])
     assert any("less than half of the predicted probability is rated" in c for c in result(items(rows)).cautions)
@@ -1374,10 +1374,7 @@ def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result
     told = "Sentences without a rated prediction have no β and no δ and are left out: i4 (beta|two)."
     assert told in " ".join(table.split())
     (full,) = (line for line in lines if line.startswith("first") and "alpha@1" in line)
-    own = value(one.summary, group="first & <early>", measure="mean δ")
-    moved = value(one.summary, group="first & <early>", measure="mean δ, ratings moved")
-    assert f"{own['value']:.3f} [{own['low']:.3f}, {own['high']:.3f}]" in full
-    assert f"[{moved['low']:.3f}, {moved['high']:.3f}]" in full
+    assert full.count("too few (4)") >= 2
     assert comparison.count("alpha@1 − beta|two") == 6
 
 

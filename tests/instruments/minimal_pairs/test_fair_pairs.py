@@ -345,7 +345,7 @@ def test_ranks_stay_open_where_no_difference_is_told() -> None:
         own["signature"] = f"{pair} {name}"
         p = {(0.1, 0.3): 0.01, (0.2, 0.4): 0.02, (0.1, 0.2): 0.02, (0.02, 0.4): 0.03}.get((low, high), 0.5)
         p = 0.01 if high < 0 else p
-        return {**own, "low": low, "high": high, "value": (low + high) / 2, "p": p}
+        return {**own, "low": low, "high": high, "value": (low + high) / 2, "n": 40, "p": p}
 
     pairs_of = {"original": [(0.1, 0.3), (0.2, 0.4), (-0.1, 0.1)], "fair": [(-0.3, -0.1), (-0.1, 0.1), (0.1, 0.2)]}
     table = pl.DataFrame(

@@ -28,7 +28,7 @@ def test_pairs_of_one_paradigm_have_the_scope_overall_alone(groups: dict[str, st
         row = result.summary.filter(measure="accuracy", **FILTER)
         assert set(result.summary["scope"]) == {"overall"}
         assert (row["value"].item(), row["n"].item()) == (right.mean(), 6)
-        assert row["p"].item() == row["p_holm"].item() > 0 and row["tests"].item() == 1
+        assert row["p"].item() > 0 and row["tests"].item() == 1
         assert not result.summary.select("measure", "split", "normalise").is_duplicated().any()
     gained = pc.compare(first, second).filter(measure="accuracy difference", **FILTER)
     values = [result.summary.filter(measure="accuracy", **FILTER)["value"].item() for result in (first, second)]

@@ -784,7 +784,7 @@ def test_signature_says_what_the_numbers_rest_on(zoo: Zoo, tmp_path: Path) -> No
     digest = hashlib.sha256("".join(parts).encode()).hexdigest()
     data, survey = f"set#{probe.statements((tmp_path,)).sha256[:6]}", f"synthetic nobody | at all#{digest[:6]}"
     recipe = {"model": lm.name, "data": data, "survey": survey, "method": "span", "calibration": "difference"}
-    assert own == Signature.of("values", **recipe, dtype="float32", **numbers)
+    assert own == Signature.of("values", **recipe, tokenizer=lm.tokenizer.pieces_digest[:7], dtype="float32", **numbers)
     assert any("'nobody | at all' is SYNTHETIC" in caution for caution in found.cautions)
     names = ["set.yaml", "statements.csv", "calibration.csv", "made.yaml", "made.csv"]
     assert [file.name for file in probe.files((tmp_path,))] == names
