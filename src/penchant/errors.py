@@ -144,6 +144,9 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
 class ModelWarning(UserWarning):
     """What the loader of a model warned of that may be about the numbers."""
 
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
 
 class SheetRow(int):
     """The number of a row in a sheet, and the letters of its columns by name: errors name a cell, such as B7."""

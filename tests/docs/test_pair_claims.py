@@ -72,18 +72,16 @@ def test_coverage_over_paradigms() -> None:
     )
 
 
-def test_an_accuracy_over_paradigms_has_no_p() -> None:
+def test_an_accuracy_is_held_against_one_half() -> None:
     from penchant.instruments.minimal_pairs.estimates import mean_credit
 
-    said(
-        PAGE, "an accuracy over paradigms is not. That of one paradigm is held against 50 % (binomial mid-p, ties left"
-    )
+    said(PAGE, "accuracies are held against 50 %: that of one paradigm by binomial mid-p, ties left out")
     import numpy as np
 
     credit = np.array([1.0, 0, 1, 1, 0, 0, 1, 1])
-    for labels in (["a"] * 8, [*"aaaabbbb"]):
-        found = mean_credit(credit, labels, "paradigms", 0.95)
-        assert np.isnan(found.p) and found.test == "" and found.how
+    assert np.isnan(mean_credit(credit, ["a"] * 8, "paradigms", 0.95).p)
+    over = mean_credit(credit, [*"aaaabbbb"], "paradigms", 0.95, against=0.5)
+    assert 0 < over.p <= 1 and over.test
     ties = np.array([*credit, 0.5])
     found, without = (mean_credit(each, ["a"] * len(each), "paradigms", 0.95, against=0.5) for each in (ties, credit))
     assert (found.test, found.p) == ("binomial mid-p, ties left out", without.p)

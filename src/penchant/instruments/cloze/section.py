@@ -197,12 +197,11 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
 def items(results: Sequence[Result]) -> ItemTable:
     """Every sentence with its β and δ under every model, and every predicted word with probability and valence."""
     joined = Joined.of([result.items for result in results])
-    first = joined.items
     columns = [
-        Column("sentence", "id", first["id"]),
-        Column("group", "label", first["group"]),
-        Column("text", "text", first["text"]),
-        Column("expected", "number", first["expected"], digits=1, signed=True),
+        Column("sentence", "id", joined.items["id"]),
+        Column("group", "label", joined.items["group"]),
+        Column("text", "text", joined.items["text"]),
+        Column("expected", "number", joined.items["expected"], digits=1, signed=True),
     ]
     strips = []
     remarks = {}
