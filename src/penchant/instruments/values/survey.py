@@ -213,17 +213,13 @@ def file_of_survey(given: Any) -> Path:
 @asked
 def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     """Read the answers to some statements: their ids, or their texts by id, which must then be those that people were
-    shown, where the file has these. `path` is the description of a survey, a table whose columns are
-    named like the statements, or either of them given as a mapping or a frame. Raises DataError naming file, line and
-    field, with every other bad answer in its notes."""
-    given = statements if isinstance(statements, Mapping) else {}
-    worded = given if all(isinstance(text, str) for text in given.values()) else {}
+    shown, where the file has these. `path` is the description of a survey, a table whose columns are named like the
+    statements, or either as a mapping or a frame. Raises DataError with every other bad answer in its notes."""
+    worded = _worded(statements)
     statements, place = texts(list(worded) or statements, "statements"), file_of_survey(path)
     if not statements:
         raise DataError("no statement is named", where="statements", hint="give the ids of the statements")
-    described = place.suffix.lower() in (".yaml", ".yml")
-    hint = "see penchant schema values"
-    description = read_document(place, SurveyFile, hint=hint) if described else SurveyFile(file=place.name)
+    description = _description(place)
     table = place.parent / description.file
     rows, labels = read_labelled(table)
     header = list(dict.fromkeys(name for row in rows for name in row.values))
@@ -265,6 +261,19 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.chosen_people(),
         reading.unplaced([row for row, _ in kept]),
     )
+
+
+def _worded(statements: Iterable[str]) -> Mapping[str, str]:
+    """The texts of statements by id, where they are given so; else none."""
+    given = statements if isinstance(statements, Mapping) else {}
+    return given if all(isinstance(text, str) for text in given.values()) else {}
+
+
+def _description(place: Path) -> SurveyFile:
+    """The description of a survey, that of a table alone being its name. Raises DataError."""
+    if place.suffix.lower() in (".yaml", ".yml"):
+        return read_document(place, SurveyFile, hint="see penchant schema values")
+    return SurveyFile(file=place.name)
 
 
 def _of_other_texts(worded: Mapping[str, str], asked: Mapping[str, str | None], table: Path) -> Iterator[DataError]:
