@@ -11,7 +11,6 @@ counted and computed again.
 from __future__ import annotations
 
 import hashlib
-import os
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -22,21 +21,12 @@ from penchant.counting import counted, for_one
 from penchant.engine.plan import Input
 from penchant.engine.reads import TOP, impossible
 from penchant.errors import CacheError
-from penchant.models.digests import foreign
+from penchant.models.digests import default_path, foreign
 
 _COLUMNS = ["key", "wants", "answer", "checksum"]
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
 FORMAT = 2
 """The version of stored answers; to be changed when newly computed ones would differ."""
-
-
-def default_path() -> Path:
-    """`$PENCHANT_CACHE`, else `penchant/answers.sqlite` in the user's cache directory."""
-    named = os.environ.get("PENCHANT_CACHE")
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "penchant" / "answers.sqlite"
 
 
 def chosen_path(named: str | Path | None) -> Path | None:

@@ -8,6 +8,7 @@ of its clock.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import sqlite3
 import stat
@@ -23,20 +24,31 @@ _FRESH = 2_000_000_000
 _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
 
 
+def default_path() -> Path:
+    """`$PENCHANT_CACHE`, else `penchant/answers.sqlite` in the user's cache directory."""
+    named = os.environ.get("PENCHANT_CACHE")
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "penchant" / "answers.sqlite"
+
+
 class Digests:
     """SHA-256 of files, from the SQLite file `path` where the file has not changed (None: never remembered). `forced`
-    reads every file, and remembers what it finds."""
+    reads every file, and remembers what it finds. Where the file is `optional`, one that cannot be used is not."""
 
-    def __init__(self, path: Path | None, *, forced: bool = False) -> None:
+    def __init__(self, path: Path | None, *, forced: bool = False, optional: bool = False) -> None:
         self.path = path
         self.forced = forced
+        self.optional = optional
 
     def sha256(self, file: Path) -> str:
         """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read, CacheError when the
         memory cannot."""
         if self.path is None:
             return sha256_file(file)
-        other = foreign(self.path)
+        if (other := foreign(self.path)) and self.optional:
+            return sha256_file(file)
         if other:
             raise self._broken(other)
         name, now = str(file.resolve()), stamp(file)
@@ -55,6 +67,8 @@ class Digests:
             with closing(self._open()) as db:
                 row = db.execute("SELECT stamp, sha256, checksum FROM files WHERE path = ?", (name,)).fetchone()
         except sqlite3.Error as error:
+            if self.optional:
+                return None
             raise self._broken(error) from error
         if row is None or row[0] != stamp or row[2] != _checksum(name, stamp, row[1]):
             return None
@@ -81,7 +95,8 @@ class Digests:
                     (name, stamp, digest, _checksum(name, stamp, digest)),
                 )
         except (sqlite3.Error, OSError) as error:
-            raise self._broken(error) from error
+            if not self.optional:
+                raise self._broken(error) from error
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(str(self.path), timeout=120, isolation_level=None)

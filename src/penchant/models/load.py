@@ -34,7 +34,7 @@ from penchant.models.configuration import (
     read_config,
     told,
 )
-from penchant.models.digests import Digests
+from penchant.models.digests import Digests, default_path
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
@@ -115,8 +115,8 @@ def load(
     follows it. `dtype` is float32, bfloat16, float16 or float64; `device` a torch device (default: cuda where there is
     one, else cpu), `auto` to spread the model over the cards there are, or `auto+cpu` to leave on the CPU what they
     have no room for. `trust_remote_code` runs code that comes with the checkpoint; `allow_pickle` accepts weights that
-    are not safetensors; `digests` remembers the hashes of its files. Raises ModelError, and warns of what transformers
-    warns of that may be about the numbers.
+    are not safetensors; `digests` remembers the hashes of its files (default: in the user's cache, if it can be
+    written). Raises ModelError, and warns of what transformers warns of that may be about the numbers.
     """
     model = read_model(
         spec,
@@ -125,7 +125,7 @@ def load(
         device=device,
         trust_remote_code=trust_remote_code,
         allow_pickle=allow_pickle,
-        digests=digests,
+        digests=digests or Digests(default_path(), optional=True),
     )
     for caution in model.cautions:
         warnings.warn(f"{model.name}: {caution}", ModelWarning, stacklevel=3)

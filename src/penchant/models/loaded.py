@@ -11,7 +11,7 @@ from threading import Lock
 
 from penchant.errors import PenchantError
 from penchant.models import shortcuts
-from penchant.models.digests import Digests, stamp
+from penchant.models.digests import Digests, default_path, stamp
 from penchant.models.load import Model, fingerprint, load, names_vectors
 from penchant.models.source import resolve
 
@@ -23,8 +23,17 @@ class _Memory(Digests):
     """Hashes of files, remembered in this process while the files do not change."""
 
     def __init__(self) -> None:
-        super().__init__(None)
+        super().__init__(None, optional=True)
         self._digests: dict[Path, tuple[str, str]] = {}
+
+    @property
+    def path(self) -> Path | None:
+        """Where they are remembered beyond this process."""
+        return default_path()
+
+    @path.setter
+    def path(self, path: Path | None) -> None:
+        """Nothing else is taken."""
 
     def sha256(self, file: Path) -> str:
         """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
