@@ -104,14 +104,21 @@ def effect_size(x: Sequence[float], y: Sequence[float], ddof: int = 1) -> float:
     return (fmean(x) - fmean(y)) / sd([*x, *y], ddof)
 
 
-def p_values(x: Sequence[float], y: Sequence[float]) -> tuple[float, float]:
-    """Two-sided and upper p of Σx − Σy over all partitions into parts of the same sizes."""
+def p_values(x: Sequence[float], y: Sequence[float], *, welch: bool = False) -> tuple[float, float]:
+    """Two-sided and upper p of Σx − Σy, or of Welch's t, over all partitions into parts of the same sizes."""
     both = np.array([*x, *y])
-    chosen = np.array(list(itertools.combinations(range(len(both)), len(x))))
-    statistic = 2 * both[chosen].sum(axis=1) - both.sum()
-    observed = math.fsum(x) - math.fsum(y)
-    far = np.abs(statistic - statistic.mean()) >= abs(observed - statistic.mean()) - 1e-9
-    return float(far.mean()), float((statistic >= observed - 1e-9).mean())
+
+    def statistic(chosen: Sequence[int]) -> float:
+        one, other = both[list(chosen)], np.delete(both, list(chosen))
+        if not welch:
+            return float(one.sum() - other.sum())
+        return float((one.mean() - other.mean()) / (one.var(ddof=1) / len(one) + other.var(ddof=1) / len(other)) ** 0.5)
+
+    values = np.array([statistic(chosen) for chosen in itertools.combinations(range(len(both)), len(x))])
+    observed = statistic(range(len(x)))
+    middle = 0.0 if welch else values.mean()
+    far = np.abs(values - middle) >= abs(observed - middle) - 1e-9
+    return float(far.mean()), float((values >= observed - 1e-9).mean())
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -12,8 +12,10 @@ from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from penchant.instruments.values.cells import rated
+from penchant.instruments.values.cells import Cells, rated
+from penchant.instruments.values.data import HIGH, LOW
 from penchant.instruments.values.estimates import value_estimates
+from penchant.instruments.values.paired import groups_compared
 from penchant.instruments.values.probe import Values
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
@@ -146,13 +148,17 @@ def _ratings(
             yield Trial((row.measure,), row, truth, null=tested)
 
 
-def _near_the_end(statements: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
-    """Statements that nearly all are agreed with, and groups alike."""
-    items = _items(rng, 100, statements, (1.2, 1.2), "origin")
-    truths = {"mean rating": _of_residuals(1.2)[0], "difference of ratings": 0.0}
-    for row in value_estimates(items, _settings("origin", seed), None):
-        if row.measure in truths and row.by["variant"] == "main":
-            yield Trial((row.measure,), row, truths[row.measure], null=row.measure == "difference of ratings")
+def _means(
+    neutral: int, statements: int, shifts: tuple[float, float], rng: np.random.Generator, seed: int
+) -> Iterator[Trial]:
+    """The mean ratings of two groups, and their difference, alone."""
+    cells = Cells(_items(rng, neutral, statements, shifts, "origin"), _settings("origin", seed))
+    inside = np.ones(statements, dtype=bool)
+    truths = [_of_residuals(shift)[0] for shift in shifts]
+    for cell, truth in zip(cells.cells.values(), truths, strict=True):
+        yield Trial(("mean rating",), cells.mean(cell.towards, cell.drawn_towards(inside), (LOW, HIGH)), truth)
+    difference = next(groups_compared(cells, "main", *GROUPS))
+    yield Trial(("difference of ratings",), difference, truths[0] - truths[1], null=shifts[0] == shifts[1])
 
 
 def _unmirrored(statements: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
@@ -280,13 +286,16 @@ def _ranks(statements: int, rho: float, rng: np.random.Generator, seed: int) -> 
 
 
 def _all() -> Iterable[Simulation]:
-    for neutral, statements in ((30, 3), (100, 3), (100, 4), (100, 5), (100, 6), (30, 9), (100, 9), (100, 30)):
+    for neutral, statements in ((30, 9), (100, 9), (100, 30)):
         size = f"{neutral} neutral, {statements} statements"
         for shifts, what in (((0.0, 0.0), "no difference of groups"), ((0.4, 0.1), "groups differ")):
             yield Simulation(RATINGS, what, size, partial(_ratings, neutral, statements, shifts, "origin"), 1_000)
-    for statements in (3, 4, 5, 6, 9, 30):
-        what, size = "ratings near the end of the scale", f"100 neutral, {statements} statements"
-        yield Simulation(RATINGS, what, size, partial(_near_the_end, statements), 500)
+    alike, differ = ("no difference of groups", (0.0, 0.0)), ("groups differ", (0.4, 0.1))
+    near = ("ratings near the end of the scale", (1.2, 1.2))
+    few = [(n, kind) for n in (3, 4, 5, 6) for kind in (alike, differ, near)] + [(9, near), (30, near)]
+    for statements, (what, shifts) in few:
+        size = f"100 neutral, {statements} statements"
+        yield Simulation(RATINGS, what, size, partial(_means, 100, statements, shifts), 400)
     for n in (30, 100):
         what = "agreeing unrelated to disagreeing"
         yield Simulation(CALIBRATION, what, f"{n} neutral statements", partial(_unrelated, n))

@@ -25,6 +25,7 @@ from penchant.engine import vector_store as store_module
 from penchant.engine.vector_store import VectorStore, key, space
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations import ceat as ceat_module
+from penchant.instruments.associations.estimates import Cell
 from penchant.stats.sampled_effects import Sides, effect_interval, largest_effect, resampled_effects
 
 Zoo = Callable[[str], Path]
@@ -151,7 +152,7 @@ def check_summary(found: pc.Result, cell: dict[str, str], own: ByLoops, near: fl
     assert (published["low"], published["high"]) == pytest.approx((ces - half, ces + half), abs=2 * near)
     assert published["p"] == pytest.approx(p, abs=10 * near)
     assert published["n"] == n
-    assert combined["p"] == pytest.approx(brute.p_values(own.s[:2], own.s[2:])[0])
+    assert combined["p"] == pytest.approx(brute.p_values(own.s[:2], own.s[2:], welch=True)[0])
     assert combined["n"] == 5
     assert combined["low"] < combined["value"] < combined["high"]
     # τ and I² in the units of d, of two and three stimuli.
@@ -635,3 +636,12 @@ def test_presets_and_bad_parameters(zoo: Zoo, data: Path, tmp_path: Path) -> Non
         ceat(data, layers=[7]).run(brute.language_model(zoo("bert")))
     with pytest.raises(DataError, match="no such file"):
         ceat(data, sentences="nowhere.txt").texts([tmp_path])
+
+
+@pytest.mark.parametrize(("x", "y", "told"), [(8, 8, False), (24, 8, True), (4, 8, True), (9, 8, False)])
+def test_unequal_target_lists_are_a_caution_of_ceat_alone(x: int, y: int, told: bool) -> None:
+    rng = np.random.default_rng(0)
+    cell = Cell({}, rng.normal(size=(1, x + y, 6)), Sides.of(range(x), range(y)), Sides.of(range(3), range(3)))
+    named = f"lists are unequal ({x} and {y} stimuli)"
+    assert (named in cell.note(0.1, -1.0, pc.CEAT(data="d", sentences="s"))) == told
+    assert named not in cell.note(0.1, -1.0, pc.WEAT(data="d"))

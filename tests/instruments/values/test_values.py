@@ -560,8 +560,8 @@ def test_intervals_are_those_of_a_plain_bootstrap() -> None:
             assert spread["p"] == pytest.approx(min(1, p), abs=0.05)
 
 
-@pytest.mark.parametrize(("n", "rough"), [(3, True), (4, True), (5, False), (6, False)])
-def test_a_mean_over_few_statements_has_a_t_interval_and_says_so(n: int, rough: bool) -> None:
+@pytest.mark.parametrize(("n", "few"), [(3, True), (4, True), (5, False), (6, False)])
+def test_a_mean_over_few_statements_has_a_t_interval_and_says_so(n: int, few: bool) -> None:
     """On the logit scale at least as wide as t of n − 1 degrees of freedom of the statements alone."""
     items = made().filter((pl.col("kind") == "calibration") | pl.col("id").is_in(IDS[:n]), group="f")
     found = result(items)
@@ -573,7 +573,7 @@ def test_a_mean_over_few_statements_has_a_t_interval_and_says_so(n: int, rough: 
     alone = stats.t.ppf(0.95, n - 1) * ratings.std(ddof=1) / math.sqrt(n) / 4 / (share * (1 - share))
     low, high = 1 + 4 * special.expit(special.logit(share) + np.array([-alone, alone]))
     assert 1 < row["low"] <= low and high <= row["high"] < 5
-    assert ("rough" in row["note"]) == rough and row["how"].startswith(f"t interval ({n - 1} df)")
+    assert ("too few" in row["note"]) == few and row["how"].startswith(f"t interval ({n - 1} df)")
 
 
 def test_the_set_to_start_from_has_enough_statements() -> None:

@@ -29,7 +29,7 @@ Array = NDArray[np.float64]
 NO_SPREAD = "the neutral statements show no spread"
 _TEST = "t test of the same errors, two-sided"
 WANTED = 5
-"""Intervals of means over fewer statements than this are called rough."""
+"""Fewer statements than this are called too few."""
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class Cells:
                 return replace(estimate, low=against, high=against, how=self._how(n), p=1.0, test=_TEST)
             return replace(estimate, note="nothing varies: no interval and no test")
         reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1))
-        few = f"the interval is rough: only {n} statements; {WANTED} would do" if n < WANTED else ""
+        few = f"only {n} statements: too few to speak for the value" if n < WANTED else ""
         share, null = ((number - bounds[0]) / width for number in (estimate.value, against))
         if logit and 0 < share < 1:
             centre, spread = float(scipy.special.logit(share)), error / width / (share * (1 - share))
