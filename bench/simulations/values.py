@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from penchant.instruments.values.cells import Cells, rated
-from penchant.instruments.values.data import HIGH, LOW
+from penchant.instruments.values.data import HIGH, LOW, MIDDLE
 from penchant.instruments.values.estimates import value_estimates
 from penchant.instruments.values.paired import groups_compared
 from penchant.instruments.values.probe import Values
@@ -155,8 +155,10 @@ def _means(
     cells = Cells(_items(rng, neutral, statements, shifts, "origin"), _settings("origin", seed))
     inside = np.ones(statements, dtype=bool)
     truths = [_of_residuals(shift)[0] for shift in shifts]
-    for cell, truth in zip(cells.cells.values(), truths, strict=True):
-        yield Trial(("mean rating",), cells.mean(cell.towards, cell.drawn_towards(inside), (LOW, HIGH)), truth)
+    for cell, shift, truth in zip(cells.cells.values(), shifts, truths, strict=True):
+        ratings, draws = cell.towards, cell.drawn_towards(inside)
+        mean = cells.mean(ratings, draws, (LOW, HIGH), against=MIDDLE, logit=True)
+        yield Trial(("mean rating",), mean, truth, null=not shift)
     difference = next(groups_compared(cells, "main", *GROUPS))
     yield Trial(("difference of ratings",), difference, truths[0] - truths[1], null=shifts[0] == shifts[1])
 

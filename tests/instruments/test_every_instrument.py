@@ -303,6 +303,7 @@ VOCABULARY = (
     "jackknife",
     "Bonferroni",
     "cluster-robust t",
+    "t interval",
     "exact binomial",
     "binomial mid-p",
     "score test",
