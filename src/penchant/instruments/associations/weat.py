@@ -78,10 +78,10 @@ class WEAT(Association[Tables]):
                 session.advance(1)
             tables.append((by, stimuli, filled))
         stimuli_of = {by["category"]: stimuli for by, stimuli, _ in tables}
-        respelt = [word for word in have if known[word] != small[word]]
+        respelt = [word for word in words if word in have and known[word] != small[word]]
         cautions = (
             *lost_words(stimuli_of, where),
-            *told_respelt(sorted(respelt, key=list(words).index), len(words), "stimuli", model.name),
+            *told_respelt(respelt, len(words), "stimuli", model.name),
             *_capitals(small if lower else {word: lowered(word, language) for word in words}, have, model, lower=lower),
         )
         return Tables(table_items(tables, self), cautions, tuple(tables), controls_of(categories))
