@@ -40,7 +40,7 @@ from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, cited, unmarked
 from penchant.report.sections import Document, Placed, Section
-from penchant.report.tables import Number, P, Row, Table, constant, marked
+from penchant.report.tables import Number, P, Row, Table, constant, marked, untold
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome
 from penchant.study.run import Options, run_study
@@ -285,7 +285,7 @@ def test_tables_of_minimal_pairs_have_the_summarys_numbers_unrounded(finished: P
 
 def test_table_of_differences_of_cloze_has_the_comparisons_numbers(finished: Path, tmp_path: Path) -> None:
     export(read_outcome(finished).document(), "csv", tmp_path)
-    raw = pl.read_parquet(finished / "cloze" / "comparison.parquet").to_dicts()
+    raw = untold(pl.read_parquet(finished / "cloze" / "comparison.parquet")).to_dicts()
     rows = read(tmp_path / "cloze-differences.csv")
     assert len(rows) == 2 * 4
     for row in rows:
@@ -512,7 +512,7 @@ def test_every_number_is_the_terminals(finished: Path, tmp_path: Path) -> None:
     export(study.document(), "latex", tmp_path)
     for place, results in study.by_place().items():
         section = instruments()[results[0].signature["probe"]].section
-        tables = [*section.tables(results), *section.compared(study.comparisons[place])]
+        tables = [*section.tables(results), *section.compared(untold(study.comparisons[place]))]
         written = [(f"{t.name}-full" if t.short else t.name, t) for t in tables]
         for name, whole in [*written, *((t.name, t.short) for t in tables if t.short)]:
             table = whole.without(constant(whole))
@@ -796,7 +796,7 @@ FOREIGN = set("▁।␤＋－＝＠�")
 
 COMBINING = list(map(chr, range(0x300, 0x370)))
 """Marks that stand over the character before them."""
-READS = ("accents.py", "latex.py", "misread.py", "written.py")
+READS = ("tokenizer_files.py", "gguf_tokens.py", "accents.py", "latex.py", "misread.py", "written.py")
 """The modules whose signs are those that texts are looked through for."""
 
 
