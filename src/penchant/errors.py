@@ -142,7 +142,7 @@ def _restored(error_class: type[PenchantError], args: tuple[Any, ...], state: di
 
 
 class ModelWarning(UserWarning):
-    """What the loader of a model warned of that may be about the numbers."""
+    """A warning of the loader of a model that may be about the numbers."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)

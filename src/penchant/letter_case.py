@@ -48,7 +48,7 @@ def folded(text: str, language: str = "und") -> str:
 
 
 def has_rules(language: str) -> bool:
-    """Whether a language has rules of its own."""
+    """Return whether a language has rules of its own."""
     return _tongue(language) in WITH_RULES
 
 

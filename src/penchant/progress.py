@@ -134,7 +134,7 @@ def _late(progress: Progress) -> Iterator[Progress]:
 
 
 def _on_stderr(*, passing: bool) -> dict[str, Any]:
-    """How rich shows progress on what standard error is now, for good or, if `passing`, until it ends."""
+    """Return how rich shows progress on what standard error is now, for good or, if `passing`, until it ends."""
     from rich.console import Console
 
     # By default rich also redirects standard output, which would send results to the terminal instead of a file.

@@ -183,8 +183,7 @@ def saved_as_utf8(guess: str) -> str:
 
 
 def words_read_as(guess: str) -> str:
-    """How words in an encoding, by the name that `guessed_encoding` gives it, are made UTF-8 in a binary file of word
-    vectors."""
+    """Say how words in an encoding, named as `guessed_encoding` does, are made UTF-8 in a binary file of vectors."""
     encoding = _ICONV.get(guess, "")
     named = f"encoding='{encoding.lower()}'" if encoding else "the encoding= of its words"
     return f"in gensim: KeyedVectors.load_word2vec_format(FILE, binary=True, {named}).save_word2vec_format(NEW)"

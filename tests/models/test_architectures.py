@@ -170,3 +170,29 @@ def test_proofs_are_remembered_by_the_hash_of_the_files(tmp_path: Path, monkeypa
     (home / "config.json").write_text(json.dumps(config | {"layer_norm_eps": 1e-6}))
     third = read_model(home, digests=memory)
     assert third.fingerprint != first.fingerprint
+
+
+def test_a_model_that_answers_differently_each_time_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers.models.bert.modeling_bert import BertEmbeddings
+
+    plain = BertEmbeddings.forward
+    home = save("bert", tmp_path, causal=False)
+    with monkeypatch.context() as patched:
+        patched.setattr(BertEmbeddings, "forward", lambda *a, **k: (e := plain(*a, **k)) + torch.randn_like(e))
+        with pytest.raises(ModelError, match="differently each time"):
+            read_model(home)
+    assert isinstance(read_model(home), LanguageModel)
+
+
+def test_a_model_whose_rows_mix_is_read_one_text_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from transformers.models.bert.modeling_bert import BertEmbeddings
+
+    plain = BertEmbeddings.forward
+    home = save("bert", tmp_path, causal=False)
+    right = pc.score(read_model(home), TEXTS)["score"].to_list()
+    mixed = lambda *a, **k: (e := plain(*a, **k)) + (e - e.mean(0, keepdim=True))  # noqa: E731  # 0 for a row alone
+    monkeypatch.setattr(BertEmbeddings, "forward", mixed)
+    lm = read_model(home)
+    assert isinstance(lm, LanguageModel)
+    assert lm.network.batching == "single"
+    assert pc.score(lm, TEXTS)["score"].to_list() == pytest.approx(right, abs=OFF)

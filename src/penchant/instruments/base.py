@@ -85,8 +85,8 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     sets_of: ClassVar[tuple[str, ...]] = ()
     """The folders of other instruments of penchant whose bundled sets it reads too."""
     equivalents: ClassVar[bool] = False
-    """Whether a text that a tokenizer does not know in full is read in a canonically equivalent spelling that it does,
-    rather than as it is written."""
+    """A text that a tokenizer does not know in full is read in a canonically equivalent spelling that it knows, rather
+    than as it is written."""
     limited: ClassVar[str] = ""
     """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
 

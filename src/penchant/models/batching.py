@@ -68,7 +68,7 @@ class Trial:
         return [self._run(row[None, :length], np.array([length])) for row, length in rows]
 
     def _agree(self, answers: list[Tensor], rows: list[int]) -> bool:
-        """Whether the answers to rows are what they are alone. A layer that pools positions has fewer of them."""
+        """Return whether rows are answered as they are alone. A layer that pools positions has fewer of them."""
         for row in rows:
             for among, alone in zip(answers, self._alone[row], strict=True):
                 ours, own = _finite(among[row, : alone.shape[1]]), _finite(alone[0])
@@ -77,8 +77,8 @@ class Trial:
         return True
 
     def _same(self, ours: Tensor, own: Tensor) -> bool:
-        """Whether answers (positions, d) are equal at each position; in a 16-bit format, where one position may be off
-        by much, over all of them."""
+        """Return whether answers (positions, d) are equal at each position; in a 16-bit format, where one position may
+        be off by much, over all of them."""
         if not own.numel() or torch.finfo(self.network.dtype).bits == 16:
             return not own.numel() or equal(ours, own, self.network.dtype)
         off = (ours - own).square().mean(-1).sqrt()
@@ -107,7 +107,7 @@ def sample_tokens(config: Any, rows: int, length: int) -> NDArray[np.int64]:
 
 
 def equal(a: Tensor, b: Tensor, dtype: torch.dtype) -> bool:
-    """Whether a and b are equal up to rounding: the root mean square of their difference, relative to the sd of b.
+    """Return whether a and b are equal up to rounding, by the root mean square of a − b relative to the sd of b.
 
     A wrong mask or head moves logits by a large part of their sd, rounding in bfloat16 by a hundredth of it.
     """

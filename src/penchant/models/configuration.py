@@ -94,7 +94,7 @@ def told(source: Source) -> Iterator[None]:
 
 
 class Heard(logging.Handler):
-    """What transformers warns of while a model is loaded, in order."""
+    """The warnings of transformers while a model is loaded, in order."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

@@ -147,8 +147,8 @@ def foreign(path: Path) -> str:
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:
-    """What changes when a file does; "" for one that is not there or, if it must be `settled`, that was written to in
-    the last seconds."""
+    """Return what changes when a file does; "" for one that is not there or, if it must be `settled`, that was written
+    to in the last seconds."""
     try:
         now = file.stat()
     except OSError:

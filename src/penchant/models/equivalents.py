@@ -48,7 +48,7 @@ class EquivalentTokenizer(Tokenizer):
         return min(zip(spelled, super().encode(spelled), strict=True), key=lambda pair: self._lost(*pair))
 
     def _lost(self, text: str, encoding: Encoding) -> int:
-        """How much of a text the model does not see: unknown tokens, and letters and marks in no token."""
+        """Measure how much of a text the model does not see: unknown tokens, and letters and marks in no token."""
         seen = {place for start, end in encoding.spans for place in range(start, end)}
         dropped = (c for place, c in enumerate(text) if place not in seen and not c.isspace())
         return encoding.tokens.count(self.unknown_id) + sum(unicodedata.category(c)[0] != "C" for c in dropped)

@@ -133,7 +133,7 @@ def _told_apart(tokenizer: Any, file: Path, name: str, texts: Sequence[str]) -> 
 
 
 def _across(patterns: Patterns, entries: Iterable[str]) -> int:
-    """How many entries a division cuts."""
+    """Count the entries that a division cuts."""
     split = _pre_tokenizer(patterns)
     return sum(len(split.pre_tokenize_str(entry)) > 1 for entry in entries)
 

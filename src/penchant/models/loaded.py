@@ -23,17 +23,8 @@ class _Memory(Digests):
     """Hashes of files, remembered in this process while the files do not change."""
 
     def __init__(self) -> None:
-        super().__init__(None, optional=True)
+        super().__init__(default_path(), optional=True)
         self._digests: dict[Path, tuple[str, str]] = {}
-
-    @property
-    def path(self) -> Path | None:
-        """Where they are remembered beyond this process."""
-        return default_path()
-
-    @path.setter
-    def path(self, path: Path | None) -> None:
-        """Nothing else is taken."""
 
     def sha256(self, file: Path) -> str:
         """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""

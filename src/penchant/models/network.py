@@ -96,7 +96,7 @@ class Network:
 
     @property
     def gathers(self) -> bool:
-        """Whether the head is applied to gathered states."""
+        """Return whether the head is applied to gathered states."""
         return self.proofs.gathers
 
     @property
@@ -112,7 +112,7 @@ class Network:
 
     @property
     def batching(self) -> Batching:
-        """What a row of a batch may have beside it."""
+        """The rows that may stand beside a row of a batch."""
         return self.proofs.batching
 
     def _pack(self, scores: bool) -> bool:

@@ -13,7 +13,7 @@ none; "unstable" where the answer changes even so."""
 
 @dataclass(frozen=True, slots=True)
 class Proofs:
-    """What holds for the answers of one network.
+    """The properties proved of the answers of one network.
 
     `packed` linear layers, a head on `gathers` states, a last layer that `shortens`, and rows that are trees (`packs`)
     give the answers of the plain forward pass. `looks_ahead`: what a causal model says of a token changes with the

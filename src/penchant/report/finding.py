@@ -59,7 +59,7 @@ class Shown:
         return f"{value}{self.unit} {interval}{rough}{p}{over}"
 
     def too_few(self, row: Estimated) -> bool:
-        """Whether there are too few items, or an interval goes from one end of what can be to the other."""
+        """Return whether there are too few items, or an interval goes from one end of what can be to the other."""
         low, high = self.ends
         slack = (high - low) * _WHOLE
         whole = math.isfinite(slack) and bool(row["low"] <= low + slack and row["high"] >= high - slack)
@@ -75,7 +75,7 @@ def measured(rows: Iterable[Estimated]) -> list[Estimated]:
 
 
 def outside(row: Estimated, null: float = 0) -> bool:
-    """Whether the interval of an estimate leaves out `null`, and is not of too few items to say so."""
+    """Return whether the interval of an estimate leaves out `null`, and is not of too few items to say so."""
     low, high = row["low"], row["high"]
     return not (is_few(row) or math.isnan(low) or math.isnan(high) or low <= null <= high)
 
@@ -106,7 +106,7 @@ def unclear(places: Iterable[tuple[str, Estimated]], null: float = 0) -> list[st
 
 
 def _at_odds(row: Estimated, null: float) -> bool:
-    """Whether interval and test decide otherwise."""
+    """Return whether interval and test decide otherwise."""
     known = not math.isnan(deciding(row) + row["low"] + row["high"])
     return known and outside(row, null) != (deciding(row) <= ALPHA)
 
@@ -137,7 +137,7 @@ def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, mos
 
 
 def _untested(row: Estimated) -> bool:
-    """Whether an estimate has an interval and no test."""
+    """Return whether an estimate has an interval and no test."""
     return math.isnan(deciding(row)) and not math.isnan(row["low"])
 
 

@@ -75,7 +75,7 @@ class ItemTable:
     sums: bool = True
 
     def left_out(self, model: str) -> pl.Series:
-        """Whether a model has no such item, for each item."""
+        """Return whether a model has no such item, for each item."""
         return self.remarks[model].is_null()
 
 

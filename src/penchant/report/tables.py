@@ -56,7 +56,7 @@ TOO_FEW = "too few"
 
 
 def is_few(row: Mapping[str, Any]) -> bool:
-    """Whether the interval of an estimate is over too few items to show either."""
+    """Return whether the interval of an estimate is over too few items to show either."""
     return bool(row["n"] < FEWEST) and not math.isnan(row["low"])
 
 

@@ -25,7 +25,7 @@ FEWEST = 10
 
 
 def skew(parts: list[Array], noun: str) -> str:
-    """How often intervals from so few values that are so skew hold their mean; empty where enough of them do."""
+    """Return how often intervals from so few values that are so skew hold their mean; empty where enough of them do."""
     centred = np.concatenate([part - part.mean() for part in parts])
     items, skewness = len(centred), abs(float(np.mean(centred**3)) / float(np.mean(centred**2)) ** 1.5)
     measured = next((row for least, row in reversed(HELD.items()) if skewness >= least), {})

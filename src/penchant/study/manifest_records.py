@@ -41,9 +41,9 @@ class ModelRecord(_Record):
     packs: bool | None = None
     """Whether sentences with common beginnings share a pass."""
     batching: str | None = None
-    """What stands beside a text in a batch: texts of any length ("padded"), of its own length, or none."""
+    """The company of a text in a batch: texts of any length ("padded"), of its own length, or none."""
     cautions: list[str] = []
-    """What its loader warned of."""
+    """The warnings of its loader."""
 
     @classmethod
     def of(cls, model: Any) -> ModelRecord:

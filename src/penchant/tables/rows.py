@@ -186,7 +186,7 @@ def columns(path: str | Path) -> list[str] | None:
 
 
 def is_binary(start: bytes) -> bool:
-    """Whether a file that starts with these bytes is a table but no text."""
+    """Return whether a file that starts with these bytes is a table but no text."""
     return start.startswith((_PARQUET, MAGIC, OLD_MAGIC)) or is_survey_file(start) or is_judgements(start)
 
 

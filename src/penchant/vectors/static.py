@@ -65,7 +65,7 @@ class StaticVectors:
 
     @property
     def cautions(self) -> tuple[str, ...]:
-        """What must be said of the file."""
+        """The remarks on the file."""
         if not self.broken:
             return ()
         more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""

@@ -130,6 +130,6 @@ class Cut:
 
 
 def _root(form: str, word: str) -> int:
-    """How many characters of a form are the word, without what is added to it."""
+    """Return the number of characters of a form that are the word, without what is added to it."""
     composed, root = normalise(form), len(normalise(word))
     return min(len(form), root) if composed == form else Alignment(composed, form).span(0, min(len(composed), root))[1]

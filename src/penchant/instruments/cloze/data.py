@@ -309,7 +309,7 @@ def filled(text: str, word: str, language: str = "und") -> str:
 
 
 def read_texts(mask: str, lists: Mapping[str, list[str]], language: str, sentence: Sentence) -> list[str]:
-    """What a model reads of a sentence: with its mask token in the gap, or with each candidate."""
+    """Return what a model reads of a sentence: with its mask token in the gap, or with each candidate."""
     if not lists:
         return [sentence.text.replace(GAP, mask)]
     return [filled(sentence.text, word, language) for word in lists[sentence.item.id]]

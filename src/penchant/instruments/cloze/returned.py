@@ -152,7 +152,7 @@ def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int, 
 
 
 def _fills(word: str, text: str, shown: str) -> bool:
-    """Whether a filled sentence is that of a word, with the capitals of any language."""
+    """Return whether a filled sentence is that of a word, with the capitals of any language."""
     return letters(shown) in {letters(filled(text, word, language)) for language in ("und", *WITH_RULES)}
 
 

@@ -83,7 +83,7 @@ def chi2(first: Array, second: Array, sizes: tuple[int, int]) -> tuple[Array, Ar
 
 
 def different_by_template(items: pl.DataFrame) -> dict[str, int]:
-    """How many fills of every template differ by gender (χ²)."""
+    """Count the fills of every template that differ by gender (χ²)."""
     numbers = {}
     for template in templates_of(items):
         counts = template.counts.astype(np.float64)

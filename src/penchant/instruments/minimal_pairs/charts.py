@@ -147,7 +147,7 @@ def _stereotype_figure(name: str, suffix: str, summaries: Summaries) -> Figure:
 
 
 def _several(summaries: Summaries, scope: str) -> bool:
-    """Whether there are several groups of a scope."""
+    """Return whether there are several groups of a scope."""
     return len({group for _, summary in summaries for group in summary.filter(scope=scope)["group"]}) > 1
 
 

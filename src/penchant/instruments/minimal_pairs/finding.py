@@ -29,8 +29,8 @@ _ONE_OF = {"paradigms": "paradigm", "kinds of bias": "kind of bias"}
 
 
 def finding(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
-    """How far accuracy moves with token length, how often each model prefers the acceptable sentence (of stereotypes
-    the more stereotypical one), and between which models that differs; of the first score reported."""
+    """Say how far accuracy moves with token length, how often each model prefers the acceptable sentence (of
+    stereotypes the more stereotypical one), and between which models that differs; of the first score reported."""
     sets = by_set(results)
     names = list(sets)
     found = [text for name in names[:MOST] for text in _of(name, sets[name], comparison, several=len(names) > 1)]
@@ -69,7 +69,7 @@ def _of(name: str, results: Sequence[Result], comparison: pl.DataFrame | None, *
 
 
 def _gaps(name: str, results: Sequence[Result], preferred: str, *, several: bool) -> tuple[bool, str]:
-    """Whether accuracy is told to move with token length, and how far it lies from that of the pairs of equal length
+    """Return whether accuracy is told to move with token length, and how far it lies from that of pairs of equal length
     where the preferred sentence has more tokens, and where it has fewer; empty where no pair is of unequal length."""
     gaps = []
     for model, result in _each(results):
@@ -166,7 +166,7 @@ def _fixed(result: Result, name: str, measure: str) -> dict[str, Any] | None:
 
 
 def _differences(comparison: pl.DataFrame, higher: str) -> Iterator[tuple[str, str]]:
-    """What can be told of the differences between models on a data set, and of which paradigms if they are several:
+    """Say what can be told of the differences between models on a data set, and of which paradigms if they are several:
     where these are few, first of these very ones; then of others like them.
     """
     rows: list[dict[str, Any]] = []

@@ -71,7 +71,7 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 
 def drawn(rows: Iterable[Estimated]) -> str:
-    """Which groups some estimates are about that take those there are for a sample; empty where there are none."""
+    """Name the groups that some estimates take for a sample of others; empty where there are none."""
     found = next(filter(None, (_OVER.search(row["how"] or "") for row in rows)), None)
     return f"for {found['noun']} like these {found['number']}" if found else ""
 
