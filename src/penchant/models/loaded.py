@@ -11,7 +11,7 @@ from threading import Lock
 
 from penchant.errors import PenchantError
 from penchant.models import shortcuts
-from penchant.models.digests import Digests, default_path, stamp
+from penchant.models.digests import Digests, default_path
 from penchant.models.load import Model, fingerprint, load, names_vectors
 from penchant.models.source import resolve
 
@@ -19,28 +19,8 @@ Key = tuple[object, ...]
 """The name of a model without hash, its fingerprint, and what else its loading depends on."""
 
 
-class _Memory(Digests):
-    """Hashes of files, remembered in this process while the files do not change."""
-
-    def __init__(self) -> None:
-        super().__init__(default_path(), optional=True)
-        self._digests: dict[Path, tuple[str, str]] = {}
-
-    def sha256(self, file: Path) -> str:
-        """The SHA-256 of a file's bytes, in hexadecimal. Raises DataError when it cannot be read."""
-        now = stamp(file, settled=True)
-        known = self._digests.get(file.resolve())
-        if now and known is not None and known[0] == now:
-            return known[1]
-        digest = super().sha256(file)
-        if now and now == stamp(file, settled=True):
-            self._digests[file.resolve()] = now, digest
-        return digest
-
-
 _LOCK = Lock()
 _KEPT: dict[Key, Model] = {}
-_HASHED = _Memory()
 
 
 def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = None) -> Model:
@@ -51,7 +31,7 @@ def loaded(spec: str | Path, *, dtype: str = "float32", device: str | None = Non
         if kept is not None:
             return kept
         _KEPT.clear()  # before another takes memory of its own
-        model = load(spec, dtype=dtype, device=device, digests=_HASHED)
+        model = load(spec, dtype=dtype, device=device, digests=_digests())
         _KEPT[_label(spec), model.fingerprint, *settings] = model
         return model
 
@@ -66,9 +46,13 @@ def _looked_up(spec: str | Path) -> tuple[str, str]:
     """The name of a model without hash, and its fingerprint, for which files that were hashed before are not read; two
     empty texts where there is none, of which `load` says why."""
     try:
-        return _label(spec), fingerprint(str(spec), _HASHED)
+        return _label(spec), fingerprint(str(spec), _digests())
     except PenchantError:
         return "", ""
+
+
+def _digests() -> Digests:
+    return Digests(default_path(), optional=True)
 
 
 def _label(spec: str | Path) -> str:
