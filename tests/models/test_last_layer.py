@@ -18,16 +18,9 @@ import zoo as tiny
 from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.models import packing
-from penchant.models.digests import Digests
 
 Zoo = Callable[[str], Path]
 TEXTS = [*tiny.SENTENCES[1:5], tiny.SENTENCES[10]]
-
-
-@pytest.fixture(autouse=True)
-def proved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proof of another test is remembered."""
-    monkeypatch.setattr(Digests, "proved", lambda *_: None)
 
 
 @pytest.fixture(autouse=True)

@@ -19,17 +19,10 @@ import zoo as tiny
 from paths import package_file
 from penchant.engine.scorer import Scorer, numbered
 from penchant.errors import DataError, MethodError, ModelError
-from penchant.models.digests import Digests
 from penchant.models.gguf_files import read_once
 from penchant.models.outline import outline
 
 Zoo = Callable[[str], Path]
-
-
-@pytest.fixture(autouse=True)
-def proved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proof of another test is remembered."""
-    monkeypatch.setattr(Digests, "proved", lambda *_: None)
 
 
 def load(directory: Path | str, **options: str) -> pc.LanguageModel:

@@ -14,16 +14,9 @@ from transformers.pytorch_utils import Conv1D
 
 import penchant as pc
 from penchant.models import packing
-from penchant.models.digests import Digests
 from penchant.models.packing import Packed
 
 Zoo = Callable[[str], Path]
-
-
-@pytest.fixture(autouse=True)
-def proved_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No proof of another test is remembered."""
-    monkeypatch.setattr(Digests, "proved", lambda *_: None)
 
 
 class Small(torch.nn.Module):
