@@ -141,8 +141,8 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep the answers of studies that tests run from Python out of the user's cache."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PENCHANT_CACHE", str(tmp_path_factory.mktemp("cache") / "answers.sqlite"))
-        # Tests that change how a model computes would leave their proofs to others.
-        patch.setattr("penchant.models.digests.Digests.remember_proofs", lambda *_: None)
+        # A test that changes how a model computes needs its own proofs, not those of other tests or their processes.
+        patch.setattr("penchant.models.digests.Digests.proved", lambda *_: None)
         yield
 
 

@@ -153,12 +153,12 @@ def test_an_association_is_that_of_texts_read_alone(tmp_path: Path) -> None:
     assert d == pytest.approx(expected, abs=1e-4)
 
 
-REMEMBER = Digests.remember_proofs
+PROVED = Digests.proved
 """The method itself, which other tests do without."""
 
 
 def test_proofs_are_remembered_by_the_hash_of_the_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Digests, "remember_proofs", REMEMBER)
+    monkeypatch.setattr(Digests, "proved", PROVED)
     home, memory = save("mobilebert", tmp_path, causal=False), Digests(tmp_path / "cache.sqlite")
     first = read_model(home, digests=memory)
     assert isinstance(first, LanguageModel)
