@@ -5,14 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 from statsmodels.stats.multitest import multipletests
+from statsmodels.stats.proportion import proportion_confint
 
 Floats = NDArray[np.floating[Any]]
 Z = float(stats.norm.ppf(0.975))
@@ -88,6 +90,38 @@ def mid_p(probabilities: Floats, observed: int) -> float:
 def mid_p_of_a_share(wins: int, n: int) -> float:
     """Of so many of n, against one half."""
     return mid_p(stats.binom.pmf(np.arange(n + 1), n, 0.5), wins) if n else 1.0
+
+
+def stratified_wilson(x: Floats, groups: Floats, z: float, weights: Floats | None = None) -> Floats:
+    """Yan & Su's (2010) interval of a weighted mean of the shares of strata, by default with the weights of their
+    items: Wilson's ends in each at the deviate c of which z is c·Σwσ/√Σw²σ², σ being half-widths at c."""
+    parts = [x[groups == name] for name in np.unique(groups)]
+    if weights is None:
+        weights = np.array([len(part) / len(x) for part in parts])
+
+    def ends(c: float) -> Floats:
+        level = 2 * stats.norm.sf(c)
+        return np.array([proportion_confint(part.sum(), len(part), level, method="wilson") for part in parts])
+
+    def excess(c: float) -> float:
+        half = weights * np.diff(ends(c), axis=1)[:, 0]
+        return float(c * half.sum() / np.sqrt((half**2).sum()) - z)
+
+    return np.asarray(weights @ ends(optimize.brentq(excess, 1e-9, z, xtol=1e-14)))
+
+
+def held(estimate: Sequence[Any], within: Sequence[Any]) -> Floats:
+    """Low, high and p of an estimate about other groups, no more certain than those `within` these."""
+    return np.array([min(estimate[0], within[0]), max(estimate[1], within[1]), np.fmax(estimate[2], within[2])])
+
+
+def leaves_out(ends: Callable[[float], Floats], value: float) -> float:
+    """The p-value that is 2·Φ(−z) at the deviate z where the interval `ends(z)` first holds `value`."""
+    inside = ends(1e-6)
+    side = 0 if inside[0] > value else 1
+    if inside[0] <= value <= inside[1]:
+        return 1.0
+    return float(2 * stats.norm.sf(optimize.brentq(lambda z: ends(z)[side] - value, 1e-6, 30, xtol=1e-12)))
 
 
 def expanded(units: int) -> float:

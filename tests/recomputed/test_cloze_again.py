@@ -89,6 +89,16 @@ def without(items: pl.DataFrame, rater: int) -> Floats:
     return np.array(beta)
 
 
+def effective_raters(items: pl.DataFrame) -> float:
+    """Kish's number of raters, by the probability of the words that each of them judged."""
+    judged = np.zeros(2)
+    for probs, raters in zip(lists(items, "probs"), items["raters"], strict=True):
+        for p, who in zip(probs, raters, strict=True):
+            for rater in set([] if who is None else who):
+                judged[rater] += p
+    return float(judged.sum() ** 2 / (judged**2).sum())
+
+
 def test_raters_sampled(out: Path) -> None:
     """The jackknife's variance over raters added to that over sentences; Satterthwaite's degrees of freedom."""
     items, summary = read(out, "cloze", "bundled_modern")
@@ -104,7 +114,8 @@ def test_raters_sampled(out: Path) -> None:
             left = np.array([picked(items, of(beta), group).mean for beta in jackknife])
             raters = ((left - left.mean()) ** 2).sum() / 2
             total = x.variances.sum() + raters
-            df = total**2 / ((x.variances**2 / [len(p) - 1 for p in x.parts]).sum() + raters**2)
+            number = effective_raters(items.filter(pl.col("group").is_in(GROUPS if group == "all" else [group])))
+            df = total**2 / ((x.variances**2 / [len(p) - 1 for p in x.parts]).sum() + raters**2 / (number - 1))
             half = stats.t.ppf(0.975, df) * np.sqrt(total)
             estimate = row(summary, measure=f"mean {name}, raters sampled", group=group)
             ends = np.clip([x.mean - half, x.mean + half], -1 if name == "β" else 0, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,20 @@ from scipy import optimize, special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from paths import SHARED, needs_shared
-from recomputing import Floats, Z, holm, mid_p, mid_p_of_a_share, numbers, read, rows, run_study
+from recomputing import (
+    Floats,
+    Z,
+    held,
+    holm,
+    leaves_out,
+    mid_p,
+    mid_p_of_a_share,
+    numbers,
+    read,
+    rows,
+    run_study,
+    stratified_wilson,
+)
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -51,7 +65,7 @@ def right(items: pl.DataFrame, normalise: str) -> Floats:
 
 def part(items: pl.DataFrame, estimate: dict[str, Any]) -> tuple[Floats, Floats, Floats]:
     """Of the pairs that an estimate is about: are they right, |A|−|U|, and the paradigm."""
-    if estimate["scope"] != "overall":
+    if estimate["scope"] not in ("overall", "as they are"):
         items = items.filter(pl.col(estimate["scope"]) == estimate["group"])
     return right(items, estimate["normalise"]), items["difference"].to_numpy(), items["paradigm"].to_numpy()
 
@@ -79,7 +93,8 @@ def test_accuracies(out: Path) -> None:
             assert estimate["how"].startswith("cluster-robust t (jackknife) over")
             _, error, df = clustered(np.mean, groups, x)
             half = stats.t.ppf(0.975, df) * error / (p * (1 - p))
-            low, high = special.expit(special.logit(p) + np.array([-half, half]))
+            ends = special.expit(special.logit(p) + np.array([-half, half]))
+            low, high, _ = held([*ends, np.nan], [*stratified_wilson(x, groups, Z), np.nan])
         assert numbers(estimate, "n", "value", "low", "high") == pytest.approx([n, p, low, high], abs=1e-9), estimate
 
 
@@ -103,6 +118,20 @@ def gap(x: Floats, side: Floats, equal: Floats, groups: Floats) -> float:
     return top / weights
 
 
+def newcombe(x: Floats, side: Any, equal: Any, groups: Floats, z: float) -> Floats:
+    """Newcombe's interval of the gap from the stratified intervals of its two sides (Yan & Su 2010)."""
+    kept = np.array([name for name in np.unique(groups) if side[groups == name].any() and equal[groups == name].any()])
+    n, m = (np.array([(chosen & (groups == name)).sum() for name in kept]) for chosen in (side, equal))
+    weights = n * m / (n + m) / (n * m / (n + m)).sum()
+    shares, ends = [], []
+    for chosen in (side, equal):
+        these = chosen & np.isin(groups, kept)
+        shares.append(weights @ [x[chosen & (groups == name)].mean() for name in kept])
+        ends.append(stratified_wilson(x[these], groups[these], z, weights))
+    (p, q), ((a, b), (c, d)) = shares, ends
+    return np.array([p - q - np.hypot(p - a, d - q), p - q + np.hypot(b - p, q - c)])
+
+
 def test_gaps_and_their_tests(out: Path) -> None:
     items, summary = read(out, "minimal-pairs", "bundled_modern")
     for estimate in rows(summary, measure="gap to A=U"):
@@ -117,8 +146,9 @@ def test_gaps_and_their_tests(out: Path) -> None:
             low, high = confint_proportions_2indep(a, n, b, m, method="newcomb")
         else:
             value, error, df = clustered(gap, groups, x, side, equal, groups)
-            low, high = value + np.array([-1, 1]) * stats.t.ppf(0.975, df) * error
-            p = 2 * stats.t.sf(abs(value / error), df)
+            ends = value + np.array([-1, 1]) * stats.t.ppf(0.975, df) * error
+            within = partial(newcombe, x, side, equal, groups)
+            low, high, p = held([*ends, 2 * stats.t.sf(abs(value / error), df)], [*within(Z), leaves_out(within, 0.0)])
         assert numbers(estimate, "value", "low", "high", "p") == pytest.approx([value, low, high, p], abs=1e-8)
     for normalise in ("none", "mean", "pen"):
         holm(summary.filter(measure="gap to A=U", scope="paradigm", normalise=normalise))
@@ -192,16 +222,17 @@ def test_differences_between_models(out: Path) -> None:
         kept = (lengths == 0) & (other == 0) if estimate["split"] == "A=U under both" else lengths == lengths
         d, groups = (x - y)[kept], groups[kept]
         assert (estimate["first_better"], estimate["second_better"]) == ((d > 0).sum(), (d < 0).sum())
-        if estimate["how"] == "Bonett-Price adjusted Wald":
-            better, worse, n = int((d > 0).sum()), int((d < 0).sum()), len(d)
-            p1, p2 = (better + 1) / (n + 2), (worse + 1) / (n + 2)
-            half = Z * np.sqrt((p1 + p2 - (p1 - p2) ** 2) / (n + 2))
-            low, high, p = p1 - p2 - half, p1 - p2 + half, mid_p_of_a_share(better, better + worse)
-        else:
+        better, worse, n = int((d > 0).sum()), int((d < 0).sum()), len(d)
+        p1, p2 = (better + 1) / (n + 2), (worse + 1) / (n + 2)
+        half = Z * np.sqrt((p1 + p2 - (p1 - p2) ** 2) / (n + 2))
+        low, high, p = p1 - p2 - half, p1 - p2 + half, mid_p_of_a_share(better, better + worse)
+        if estimate["how"] != "Bonett-Price adjusted Wald":
             value, error, df = clustered(np.mean, groups, d)
-            low, high = value + np.array([-1, 1]) * stats.t.ppf(0.975, df) * error
-            p = 2 * stats.t.sf(abs(value / error), df)
-        expected = [d.mean(), low, high, p, (high - low) / 2 / Z * (Z + stats.norm.ppf(0.8))]
+            ends = value + np.array([-1, 1]) * stats.t.ppf(0.975, df) * error
+            low, high, p = held([*ends, 2 * stats.t.sf(abs(value / error), df)], [low, high, p])
+        tests = len(NAMES) if estimate["scope"] == "paradigm" else 1  # which Holm's first step divides the level by
+        found = (high - low) / 2 / Z * (stats.norm.isf(0.025 / tests) + stats.norm.ppf(0.8))
+        expected = [d.mean(), low, high, p, found]
         assert numbers(estimate, "value", "low", "high", "p", "detectable") == pytest.approx(expected, abs=1e-9)
     for split in ("all", "A=U under both"):
         holm(comparison.filter(scope="paradigm", normalise="none", split=split))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from scipy import optimize, special, stats
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
 from paths import SHARED, needs_shared
-from recomputing import holm, mid_p_of_a_share, numbers, read, rows, run_study
+from recomputing import Z, held, holm, leaves_out, mid_p_of_a_share, numbers, read, rows, run_study, stratified_wilson
 
 pytestmark = [pytest.mark.slow, needs_shared]
 
@@ -55,8 +56,12 @@ def test_stereotype_scores(out: Path) -> None:
             jackknife = np.array([x[types != name].mean() - p for name in names])
             error = np.sqrt((1 - 1 / len(names)) * (jackknife**2).sum()) / (p * (1 - p))
             half = stats.t.ppf(0.975, len(names) - 1) * error
-            low, high = special.expit(special.logit(p) + np.array([-half, half]))
-            test = 2 * stats.t.sf(abs(special.logit(p) / error), len(names) - 1)
+            ends = special.expit(special.logit(p) + np.array([-half, half]))
+            within = partial(stratified_wilson, x, types)
+            low, high, test = held(
+                [*ends, 2 * stats.t.sf(abs(special.logit(p) / error), len(names) - 1)],
+                [*within(Z), leaves_out(within, 0.5)],
+            )
         expected = [n, 100 * p, 100 * low, 100 * high, test]
         assert numbers(estimate, "n", "value", "low", "high", "p") == pytest.approx(expected, rel=1e-7), estimate
     kinds = items["phenomenon"].unique().to_list()
