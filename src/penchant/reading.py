@@ -67,13 +67,18 @@ def require_file(path: str | Path) -> None:
 
 @contextmanager
 def opened(path: str | Path) -> Iterator[BufferedReader]:
-    """Open a regular file for reading. Raises DataError, also for what fails while it is read."""
+    """Open a regular file for reading. Raises DataError, also for what fails while it is read, and for a file that is
+    written to meanwhile."""
     require_file(path)
     try:
         with named_sheet(path)[0].open("rb") as stream:
+            before = os.fstat(stream.fileno())
             yield stream
+            after = os.fstat(stream.fileno())
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+    if (before.st_size, before.st_mtime_ns) != (after.st_size, after.st_mtime_ns):
+        raise DataError("changed while it was read", file=path, hint="read it when it no longer changes")
 
 
 def is_file(path: str | Path) -> bool:

@@ -111,7 +111,7 @@ def test_a_batch_that_does_not_fit_is_halved(zoo: Any, monkeypatch: pytest.Monke
 
         with monkeypatch.context() as patched:
             patched.setattr(LocalBackend, "run", run)
-            halved = Scorer(model, backend=Halving(model.network, model.tokenizer)).score(numbered(texts), method)
+            halved = Scorer(model, backend=Halving(model)).score(numbered(texts), method)
             np.testing.assert_allclose([score.score for score in halved], alone, atol=1e-4)
 
 
@@ -122,7 +122,7 @@ def test_a_row_that_does_not_fit_is_told(zoo: Any, monkeypatch: pytest.MonkeyPat
     model = language_model(load(str(zoo("bert"))))
     monkeypatch.setattr(LocalBackend, "run", run)
     with pytest.raises(TooLargeError) as error:
-        list(Scorer(model, backend=Halving(model.network, model.tokenizer)).score(numbered(["The cat.", "The king."])))
+        list(Scorer(model, backend=Halving(model)).score(numbered(["The cat.", "The king."])))
     assert error.value.row == 0
 
 

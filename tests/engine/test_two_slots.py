@@ -27,7 +27,7 @@ class TwoSlots(LocalBackend):
     """As on a card; remembers which threads ran batches."""
 
     def __init__(self, model: pc.LanguageModel) -> None:
-        super().__init__(model.network, model.tokenizer)
+        super().__init__(model)
         self.slots = 2
         self.threads: list[int] = []
 
@@ -106,4 +106,4 @@ def test_a_batch_that_fails_ends_the_run_and_the_next_run_is_whole(zoo: Zoo, err
 
 def test_a_cpu_runs_batches_in_turn(zoo: Zoo) -> None:
     model = language_model(load(zoo("gpt2")))
-    assert LocalBackend(model.network, model.tokenizer).slots == 1
+    assert LocalBackend(model).slots == 1

@@ -701,7 +701,7 @@ class Stops(LocalBackend):
     """Stops, as if interrupted, when so many batches are done."""
 
     def __init__(self, lm: pc.LanguageModel, batches: int) -> None:
-        super().__init__(lm.network, lm.tokenizer)
+        super().__init__(lm)
         self.left = batches
 
     def run(self, batch: Batch) -> NDArray[np.generic]:

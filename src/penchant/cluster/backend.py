@@ -19,7 +19,7 @@ class RayBackend:
     """Runs batches on the workers of a pool, several at once."""
 
     def __init__(self, model: LanguageModel, pool: Pool) -> None:
-        local = LocalBackend(model.network, model.tokenizer)
+        local = LocalBackend(model)
         self.packs, self.batching, self.budget = local.packs, local.batching, local.budget
         self.slots = DEEP * pool.size
         self._pool = pool

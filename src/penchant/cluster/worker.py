@@ -103,7 +103,7 @@ class Worker:
             torch.set_num_threads(threads)
             os.environ[shortcuts.PLAIN] = "" if wanted.shortcuts else "1"
             self.model = self._loaded(wanted, host)
-            self._backend = Halving(self.model.network, self.model.tokenizer)
+            self._backend = Halving(self.model)
             device = self.model.network.devices
         return About(ray.get_runtime_context().get_node_id(), host, os.getpid(), device)
 

@@ -47,7 +47,7 @@ class Asker:
         if cache is not None and shortcuts.allowed():
             self._cache = Cache(cache, model.fingerprint, model.dtype)
         self.engine = Engine(
-            backend or LocalBackend(model.network, model.tokenizer),
+            backend or LocalBackend(model),
             cache=self._cache,
             budget=batch_tokens,
             progress=progress,

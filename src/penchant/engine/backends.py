@@ -17,9 +17,8 @@ from penchant.engine.reads import EXPECTED, TOP, WORD_ENDS, WORD_GOES_ON
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from penchant.models.network import Network
+    from penchant.models.load import LanguageModel
     from penchant.models.proofs import Batching
-    from penchant.models.tokenizer import Tokenizer
 
 
 _CACHED = 1 << 18
@@ -69,16 +68,16 @@ class InTurn(ABC):
 
 
 class LocalBackend(InTurn):
-    """Runs batches on a `Network` in this process. The tokenizer knows the sets of tokens that are read as one.
+    """Runs batches on a model in this process. Raises StudyError where its files are no longer those that were loaded.
 
     While a card computes, the processor has nothing to do. So a network on a card takes a batch more than it computes,
     and a thread of its own waits for the card: the next batch is planned and the last one handed over meanwhile. On a
     CPU the batches run in turn, since products take all of it.
     """
 
-    def __init__(self, network: Network, tokenizer: Tokenizer) -> None:
-        self.network = network
-        self.tokenizer = tokenizer
+    def __init__(self, model: LanguageModel) -> None:
+        self.network, self.tokenizer = network, _ = model.network, model.tokenizer
+        self._files = model.files
         self.packs = network.packs
         self.batching = network.batching
         on_cpu = network.device.type == "cpu"
@@ -109,6 +108,12 @@ class LocalBackend(InTurn):
 
     def run(self, batch: Batch) -> NDArray[np.generic]:
         """The answers, on the CPU. Log-probabilities are computed in float32, whatever the model's number format."""
+        answers = self._answers(batch)
+        if self._files is not None:
+            self._files.require_same()
+        return answers
+
+    def _answers(self, batch: Batch) -> NDArray[np.generic]:
         match batch.kind:
             case "logprob", _:
                 return self._logprobs(batch)

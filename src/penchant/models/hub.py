@@ -142,6 +142,13 @@ def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> 
     return []
 
 
+def intact(given: str, path: Path) -> bool:
+    """Whether a file of the local cache is named by its hash, which it has. Raises ModelError for one that has not."""
+    digest = cached_digest(path)
+    verify(given, path, digest, Digests(None).sha256)
+    return bool(digest)
+
+
 def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest: str, digests: Digests) -> None:
     """Fetch a file unless it is there; check it. Raises ModelError, leaving no damaged file if it was fetched."""
     from huggingface_hub import hf_hub_download

@@ -31,14 +31,13 @@ def local_fingerprint(local: Path, digests: Digests) -> str:
 def model_files(local: Path) -> Iterator[Path]:
     """The files of a local model: what `from_pretrained` reads of it, and every other file of those kinds beside it.
 
-    Weights are safetensors, or pickled ones where there are none; and the parts that an index names, wherever they are.
+    Weights are safetensors and pickled ones, of which transformers may take either, and the parts that an index names.
     """
     if local.is_file():
         yield local
         return
     weights = [file for file in local.iterdir() if file.suffix in (".safetensors", ".bin")]
-    safe = [file for file in weights if file.suffix == ".safetensors"]
-    yield from safe or weights
+    yield from weights
     for file in local.iterdir():
         if file.suffix in SETTINGS and file.is_file() and not file.name.startswith("README"):
             yield file

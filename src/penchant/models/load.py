@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,7 +35,7 @@ from penchant.models.configuration import (
     read_config,
     told,
 )
-from penchant.models.digests import Digests, default_path
+from penchant.models.digests import Digests, default_path, stamp
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights
@@ -44,6 +45,7 @@ from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
+from penchant.models.unchanged import Files
 from penchant.progress import waiting
 from penchant.reading import is_file
 from penchant.vectors.beginning import refuse_stranger
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from penchant.models.network import Network
 
 DTYPES = ("float32", "bfloat16", "float16", "float64")
+_SMALL = 1 << 31
+"""Bytes of a model that is read into memory. A larger one is mapped: the process ends where its file is cut short."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -64,7 +68,7 @@ class LanguageModel:
     why). `max_tokens` bounds one input, special tokens included. `begin` is the token that a causal sentence starts
     with (None: there is none, and first tokens are not scored). `unused` are weights of the checkpoint that this kind
     of model has no place for. `quantized` says how the weights of the checkpoint are quantized ("int8-torchao"), and
-    `cautions` what transformers warned of that may be about the numbers.
+    `cautions` what transformers warned of that may be about the numbers. `files` are those that were read (None: none).
     """
 
     name: str
@@ -79,6 +83,7 @@ class LanguageModel:
     unused: tuple[str, ...] = ()
     quantized: str = ""
     cautions: tuple[str, ...] = ()
+    files: Files | None = None
 
     @property
     def numbers(self) -> str:
@@ -152,19 +157,20 @@ def read_model(
     with waiting(f"{spec}: loading"), uncollected(), quiet() as heard, told(source), _parsed_once(source):
         source = source.fetched(Wanted(pickled=allow_pickle, code=trust_remote_code, digests=memory))
         options = {**source.options, "trust_remote_code": trust_remote_code}
+        stamps = {file: stamp(file) for file in source.files()}
         config = read_config(source, options)
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
+        files = Files(stamps, partial(source.intact, fingerprint))
         if source.is_gguf:
             options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
+        weight_options["disable_mmap"] = files.size <= _SMALL or None
         model, kind, reason, unused = _weights(source, config, weight_options, placing, heard)
         _check_embeddings(source, model, hf_tokenizer)
         network = _network(source, model, kind, placing, fingerprint, memory)
-        if network.proofs.looks_ahead and heads()["masked"]._model_mapping.get(type(config), None) is type(model):
-            kind = "masked"  # XLM has one class for both
-        elif network.proofs.looks_ahead:
-            kind, reason = "encoder", f"{type(model).__name__} reads the tokens behind the one it predicts"
+        kind, reason = _shown(network, model, config, kind, reason)
+        files.require_same()
         begin, longest = first_token(hf_tokenizer) if kind == "causal" else None, _max_tokens(model, hf_tokenizer)
     return LanguageModel(
         name=source.cited(fingerprint),
@@ -179,6 +185,7 @@ def read_model(
         unused=unused,
         quantized="" if source.is_gguf else quantization(config),
         cautions=heard.cautions,
+        files=files,
     )
 
 
@@ -288,6 +295,15 @@ def _weights(
     raise ModelError(reason, where=source.given)
 
 
+def _shown(network: Network, model: Any, config: Any, kind: ModelKind, reason: str) -> tuple[ModelKind, str]:
+    """The kind that a model proved to be, and for an encoder why it has no scores."""
+    if not network.proofs.looks_ahead:
+        return kind, reason
+    if heads()["masked"]._model_mapping.get(type(config), None) is type(model):
+        return "masked", reason  # XLM has one class for both
+    return "encoder", f"{type(model).__name__} reads the tokens behind the one it predicts"
+
+
 def _network(
     source: Source, model: Any, kind: ModelKind, placing: Placing, fingerprint: str, memory: Digests
 ) -> Network:
@@ -295,12 +311,12 @@ def _network(
     from penchant.models.network import Network  # brings torch, which takes seconds to import
 
     model = placing.put(model)
-    stamp = circumstances(model, placing.dtype, kind)
-    known = Proofs.read(memory.proved(fingerprint, stamp)) if shortcuts.allowed() else None
+    around = circumstances(model, placing.dtype, kind)
+    known = Proofs.read(memory.proved(fingerprint, around)) if shortcuts.allowed() else None
     with placing.tried(source.given):
         network = Network(model, scores=kind != "encoder", causal=kind == "causal", known=known)
     if known is None and shortcuts.allowed():
-        memory.remember_proofs(fingerprint, stamp, network.proofs.write())
+        memory.remember_proofs(fingerprint, around, network.proofs.write())
     if network.batching == "unstable":
         message = "answers differently each time it reads the same text, so nothing it says can be repeated"
         raise ModelError(message, where=source.given, hint="use another model")

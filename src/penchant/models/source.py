@@ -8,8 +8,8 @@ from typing import Any
 
 from penchant.errors import ModelError, one_of
 from penchant.models.digests import Digests
-from penchant.models.hub import Wanted, fetch
-from penchant.models.identity import local_fingerprint
+from penchant.models.hub import Wanted, fetch, intact
+from penchant.models.identity import local_fingerprint, model_files
 from penchant.reading import is_directory, is_file, refused_character
 from penchant.tables.places import PACKAGE, bundled
 
@@ -48,6 +48,18 @@ class Source:
     def fingerprint(self, digests: Digests) -> str:
         """The hub commit, or a hash of the configuration, weights, tokenizer and code."""
         return f"{self.label}@{self.commit}" if self.local is None else local_fingerprint(self.local, digests)
+
+    def files(self) -> list[Path]:
+        """Return the files of a fetched model. Raises ModelError."""
+        if self.local is not None:
+            return sorted(set(model_files(self.local)))
+        return sorted(file for file in Path(self.target).rglob("*") if file.is_file())
+
+    def intact(self, fingerprint: str) -> bool:
+        """Whether the files, read anew, are those of a fingerprint. Raises ModelError for one that is not."""
+        if self.local is not None:
+            return local_fingerprint(self.local, Digests(None)) == fingerprint
+        return all(intact(self.given, file) for file in self.files())
 
     @property
     def is_gguf(self) -> bool:

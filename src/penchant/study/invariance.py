@@ -114,7 +114,7 @@ def _scores(
     model: LanguageModel, texts: Sequence[str], *, budget: int | None = None, trees: bool = True
 ) -> dict[str, NDArray[np.float64]]:
     """The log-probabilities of the tokens of each text, NaN where one is not scored, without a cache."""
-    backend = LocalBackend(model.network, model.tokenizer)
+    backend = LocalBackend(model)
     if not trees:
         backend.packs = 0
     scorer = Scorer(model, batch_tokens=budget, backend=backend)

@@ -85,9 +85,9 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
 
 def _run(study: Study, probes: Probes, folder: Path, options: Options, commits: Mapping[str, str]) -> Outcome:
     """The same, with the `commits` of data sets on the hub."""
-    texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
     places = _folders(probes)
-    data = data_records(zip(places, probes, strict=True), options.base)
+    data = data_records(zip(places, probes, strict=True), options.base)  # before texts: what is read is what was hashed
+    texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
     files = study.corpus.files(options.base) if study.corpus is not None else []
     with held(folder):
         start = begun(folder, study, probes, places, resume=options.resume, rerun=options.rerun)
@@ -268,7 +268,7 @@ class _Running:
             run.backend = self.elsewhere.backend(model, self._place(self.prepared.models.get(spec, spec)), self.study)
         began = time.perf_counter()
         result = probe.run(model, run)
-        self._require_same_data(place, self.probes[number])
+        self._require_same(place, self.probes[number], model)
         directory = f"{place}/{self._free(place, model.name)}"
         files = result.save(self.folder / directory)
         seconds = round(time.perf_counter() - began, 3)
@@ -291,8 +291,10 @@ class _Running:
         self._write()
         self.outcome.results[place, spec] = result
 
-    def _require_same_data(self, place: str, probe: Probe[Any]) -> None:
-        """Raise StudyError if a file that a probe reads changed while it was measured."""
+    def _require_same(self, place: str, probe: Probe[Any], model: Model) -> None:
+        """Raise StudyError if a file that a probe reads, or one of the model, changed meanwhile."""
+        if isinstance(model, LanguageModel) and model.files is not None:
+            model.files.require_same()
         before = [record for record in self.manifest.data if record.probe == place]
         for record, known in zip(data_records([(place, probe)], self.options.base), before, strict=True):
             if record.sha256 != known.sha256:
