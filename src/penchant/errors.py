@@ -148,6 +148,10 @@ class ModelWarning(UserWarning):
         super().__init__(message)
 
 
+class CacheWarning(UserWarning):
+    """A warning about the file of answers, which does not concern the numbers."""
+
+
 class SheetRow(int):
     """The number of a row in a sheet, and the letters of its columns by name: errors name a cell, such as B7."""
 

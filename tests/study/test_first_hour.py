@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import penchant as pc
-from penchant.models.digests import default_path
+from penchant.models.cache_file import default_path
 
 PAIRS = {"good": ["The cats sleep.", "She sings."], "bad": ["The cats sleeps.", "She sing."], "id": ["a", "b"]}
 GAPS = pl.DataFrame(

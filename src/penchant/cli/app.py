@@ -22,7 +22,7 @@ from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
 from penchant.cli.console import ReaderGoneError, command, note, say, to_stdout, write
 from penchant.collector import left_at_exit
-from penchant.errors import ModelWarning, OutputError, PenchantError, of_machine
+from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, of_machine
 
 _INTERRUPTED = 130
 """Exit code after an interrupt."""
@@ -128,8 +128,8 @@ def _warned(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Write what a model was loaded with to standard error as a remark, and other warnings as Python does."""
-    if issubclass(category, ModelWarning):
+    """Write penchant's own warnings to standard error as remarks, and others as Python does."""
+    if issubclass(category, ModelWarning | CacheWarning):
         note(str(message))
     else:
         _SHOW(message, category, filename, lineno, file, line)

@@ -20,8 +20,7 @@ import numpy as np
 from penchant.counting import counted, for_one
 from penchant.engine.plan import Input
 from penchant.engine.reads import TOP, impossible
-from penchant.errors import CacheError
-from penchant.models.digests import default_path, foreign
+from penchant.models.cache_file import connected, default_path, foreign, patiently, unusable
 
 _COLUMNS = ["key", "wants", "answer", "checksum"]
 _TABLE = "key BLOB PRIMARY KEY, wants BLOB, answer BLOB, checksum BLOB"
@@ -50,15 +49,13 @@ class Cache:
         self._space = f"{FORMAT}|{fingerprint}|{dtype}".encode()
         other = foreign(self.path)
         if other:
-            raise self._broken(other)
+            raise unusable(self.path, other)
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(self.path, timeout=120, isolation_level=None)
-            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db = connected(self.path)
             self._db.execute("PRAGMA synchronous=NORMAL")
-            self._prepare()
+            patiently(self.path, self._prepare)
         except (sqlite3.Error, OSError) as error:
-            raise self._broken(error) from error
+            raise unusable(self.path, error) from error
 
     def _prepare(self) -> None:
         """Make the table; one without checksums, of version 0.1, is replaced, for its answers cannot be verified."""
@@ -73,13 +70,6 @@ class Cache:
             )
         self._db.execute(f"CREATE TABLE IF NOT EXISTS answers ({_TABLE}) WITHOUT ROWID")
         self._db.execute("COMMIT")
-
-    def _broken(self, reason: object) -> CacheError:
-        return CacheError(
-            f"cannot be used as a cache of answers ({reason})",
-            where=str(self.path),
-            hint="delete the file, or use another cache or none (--cache on the command line, cache= in Python)",
-        )
 
     def _key(self, source: Input) -> bytes:
         kind, parameter = source.kind
@@ -99,7 +89,7 @@ class Cache:
                     f"SELECT key, wants, answer, checksum FROM answers WHERE key IN ({marks})", list(part)
                 ).fetchall()
             except sqlite3.Error as error:
-                raise self._broken(error) from error
+                raise unusable(self.path, error) from error
             bad = [key for key, *row in rows if not _believed(part[key], key, *row)]
             if bad:
                 self.damaged += len(bad)
@@ -122,11 +112,11 @@ class Cache:
     def _write(self, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
         """All rows or none."""
         try:
-            self._db.execute("BEGIN IMMEDIATE")
+            patiently(self.path, lambda: self._db.execute("BEGIN IMMEDIATE"))
             self._db.executemany(statement, rows)
             self._db.execute("COMMIT")
         except sqlite3.Error as error:
-            raise self._broken(error) from error
+            raise unusable(self.path, error) from error
 
     def close(self) -> None:
         """Close the file; any later use raises CacheError."""

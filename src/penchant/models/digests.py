@@ -8,29 +8,18 @@ of its clock.
 from __future__ import annotations
 
 import hashlib
-import os
 import re
 import sqlite3
-import stat
 import time
 from contextlib import closing
 from pathlib import Path
 
-from penchant.errors import CacheError
-from penchant.files import head, sha256_file
+from penchant.files import sha256_file
+from penchant.models.cache_file import connected, foreign, patiently, unusable
 
 _FRESH = 2_000_000_000
 """Nanoseconds within which a file that was written to may be again without its time of change showing it."""
 _TABLE = "path TEXT PRIMARY KEY, stamp TEXT, sha256 TEXT, checksum BLOB"
-
-
-def default_path() -> Path:
-    """`$PENCHANT_CACHE`, else `penchant/answers.sqlite` in the user's cache directory."""
-    named = os.environ.get("PENCHANT_CACHE")
-    if named:
-        return Path(named)
-    home = os.environ.get("XDG_CACHE_HOME")
-    return (Path(home) if home else Path.home() / ".cache") / "penchant" / "answers.sqlite"
 
 
 class Digests:
@@ -50,7 +39,7 @@ class Digests:
         if (other := foreign(self.path)) and self.optional:
             return sha256_file(file)
         if other:
-            raise self._broken(other)
+            raise unusable(self.path, other)
         name, now = str(file.resolve()), stamp(file)
         known = None if self.forced else self._known(name, now)
         if known is not None and re.fullmatch("[0-9a-f]{64}", known):
@@ -69,7 +58,7 @@ class Digests:
         except sqlite3.Error as error:
             if self.optional:
                 return None
-            raise self._broken(error) from error
+            raise unusable(self.path, error) from error
         if row is None or row[0] != stamp or row[2] != _checksum(name, stamp, row[1]):
             return None
         return str(row[1])
@@ -88,62 +77,18 @@ class Digests:
     def _remember(self, name: str, stamp: str, digest: str) -> None:
         assert self.path is not None
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            row = (name, stamp, digest, _checksum(name, stamp, digest))
             with closing(self._open()) as db:
-                db.execute(
-                    "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)",
-                    (name, stamp, digest, _checksum(name, stamp, digest)),
-                )
+                patiently(self.path, lambda: db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", row))
         except (sqlite3.Error, OSError) as error:
             if not self.optional:
-                raise self._broken(error) from error
+                raise unusable(self.path, error) from error
 
     def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(str(self.path), timeout=120, isolation_level=None)
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute(f"CREATE TABLE IF NOT EXISTS files ({_TABLE}) WITHOUT ROWID")
+        assert self.path is not None
+        db = connected(self.path)
+        patiently(self.path, lambda: db.execute(f"CREATE TABLE IF NOT EXISTS files ({_TABLE}) WITHOUT ROWID"))
         return db
-
-    def _broken(self, reason: object) -> CacheError:
-        return CacheError(
-            f"cannot be used as a cache of answers ({reason})",
-            where=str(self.path),
-            hint="delete the file, or use another cache or none (--cache on the command line, cache= in Python)",
-        )
-
-
-_TABLES = {
-    "answers": (["key", "wants", "answer"], ["key", "wants", "answer", "checksum"]),
-    "files": (["path", "stamp", "sha256", "checksum"],),
-}
-"""The tables of a cache, with the columns that versions of penchant gave them."""
-
-
-def foreign(path: Path) -> str:
-    """What a file is, if it exists and is no cache of penchant's; "" if it may be used. It is not changed.
-
-    SQLite would silently overwrite a short file of any kind, and add its tables to any other database.
-    """
-    try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            return "it is a directory, a device or a pipe"
-        start = head(path, 16)
-    except OSError:
-        return ""  # what is wrong shows when it is opened
-    if not start:
-        return ""
-    if start != b"SQLite format 3\0":
-        return "it is a file of another kind"
-    try:
-        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=120)) as db:
-            kinds = dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
-            if any(kind != "table" or name not in _TABLES for name, kind in kinds.items()):
-                return "it holds other tables"
-            tables = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in kinds}
-    except sqlite3.Error as error:
-        return str(error)
-    ours = all(columns in _TABLES[name] for name, columns in tables.items())
-    return "" if ours else "it holds other tables"
 
 
 def stamp(file: Path, *, settled: bool = False) -> str:

@@ -25,6 +25,7 @@ from penchant.counting import counted
 from penchant.errors import ModelError, ModelWarning, PenchantError, first_line, one_line, one_of, shortened
 from penchant.files import head
 from penchant.models import shortcuts
+from penchant.models.cache_file import default_path
 from penchant.models.configuration import (
     Heard,
     ModelKind,
@@ -35,7 +36,7 @@ from penchant.models.configuration import (
     read_config,
     told,
 )
-from penchant.models.digests import Digests, default_path, stamp
+from penchant.models.digests import Digests, stamp
 from penchant.models.gguf_files import read_once
 from penchant.models.hub import Wanted
 from penchant.models.identity import lacks_weights

@@ -1,0 +1,104 @@
+"""The SQLite file that answers and hashes are kept in: where it is, whether it may be used, and waiting for it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import warnings
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import TypeVar
+
+from penchant.errors import CacheError, CacheWarning
+from penchant.files import head
+
+T = TypeVar("T")
+PATIENCE = 5
+"""Seconds to wait for a file that another process holds before that is said."""
+_TURNS = 24
+"""How often they are waited: two minutes in all."""
+_TABLES = {
+    "answers": (["key", "wants", "answer"], ["key", "wants", "answer", "checksum"]),
+    "files": (["path", "stamp", "sha256", "checksum"],),
+}
+"""The tables of a cache, with the columns that versions of penchant gave them."""
+_ELSEWHERE = "use another cache or none (--cache on the command line, cache= in Python)"
+_MENDS = {
+    sqlite3.SQLITE_READONLY: _ELSEWHERE,
+    sqlite3.SQLITE_CANTOPEN: _ELSEWHERE,
+    sqlite3.SQLITE_PERM: _ELSEWHERE,
+    sqlite3.SQLITE_FULL: f"free some space, or {_ELSEWHERE}",
+    sqlite3.SQLITE_BUSY: f"end the process that holds it, or {_ELSEWHERE}",
+}
+
+
+def default_path() -> Path:
+    """Return `$PENCHANT_CACHE`, else `penchant/answers.sqlite` in the user's cache directory."""
+    named = os.environ.get("PENCHANT_CACHE")
+    if named:
+        return Path(named)
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "penchant" / "answers.sqlite"
+
+
+def connected(path: Path) -> sqlite3.Connection:
+    """Open the file, which is made where there is none. Raises sqlite3.Error and OSError."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None)
+    patiently(path, lambda: db.execute("PRAGMA journal_mode=WAL"))
+    return db
+
+
+def patiently(path: Path, act: Callable[[], T]) -> T:
+    """Do what waits for the file, for two minutes; warn after the first five seconds. Raises sqlite3.Error."""
+    for turn in range(_TURNS):
+        try:
+            return act()
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_BUSY or turn == _TURNS - 1:
+                raise
+            if not turn:
+                warnings.warn(f"{path}: waiting for another process that holds it", CacheWarning, stacklevel=3)
+    raise AssertionError
+
+
+def unusable(path: Path, reason: object) -> CacheError:
+    """Return the error for a file that cannot be used, with what mends it."""
+    code = _code(reason) if isinstance(reason, sqlite3.Error) else -1
+    mend = _ELSEWHERE if isinstance(reason, OSError) else _MENDS.get(code, f"delete the file, or {_ELSEWHERE}")
+    return CacheError(f"cannot be used as a cache of answers ({reason})", where=str(path), hint=mend)
+
+
+def _code(error: sqlite3.Error) -> int:
+    """SQLite's primary code of an error; −1 for one without."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return -1 if code is None else int(code) & 0xFF
+
+
+def foreign(path: Path) -> str:
+    """What a file is, if it exists and is no cache of penchant's; "" if it may be used. It is not changed.
+
+    SQLite would silently overwrite a short file of any kind, and add its tables to any other database.
+    """
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return "it is a directory, a device or a pipe"
+        start = head(path, 16)
+    except OSError:
+        return ""  # what is wrong shows when it is opened
+    if not start:
+        return ""
+    if start != b"SQLite format 3\0":
+        return "it is a file of another kind"
+    try:
+        with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as db:
+            kinds = dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
+            if any(kind != "table" or name not in _TABLES for name, kind in kinds.items()):
+                return "it holds other tables"
+            tables = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in kinds}
+    except sqlite3.Error as error:
+        return str(error)
+    ours = all(columns in _TABLES[name] for name, columns in tables.items())
+    return "" if ours else "it holds other tables"

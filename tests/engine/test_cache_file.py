@@ -1,0 +1,59 @@
+"""A cache that cannot be used, or is in use, is named with what mends it."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from penchant.engine.cache import Cache
+from penchant.errors import CacheError, CacheWarning
+from penchant.models import cache_file
+from penchant.models.cache_file import unusable
+
+
+def test_waiting_is_said_and_ends_when_the_file_is_free(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
+    path = tmp_path / "cache.sqlite"
+    Cache(path, "m", "float32").close()
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        free = threading.Timer(1, lambda: other.execute("COMMIT"))
+        free.start()
+        with pytest.warns(CacheWarning) as said:
+            Cache(path, "m", "float32").close()
+        free.join()
+    assert len(said) == 1
+
+
+def test_a_file_that_is_held_for_long_is_an_error_of_the_holder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_file, "PATIENCE", 0.01)
+    path = tmp_path / "cache.sqlite"
+    Cache(path, "m", "float32").close()
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.warns(CacheWarning), pytest.raises(CacheError) as refused:
+            Cache(path, "m", "float32")
+    assert "delete" not in refused.value.hint
+
+
+def test_only_a_broken_file_is_to_be_deleted(tmp_path: Path) -> None:
+    path = tmp_path / "cache.sqlite"
+    Cache(path, "m", "float32").close()
+    with (
+        closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as db,
+        pytest.raises(sqlite3.Error) as read_only,
+    ):
+        db.execute("CREATE TABLE t (a)")
+    assert "delete" not in unusable(path, read_only.value).hint
+    assert "delete" not in unusable(path, PermissionError(13, "Permission denied")).hint
+    path.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
+    with pytest.raises(CacheError) as refused:
+        Cache(path, "m", "float32")
+    assert "delete" in refused.value.hint
