@@ -33,11 +33,18 @@ MOST_ALIKE = 5
 _ACTING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 """Characters that act on a terminal instead of being shown: controls but tab and line feed, other line breaks, and
 changes of direction, which can disguise a text; and halves of surrogate pairs, which cannot be encoded."""
+_DIRECTING = re.compile("[\u202a-\u202e\u2066-\u2069]")
+"""Characters that turn the direction of what follows, beyond the text that they are in."""
 
 
 def visible(text: str) -> str:
-    """The text with JSON's escapes, such as \\u001b, in place of characters that would act on a terminal."""
+    """Return the text with JSON's escapes, such as \\u001b, in place of characters that would act on a terminal."""
     return _ACTING.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def undirected(text: str, escape: str = "\\u") -> str:
+    """Return the text with the same escapes in place of characters that turn the direction of others."""
+    return _DIRECTING.sub(lambda match: f"{escape}{ord(match[0]):04x}", text)
 
 
 def encodable(text: str) -> str:

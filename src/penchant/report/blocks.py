@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from penchant.counting import for_one
+from penchant.errors import undirected
 from penchant.report.items import Column, ItemTable
 
 CHUNK = 500
@@ -38,6 +39,7 @@ class Packed:
 def block(content: object, effort: int = 9) -> str:
     """Encode `content` as deflated JSON in base64."""
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = undirected(text, r"\\u")
     squeeze = zlib.compressobj(effort, zlib.DEFLATED, -15)
     return base64.b64encode(squeeze.compress(text.encode()) + squeeze.flush()).decode()
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.errors import MethodError, one_of
+from penchant.errors import MethodError, one_of, undirected
 from penchant.files import distinct, refuse_other, sha256_file, write_bytes, write_json
 from penchant.records import Result
 from penchant.report.choice import Choice, names
@@ -158,6 +158,8 @@ def _text(frame: pl.DataFrame) -> str:
             series = pl.Series(series.name, [_json(value) for value in series.to_list()], dtype=pl.String)
         elif series.dtype.is_float():
             series = series.fill_nan(None)
+        if series.dtype == pl.String:
+            series = pl.Series(series.name, [value and undirected(value) for value in series], dtype=pl.String)
         columns.append(series)
     return for_spreadsheets(pl.DataFrame(columns)).write_csv(quote_style="non_numeric")
 

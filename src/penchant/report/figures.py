@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+from penchant.errors import undirected
+
 INK = "#111111"
 """The neutral colour; the page replaces it with the colour of its text."""
 FAINT = "#777777"
@@ -111,4 +113,4 @@ def _title(title: Any) -> Any:
 def _text(text: str) -> str:
     if _INHERITED.fullmatch(text):
         return f"\N{WORD JOINER}{text}"
-    return _UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", text).translate(_BREAKS)
+    return undirected(_UNDRAWABLE.sub("\N{REPLACEMENT CHARACTER}", text)).translate(_BREAKS)

@@ -123,7 +123,7 @@ _SPECIAL = re.compile(
             f"(?<![Ͱ-Ͽἀ-῿])[{''.join(_GREEK)}]+(?![Ͱ-Ͽἀ-῿])",
             f"[{re.escape(''.join(_SIGNS))}]",
             r"\s",
-            "[\x00-\x1f\x7f-\x9f\ud800-\udfff]",
+            "[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]",
         )
     )
 )

@@ -10,6 +10,7 @@ from typing import Any
 
 import jinja2
 
+from penchant.errors import undirected
 from penchant.records import Result
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable
@@ -152,4 +153,10 @@ def _prose(paragraph: str, references: Mapping[str, Reference]) -> Iterator[dict
 
 @cache
 def environment() -> jinja2.Environment:
-    return jinja2.Environment(loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined)
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(ASSETS), autoescape=True, undefined=jinja2.StrictUndefined, finalize=_undirected
+    )
+
+
+def _undirected(value: object) -> object:
+    return type(value)(undirected(value)) if isinstance(value, str) else value
