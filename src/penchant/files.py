@@ -49,7 +49,7 @@ def write_bytes(data: bytes, path: str | Path) -> None:
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a temporary file in the target's directory; on exit, sync it to disk and rename it to the target.
+    """Open a temporary file in the target's directory; on exit, sync it, rename it to the target, and sync that.
 
     Parent directories are created. Raises OutputError, also for a directory, a device, a pipe or a socket, which a
     rename would replace; no partial file is left behind.
@@ -58,6 +58,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
     try:
         _require_regular(target)
         real = _real(target)
+        made = [folder for folder in real.parents if not folder.exists()]
         real.parent.mkdir(parents=True, exist_ok=True)
         temporary = real.with_name(f".{secrets.token_hex(8)}.tmp")
         try:
@@ -66,12 +67,24 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
                 stream.flush()
                 os.fsync(stream.fileno())
             temporary.replace(real)
+            for folder in (real.parent, *(folder.parent for folder in made)):
+                _sync(folder)
         except BaseException:  # KeyboardInterrupt too
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
     except OSError as error:
         raise _unwritable(target, error) from error
+
+
+def _sync(folder: Path) -> None:
+    """Have the names in a folder on the disk, where a system has folders that can be opened."""
+    handle = _handle(folder)
+    if handle is not None:
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
 
 
 def _real(target: Path) -> Path:
@@ -136,7 +149,9 @@ def refuse_other(out: str | Path, kind: str, is_kind: Callable[[Path], bool]) ->
 
 
 def head(path: Path, size: int = 4096) -> bytes:
-    """The first bytes of a file. Raises OSError."""
+    """Return the first bytes of a file. Raises OSError, also for a pipe or a device, which may give none for ever."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise OSError(errno.EINVAL, "is no regular file", str(path))
     with path.open("rb") as stream:
         return stream.read(size)
 

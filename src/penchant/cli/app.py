@@ -57,6 +57,7 @@ _COMMANDS = (
     ("demo", study.demo),
     ("report", report.report),
     ("compare", report.compare),
+    ("verify", report.verify),
     ("export", export.export),
     ("score", scoring.score),
     ("surprisal", surprisal.surprisal),

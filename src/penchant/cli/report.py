@@ -74,6 +74,13 @@ def compare(
             note(remark)
 
 
+def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")]) -> None:
+    """Compare a result directory with what its study wrote, and its data and models with what was measured."""
+    from penchant.study.verify import verify
+
+    write(f"{directory}: {verify(directory)}")
+
+
 _RATE = "penchant rate {}"
 CAUTIONS = 5
 """The most cautions that are shown where not everything is."""

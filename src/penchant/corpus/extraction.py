@@ -33,6 +33,7 @@ from penchant.corpus.whole_files import ByFile, FileTask
 from penchant.corpus.workers import in_order
 from penchant.errors import DataError, MethodError, OutputError
 from penchant.files import refuse_inputs, refuse_other, replacing, write_parquet, write_text
+from penchant.reading import read_text
 
 EVERY = 1 << 25
 """Bytes of text between two saves."""
@@ -215,10 +216,10 @@ class _Store:
         if not self._record.exists():
             return _State()
         try:
-            saved = json.loads(self._record.read_text("utf-8"))
+            saved = json.loads(read_text(self._record))
             self.parts = [self._part(number) for number in range(saved["parts"])]  # any later part is unfinished
             priorities = pl.scan_parquet(self.parts, glob=False).select("cell", "priority").collect()
-        except (OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
+        except (DataError, OSError, KeyError, ValueError, pl.exceptions.PolarsError) as error:
             raise DataError("cannot be read; delete the folder", where=str(self.folder)) from error
         if json.dumps(saved["identity"]) != json.dumps(self.identity):  # the order of words matters too
             message = "belongs to an extraction of other texts or with other settings"

@@ -96,7 +96,8 @@ def _read_extracted(files: Sequence[Path], forms: Mapping[str, Sequence[str]]) -
         try:
             if file.suffix.lower() != ".parquet" or KEY not in pl.read_parquet_metadata(file):
                 return None
-            frames.append(pl.read_parquet(file, columns=list(SCHEMA), glob=False).cast(pl.Schema(SCHEMA)))
+            with opened(file) as stream:
+                frames.append(pl.read_parquet(stream, columns=list(SCHEMA)).cast(pl.Schema(SCHEMA)))
         except (OSError, pl.exceptions.PolarsError):
             return None
     names = {normalise(word): word for word in forms}

@@ -15,9 +15,10 @@ from penchant.corpus.stimuli import StimulusSet
 from penchant.corpus.text_files import TextFile
 from penchant.corpus.training_text import Tokens, write_tokens
 from penchant.counting import counted, of_all
-from penchant.errors import MethodError, one_of
+from penchant.errors import DataError, MethodError, one_of
 from penchant.files import refuse_inputs, refuse_other, sha256_file, write_text
 from penchant.letter_case import lowered
+from penchant.reading import read_text
 from penchant.spellings import canonical
 from penchant.vectors.glove import GloVe
 from penchant.vectors.saving import checked_ending, save_vectors
@@ -134,9 +135,9 @@ def read_card(vectors: str | Path) -> dict[str, Any] | None:
     """Return the record at the end of the card of a file of vectors, or None if there is none."""
     path = card_path(Path(vectors))
     try:
-        block = re.search(r"^```json\n(.*)^```$", path.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+        block = re.search(r"^```json\n(.*)^```$", read_text(path), re.MULTILINE | re.DOTALL)
         return None if block is None else dict(json.loads(block[1]))
-    except (OSError, ValueError):
+    except (DataError, ValueError):
         return None
 
 

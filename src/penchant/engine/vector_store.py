@@ -28,7 +28,8 @@ from penchant.files import write_bytes, write_json
 
 if TYPE_CHECKING:
     from penchant.engine.scorer import Scorer
-    from penchant.models.load import LanguageModel
+    from penchant.models.digests import stamp
+from penchant.models.load import LanguageModel
 
 FORMAT = 2
 """The version of stored vectors; to be changed when newly computed ones would differ."""
@@ -65,7 +66,7 @@ class VectorStore:
         self.space = space
         self.folder = Path(folder) / hashlib.blake2b(space.encode(), digest_size=8).hexdigest()
         self._parts: list[NDArray[np.float16]] = []
-        self._known: set[str] = set()
+        self._known: dict[str, str] = {}  # the file of each part, with what changes when it does
         self._keys = np.empty(0, dtype="S16")  # sorted, each once
         self._rows = np.empty((0, 2), dtype=np.int32)  # the part of each key, and its row there
         self._check_meta({"format": FORMAT, "space": space})
@@ -102,9 +103,13 @@ class VectorStore:
         part, row = self._rows[positions].T
         shape = self._parts[0].shape[1:] if self._parts else (0, 0)
         vectors = np.empty((len(keys), *shape), dtype=np.float16)
+        files = list(self._known.items())
         for number in np.unique(part):
             in_part = np.flatnonzero(part == number)
             vectors[in_part] = self._parts[number][row[in_part]]
+            name, before = files[number]
+            if stamp(self.folder / name) != before:
+                raise _broken(self.folder / name, "it changed while it was in use")
         return vectors
 
     def __len__(self) -> int:
@@ -136,6 +141,7 @@ class VectorStore:
         for name in names:
             if name in self._known:
                 continue
+            before = stamp(self.folder / name)
             part_keys, vectors = _part(self.folder / name)
             if self._parts and vectors.shape[1:] != self._parts[0].shape[1:]:
                 raise _broken(self.folder / name, "its vectors have another shape")
@@ -143,7 +149,7 @@ class VectorStore:
             part_rows = np.arange(len(part_keys))
             rows.append(np.stack([np.full(len(part_keys), len(self._parts)), part_rows], axis=1))
             self._parts.append(vectors)
-            self._known.add(name)
+            self._known[name] = before
         if keys:
             joined, first = np.unique(np.concatenate(keys), return_index=True)
             new = self._positions(joined) < 0

@@ -22,6 +22,7 @@ from penchant.errors import HUB_DATA, DataError, PenchantError
 from penchant.files import sha256_file, write_json, write_text
 from penchant.hub.errors import DATA_SET, explained, is_unreachable
 from penchant.hub.files import COMMIT, ask, cached_commit, cached_digest, giving_up, storage, twice, verify
+from penchant.reading import read_text
 
 FORM = "hf://datasets/OWNER/NAME@REVISION/PATH"
 """How data of the hub are named; @REVISION may be left out."""
@@ -197,8 +198,8 @@ class _Fetching:
     def _remembered(self) -> list[str]:
         """The files of the commit as they were listed before; none where they were not."""
         try:
-            return list(json.loads(self._memory.read_text("utf-8")))
-        except (OSError, ValueError, TypeError):
+            return list(json.loads(read_text(self._memory)))
+        except (DataError, ValueError, TypeError):
             return []
 
     def _listed(self) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from penchant.errors import DataError, ModelError
 from penchant.models.digests import Digests
+from penchant.reading import read_text, require_file
 
 SETTINGS = (".json", ".txt", ".model", ".jinja", ".codes", ".tiktoken", ".tokenizer", ".vocab", ".bpe", ".spm", ".pkl")
 """The endings of what `save_pretrained` writes beside weights, and of the vocabularies of all tokenizers."""
@@ -36,10 +37,13 @@ def model_files(local: Path) -> Iterator[Path]:
     if local.is_file():
         yield local
         return
-    weights = [file for file in local.iterdir() if file.suffix in (".safetensors", ".bin")]
-    yield from weights
     for file in local.iterdir():
-        if file.suffix in SETTINGS and file.is_file() and not file.name.startswith("README"):
+        if file.suffix in (".safetensors", ".bin"):
+            _require_regular(file)
+            yield file
+    for file in local.iterdir():
+        if file.suffix in SETTINGS and not file.is_dir() and not file.name.startswith("README"):
+            _require_regular(file)
             yield file
     yield from (file for file in local.rglob("*.py") if file.is_file())
     yield from _parts(local)
@@ -91,9 +95,16 @@ def _inside(local: Path, name: str) -> Path:
     return part
 
 
+def _require_regular(file: Path) -> None:
+    try:
+        require_file(file)
+    except DataError as error:
+        raise ModelError(error.message, where=error.where, hint=error.hint) from error
+
+
 def _read(file: Path) -> dict[str, object]:
     try:
-        content = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        content = json.loads(read_text(file))
+    except (DataError, ValueError, RecursionError):
         return {}  # loading says what is wrong with it
     return content if isinstance(content, dict) else {}

@@ -14,8 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from penchant.errors import MethodError, one_of, undirected
+from penchant.errors import DataError, MethodError, one_of, undirected
 from penchant.files import distinct, refuse_other, sha256_file, write_bytes, write_json
+from penchant.reading import read_text
 from penchant.records import Result
 from penchant.report.choice import Choice, names
 from penchant.report.index import INDEX, index_of
@@ -102,9 +103,9 @@ class Made:
 def exported(folder: Path) -> dict[str, Made]:
     """The files that exports wrote into a folder and that are there; none where there is no record of them."""
     try:
-        records = json.loads((folder / _HASHES).read_text("utf-8"))["made"]
+        records = json.loads(read_text(folder / _HASHES))["made"]
         made = {str(name): Made(str(each["of"]), tuple(map(str, each["by"]))) for name, each in records.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (DataError, ValueError, KeyError, TypeError, AttributeError):
         return {}
     return {name: each for name, each in made.items() if (folder / Path(name).name).is_file()}
 
@@ -116,8 +117,8 @@ def _option(name: str, given: Sequence[str]) -> list[str]:
 def _earlier(folder: Path) -> dict[str, str]:
     """The hash of each file that earlier exports wrote into a folder."""
     try:
-        return dict(json.loads((folder / _HASHES).read_text("utf-8"))["sha256"])
-    except (OSError, ValueError, KeyError, TypeError):
+        return dict(json.loads(read_text(folder / _HASHES))["sha256"])
+    except (DataError, ValueError, KeyError, TypeError):
         return {}
 
 

@@ -15,11 +15,11 @@ import polars as pl
 from penchant.arguments import Named, unknown_attribute
 from penchant.counting import counted
 from penchant.engine.methods import METHODS
-from penchant.errors import StudyError
+from penchant.errors import DataError, StudyError
 from penchant.instruments.base import require_comparable
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
-from penchant.reading import exists, is_directory, is_file
+from penchant.reading import exists, is_directory, is_file, opened
 from penchant.records import Estimate
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
@@ -163,8 +163,9 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
     folder = Path(directory)
     path = folder / FILE
     if not is_file(path) and is_file(folder / SIGNATURE):
+        found = _one_unit(folder, trusted=trust_edited)
         result = _sound(Result.load(folder), folder)
-        outcome = Outcome([], notes=[SAVED.format(folder)])
+        outcome = Outcome([], found or [], notes=[SAVED.format(folder)] if found is None else [])
         outcome.results[result.signature["probe"], result.signature["model"]] = result
         return outcome
     if not is_file(path):
@@ -191,10 +192,24 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
 
 def _table(file: Path) -> pl.DataFrame:
     try:
-        with file.open("rb") as stream:
+        with opened(file) as stream:
             return pl.read_parquet(stream)
-    except (OSError, pl.exceptions.PolarsError) as error:
+    except (DataError, pl.exceptions.PolarsError) as error:
         raise StudyError(f"cannot be read ({error})", where=str(file)) from error
+
+
+def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
+    """The edited files of one result of a study; None for one that is of no study. Raises StudyError at the first
+    unless they are trusted."""
+    study = folder.absolute().parent.parent
+    if not is_file(study / FILE):
+        return None
+    manifest = read_manifest(study / FILE, trust_edited=trusted)
+    every = [*manifest.units, *(unit for record in manifest.set_aside for unit in record.units)]
+    units = [unit for unit in every if study / unit.directory == folder.absolute()]
+    if not units:
+        return None
+    return _edited(manifest.model_copy(update={"units": units, "tables": {}}), study, trusted=trusted)
 
 
 def _edited(manifest: Manifest, folder: Path, *, trusted: bool) -> list[str]:

@@ -13,7 +13,7 @@ from typing import Any, get_args
 
 from penchant.arguments import asked
 from penchant.errors import DataError, GivenRow, MethodError, is_kept, line_noun, one_of, place, together
-from penchant.files import sha256_file
+from penchant.files import head, sha256_file
 from penchant.hub.data import fetched, is_hub
 from penchant.instruments.minimal_pairs import defects
 from penchant.instruments.minimal_pairs.formats import (
@@ -154,8 +154,7 @@ def read_many(
 def is_fair_set(path: Path) -> bool:
     """Whether a file holds the lines that `penchant pairs` writes, which have token counts. Raises OSError."""
     try:
-        with path.open(encoding="utf-8") as stream:
-            row = json.loads(stream.readline(1 << 20))
+        row = json.loads(head(path, 1 << 20).partition(b"\n")[0])
     except (ValueError, RecursionError):
         return False
     return isinstance(row, dict) and {"tokens_good", "tokens_bad"} <= row.keys()

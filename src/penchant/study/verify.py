@@ -1,0 +1,91 @@
+"""Whether a result directory is as it was written, and its data and models as they were read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from penchant.counting import counted
+from penchant.errors import PenchantError, StudyError
+from penchant.files import sha256_file
+from penchant.hub.files import COMMIT
+from penchant.models.digests import Digests
+from penchant.models.load import fingerprint
+from penchant.reading import exists, is_file
+from penchant.study.changes import edited
+from penchant.study.manifest import FILE, Manifest, read_manifest
+from penchant.study.preparation import TRAINED
+
+_KINDS = ("result files", "data files", "models")
+
+
+@dataclass(slots=True)
+class Verified:
+    """What was looked at: how many files or models of each kind are the same, and what is not on this machine."""
+
+    same: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
+    absent: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        found = [counted(n, kind) for kind, n in self.same.items() if n]
+        absent = f"; not here, so not checked: {', '.join(self.absent)}" if self.absent else ""
+        return f"unchanged: {', '.join(found)}{absent}"
+
+
+def verify(directory: str | Path) -> Verified:
+    """Compare a result directory with its manifest, and data and models that are on this machine with what was
+    measured; every file is hashed anew. Raises StudyError for one that is another, naming all of them."""
+    folder, found = Path(directory), Verified()
+    if not is_file(folder / FILE):
+        raise StudyError("holds no study", where=str(folder), hint="name a directory that penchant run wrote")
+    manifest = read_manifest(folder / FILE)
+    others: list[str] = []
+    for kind, name, same in (*_results(manifest, folder), *_data(manifest, folder), *_models(manifest)):
+        if same is None:
+            found.absent.append(name)
+        elif same:
+            found.same[kind] += 1
+        else:
+            others.append(name)
+    if others:
+        raise StudyError(f"changed since it was measured: {', '.join(others)}", where=str(folder))
+    return found
+
+
+_Looked = Iterator[tuple[str, str, bool | None]]
+"""The kind and the name of what was looked at, and whether it is the same; None for what is not here."""
+
+
+def _results(manifest: Manifest, folder: Path) -> _Looked:
+    """The tables of the study, of models that it is run without now, too. One that is not there is another."""
+    units = [*manifest.units, *(unit for record in manifest.set_aside for unit in record.units)]
+    files = {f"{unit.directory}/{name}": digest for unit in units for name, digest in unit.files.items()}
+    files |= {name: record.sha256 for name, record in manifest.prepared.items()} | manifest.tables
+    wrong = set(edited(files, folder))
+    for name in files:
+        yield _KINDS[0], name, folder / name not in wrong
+
+
+def _data(manifest: Manifest, folder: Path) -> _Looked:
+    records = [*manifest.data, *(record for aside in manifest.set_aside for record in aside.data)]
+    inside = {str(folder / name) for name in manifest.prepared}
+    for path, digest in {record.path: record.sha256 for record in records}.items():
+        if path not in inside:
+            yield _KINDS[1], path, sha256_file(path) == digest if exists(path) else None
+    for name in dict.fromkeys(text.name for record in manifest.prepared.values() for text in record.texts):
+        yield _KINDS[1], name, None  # only its name was kept
+
+
+def _models(manifest: Manifest) -> _Looked:
+    units = [*manifest.units, *(unit for record in manifest.set_aside for unit in record.units)]
+    for spec, before in {unit.spec: unit.model.fingerprint for unit in units}.items():
+        if spec.startswith(TRAINED):  # its vectors are among the tables
+            continue
+        name, _, commit = before.rpartition("@")
+        place = before if name and COMMIT.fullmatch(commit) else spec
+        local = place == before or place.startswith("bundled:") or exists(place)
+        try:
+            yield _KINDS[2], spec, fingerprint(place, Digests(None)) == before if local else None
+        except PenchantError:
+            yield _KINDS[2], spec, False if exists(place) else None
