@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from penchant.engine.pieces import Place, Pooling, Span, resolved_layers
 from penchant.errors import CacheError, ModelError
 from penchant.files import write_bytes, write_json
+from penchant.models.digests import stamp
 
 if TYPE_CHECKING:
     from penchant.engine.scorer import Scorer
-    from penchant.models.digests import stamp
-from penchant.models.load import LanguageModel
+    from penchant.models.load import LanguageModel
 
 FORMAT = 2
 """The version of stored vectors; to be changed when newly computed ones would differ."""
