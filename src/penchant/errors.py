@@ -257,6 +257,14 @@ class OutputError(PenchantError):
     """A result that could not be written; no partial file is left behind."""
 
 
+def within(error: Exception) -> OSError | MemoryError | None:
+    """Return the error of the machine that another library's error tells of in its text, such as "(os error 28)"."""
+    if isinstance(error, OSError | MemoryError):
+        return error
+    found = re.search(r"\(os error (\d+)\)", str(error))
+    return None if found is None else OSError(int(found[1]), os.strerror(int(found[1])))
+
+
 def of_machine(error: OSError | MemoryError) -> PenchantError:
     """The error for what is the machine's doing: a full disk, a name too long, no permission, too little memory."""
     name = os.fsdecode(getattr(error, "filename", None) or "")

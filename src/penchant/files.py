@@ -18,12 +18,12 @@ import re
 import secrets
 import stat
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 from urllib.parse import unquote
 
-from penchant.errors import OutputError
+from penchant.errors import OutputError, within
 from penchant.reading import opened
 
 if TYPE_CHECKING:
@@ -73,8 +73,10 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
-    except OSError as error:
-        raise _unwritable(target, error) from error
+    except Exception as error:
+        if not isinstance(of := within(error), OSError):
+            raise
+        raise _unwritable(target, of) from error
 
 
 def _sync(folder: Path) -> None:
@@ -188,6 +190,16 @@ def _lock(handle: int) -> None:
         return
 
 
+def write_together(files: Mapping[Path, bytes]) -> None:
+    """Write several files, all or none where the disk has no room for them. Raises OutputError."""
+    with contextlib.ExitStack() as stack:
+        for path, data in files.items():
+            stream = stack.enter_context(replacing(path))
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+
+
 def write_text(text: str, path: str | Path) -> None:
     """Write `text` as UTF-8 with its line endings unchanged. Raises OutputError."""
     try:
@@ -201,9 +213,14 @@ def write_text(text: str, path: str | Path) -> None:
 
 def write_json(obj: object, path: str | Path) -> None:
     """Write `obj` as indented JSON with a final newline. Raises ValueError for NaN and infinities, which JSON lacks."""
+    write_bytes(as_json(obj), path)
+
+
+def as_json(obj: object) -> bytes:
+    """Return `obj` as indented JSON in UTF-8, with a final newline. Raises ValueError for NaN and infinities."""
     text = json.dumps(obj, ensure_ascii=False, indent=2, allow_nan=False)
     # A lone surrogate, as in a file name that is not UTF-8, is written as \udcxx, JSON's own escape.
-    write_bytes((text + "\n").encode("utf-8", "backslashreplace"), path)
+    return (text + "\n").encode("utf-8", "backslashreplace")
 
 
 def write_parquet(

@@ -26,7 +26,7 @@ from penchant.cli.options import (
     cache_path,
     place,
 )
-from penchant.errors import MethodError, one_line, one_of
+from penchant.errors import MethodError, OutputError, one_line, one_of
 
 if TYPE_CHECKING:
     from penchant.study.run import Options
@@ -123,7 +123,11 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
         outcome = run_study(spec, probes, out, told)
     document = outcome.document()
     page = out / "report.html"
-    warnings = write_report(document, page)  # before a reader of the output, such as `head`, may stop reading
+    try:
+        warnings = write_report(document, page)  # before a reader of the output, such as `head`, may stop reading
+    except OutputError:
+        show(document, directory=out, full=full)
+        raise
     show(document, directory=out, full=full)
     for line in (*warnings, *outdated(out, document)):
         note(line)

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from penchant.errors import DataError, MethodError, one_of, undirected
-from penchant.files import distinct, refuse_other, sha256_file, write_bytes, write_json
+from penchant.files import as_json, distinct, refuse_other, sha256_file, write_together
 from penchant.reading import read_text
 from penchant.records import Result
 from penchant.report.choice import Choice, names
@@ -62,12 +62,10 @@ def export(
     for path, content in files.items():
         known = {hashes.get(path.name, ""), _hash(content)}
         refuse_other(path, "as penchant export left it", partial(_has_hash, known))
-    for path, content in files.items():
-        write_bytes(content, path)
-        hashes[path.name] = _hash(content)
-        made[path.name] = Made(document.made_of, ("--to", to, *asked))
+    hashes |= {path.name: _hash(content) for path, content in files.items()}
+    made |= {path.name: Made(document.made_of, ("--to", to, *asked)) for path in files}
     records = {name: {"of": each.of, "by": list(each.by)} for name, each in made.items()}
-    write_json({"sha256": hashes, "made": records}, place / _HASHES)
+    write_together({place / _HASHES: as_json({"sha256": hashes, "made": records}), **files})
     return list(files)
 
 

@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from penchant.errors import undirected
+from penchant.errors import OutputError, undirected
 
 INK = "#111111"
 """The neutral colour; the page replaces it with the colour of its text."""
@@ -43,19 +44,39 @@ class Figure:
 
     def svg(self) -> str:
         """The chart as SVG, without script or font file."""
-        import vl_convert
-
-        return _renumbered(str(vl_convert.vegalite_to_svg(self._still())))
+        return _renumbered(str(converter().vegalite_to_svg(self._still())))
 
     def png(self, scale: float = 2) -> bytes:
         """The chart as PNG, with `scale` pixels per point."""
-        import vl_convert
-
-        return bytes(vl_convert.vegalite_to_png(self._still(), scale=scale))
+        return bytes(converter().vegalite_to_png(self._still(), scale=scale))
 
     def _still(self) -> str:
         spec = self.spec()
         return json.dumps({**spec, "padding": _PADDING, "config": {**spec.get("config", {}), "font": _FONT}})
+
+
+_RESERVED = 66 << 30
+"""Bytes of addresses that V8 reserves, and ends the process where it cannot: 64 GiB and some."""
+
+
+def converter() -> Any:
+    """Return vl-convert, which draws with V8. Raises OutputError where a limit on addresses, as `ulimit -v` sets it,
+    leaves too few."""
+    import vl_convert
+
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except (ImportError, OSError):  # not Linux
+        return vl_convert
+    if limit != resource.RLIM_INFINITY and limit - used < _RESERVED:
+        raise OutputError(
+            f"figures need {_RESERVED >> 30} GiB of addresses, and this process may have {limit >> 30}",
+            hint="tables are kept; ulimit -v unlimited, or penchant report DIR on another machine, draws them",
+        )
+    return vl_convert
 
 
 def _renumbered(svg: str) -> str:

@@ -20,7 +20,7 @@ from penchant.errors import OutputError, encodable
 from penchant.files import head, refuse_other, write_text
 from penchant.report import glossary
 from penchant.report.blocks import Packed, block, pack
-from penchant.report.figures import INK, Figure
+from penchant.report.figures import INK, Figure, converter
 from penchant.report.references import PENCHANT, Reference
 from penchant.report.sections import Document, RunFacts
 from penchant.report.views import ASSETS, Signatures, environment, section_view
@@ -223,6 +223,4 @@ def _asset(name: str) -> Markup:
 @cache
 def _library() -> Markup:
     """Vega, Vega-Lite and vega-embed, as bundled with vl-convert, which draws the static charts."""
-    import vl_convert
-
-    return Markup(vl_convert.javascript_bundle())  # type: ignore[call-arg]  # without a snippet: all of it
+    return Markup(converter().javascript_bundle())  # without a snippet: all of it
