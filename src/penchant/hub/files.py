@@ -79,8 +79,10 @@ def giving_up() -> Any:
 
 
 def cached_digest(path: Path) -> str:
-    """The hash that the local cache names a file by, "" where the cache has no links."""
-    return path.readlink().name if path.is_symlink() else ""
+    """Return the hash that the local cache names a file by; "" where the file is no link into the cache's own blobs."""
+    blobs = [folder.parent / "blobs" for folder in path.parents if folder.name == "snapshots"]
+    target = path.resolve()
+    return target.name if path.is_symlink() and blobs and target.parent == blobs[0].resolve() else ""
 
 
 def verify(

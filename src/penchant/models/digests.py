@@ -69,6 +69,15 @@ class Digests:
             return None
         return self._known(f"proofs of {fingerprint}", stamp)
 
+    def stated(self, file: str) -> str:
+        """Return the hash that the hub stated of a file of a commit; "" where it is not remembered."""
+        return self._known(f"stated of {file}", "") or ""
+
+    def remember_stated(self, file: str, digest: str) -> None:
+        """Remember it. Raises CacheError."""
+        if self.path is not None and not foreign(self.path):
+            self._remember(f"stated of {file}", "", digest)
+
     def remember_proofs(self, fingerprint: str, stamp: str, proofs: str) -> None:
         """Remember something of a model. Raises CacheError."""
         if self.path is not None and not foreign(self.path):

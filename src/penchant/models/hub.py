@@ -85,22 +85,36 @@ def fetch(given: str, name: str, revision: str | None, wanted: Wanted) -> Snapsh
     if refusal is None:
         _download(given, name, snapshot, wanted, stated)
     else:
-        _find(given, snapshot, wanted, explained(refusal, given, name, revision, cached=True))
+        _find(given, name, snapshot, wanted, explained(refusal, given, name, revision, cached=True))
     return snapshot
 
 
-def _find(given: str, snapshot: Snapshot, wanted: Wanted, refusal: PenchantError) -> None:
+def _find(given: str, name: str, snapshot: Snapshot, wanted: Wanted, refusal: PenchantError) -> None:
     """Check that the local cache holds what is needed. Raises `refusal` if not, ModelError for a damaged file."""
     names = {path.relative_to(snapshot.folder).as_posix() for path in snapshot.folder.rglob("*") if path.is_file()}
     files = wanted.settings(names)
     for file in files:
-        verify(given, snapshot.folder / file, cached_digest(snapshot.folder / file), wanted.digests.sha256)
+        _verify_offline(given, name, snapshot, file, wanted.digests)
     if wanted.weights:
         weights = _weights(given, snapshot.folder, names, wanted)
         if not weights or not names.issuperset(weights):
             raise refusal
         for file in [] if wanted.looked_for else weights:
-            verify(given, snapshot.folder / file, cached_digest(snapshot.folder / file), wanted.digests.sha256)
+            _verify_offline(given, name, snapshot, file, wanted.digests)
+
+
+def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digests: Digests) -> None:
+    """Compare a file with the hash that the hub stated before, or that the cache names it by. Raises ModelError where
+    neither is known."""
+    path = snapshot.folder / file
+    digest = digests.stated(f"{name}@{snapshot.commit}/{file}") or cached_digest(path)
+    if not digest:
+        raise ModelError(
+            f"{file} may be another: the hub is not reached, and the cache does not name the file by its hash",
+            where=given,
+            hint=f"connect once, or name the directory {snapshot.folder}, whose files are hashed",
+        )
+    verify(given, path, digest, digests.sha256)
 
 
 def _download(given: str, name: str, snapshot: Snapshot, wanted: Wanted, stated: dict[str, str]) -> None:
@@ -162,3 +176,5 @@ def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest:
         except Exception as error:
             raise explained(error, given, name, snapshot.commit, file=file) from error
     verify(given, path, digest or cached_digest(path), digests.sha256, fresh=fresh)
+    if digest:
+        digests.remember_stated(f"{name}@{snapshot.commit}/{file}", digest)
