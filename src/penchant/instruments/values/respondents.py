@@ -14,6 +14,8 @@ import polars as pl
 
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import MOST_ALIKE, Case, DataError, SheetRow
+from penchant.limits import LARGEST
+from penchant.numerals import numeral
 from penchant.tables.row import Row
 
 MANY = 0.1
@@ -60,12 +62,10 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
     found: list[float] = []
     wrong: dict[str, list[tuple[Row, str]]] = {}
     for row in rows:
-        text = str(row.number("" if row.values.get(column) is None else row.values[column])).strip()
-        try:
-            weight = float(text)
-        except ValueError:
-            weight = math.nan
-        if not 0 <= weight < math.inf:
+        text = str(row.number("" if row.values.get(column) is None else row.values[column], table, column)).strip()
+        number = numeral(text)
+        weight = math.nan if number is None else float(number)
+        if not 0 <= weight <= LARGEST:
             cause = _DATED if _DATE.fullmatch(text) else _NO_NUMBER if text else _NONE
             wrong.setdefault(cause, []).append((row, text))
             weight = math.nan

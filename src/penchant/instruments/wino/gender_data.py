@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.errors import DataError, place, together
 from penchant.instruments.wino.pronouns import difference
+from penchant.numerals import numeral
 from penchant.reading import is_directory
 from penchant.records import Item
 from penchant.tables.documents import SETTINGS, Text, Written
@@ -245,7 +246,7 @@ def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str,
             value = row.values.get(share)
             if value in ("", None):
                 continue
-            percent = _percent(row.number(value))
+            percent = _percent(row.number(value, path, share))
             if percent is None:
                 told = f"expected a percentage from 0 to 100, found {value!r}"
                 errors.append(DataError(told, file=path, line=row.line, field=share))
@@ -257,11 +258,8 @@ def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str,
 
 
 def _percent(value: object) -> float | None:
-    try:
-        number = float(str(value))
-    except ValueError:
-        return None
-    return number if 0 <= number <= 100 else None
+    number = numeral(str(value))
+    return float(number) if number is not None and 0 <= number <= 100 else None
 
 
 def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:
