@@ -26,6 +26,6 @@ EPOCHS = 10_000
 LAYERS = 10_000
 """Layers of a model."""
 LARGEST = 1e12
-"""Numbers in tables, either way from 0, and weights of respondents."""
+"""Numbers in tables and settings that nothing else bounds, either way from 0."""
 PROCESSES = 1_000
-"""Processes that share work."""
+"""Processes that share work, and cores and cards of each."""

@@ -11,9 +11,10 @@ from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 
 from penchant.errors import DataError, in_words, nearest, shortened
+from penchant.limits import LARGEST
 from penchant.reading import LARGEST_DOCUMENT, opened, read_text
 from penchant.spellings import canonical
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
@@ -54,6 +55,8 @@ Written = Annotated[str, BeforeValidator(as_written)]
 """A field of a table that a model reads, or that is looked up in a vocabulary."""
 
 
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+"""A field that is any number."""
 Names = Annotated[
     list[str],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),

@@ -12,7 +12,7 @@ from penchant.counting import for_one, of_all
 from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import stem
-from penchant.tables.documents import SETTINGS, Text
+from penchant.tables.documents import SETTINGS, Number, Text
 from penchant.tables.footers import footer
 from penchant.tables.missing import missing_cautions
 from penchant.tables.rows import checked_models, read_rows
@@ -35,7 +35,7 @@ class SentenceRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     sentence: Annotated[str, BeforeValidator(_as_written)]
     """The sentence, scored as it is written."""
-    rating: float | None = None
+    rating: Number | None = None
     """How acceptable it was judged, on any scale, higher being better. An empty cell is no judgement."""
     rater: Text | None = None
     """A name for the person who judged; each judges a sentence once. Without it a sentence has one row."""

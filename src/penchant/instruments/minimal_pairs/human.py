@@ -19,7 +19,7 @@ from penchant.counting import of_all
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
-from penchant.tables.documents import Text, as_text
+from penchant.tables.documents import Number, Text, as_text
 from penchant.tables.rows import checked_models
 
 Kind = Literal["choices", "ratings"]
@@ -60,9 +60,9 @@ class JudgementRow(BaseModel):
         str | None, BeforeValidator(_choice), WithJsonSchema({"anyOf": [{"enum": ["good", "bad"]}, {"type": "null"}]})
     ] = None
     """The sentence that the rater prefers: `good` or `bad`. An empty cell is no judgement."""
-    rating_good: float | None = None
+    rating_good: Number | None = None
     """How good the rater finds the good sentence, on any scale; higher is better. An empty cell is no judgement."""
-    rating_bad: float | None = None
+    rating_bad: Number | None = None
     """The same of the bad sentence."""
 
 

@@ -23,7 +23,7 @@ from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
 from penchant.instruments.values.respondents import repeated, repeated_ids, unlike, unused, weighed, weightless
-from penchant.tables.documents import SETTINGS, read_document
+from penchant.tables.documents import SETTINGS, Number, read_document
 from penchant.tables.footers import footer
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
@@ -42,7 +42,7 @@ SYNTHETIC = "synthetic"
 
 Ends = tuple[float, float]
 """Two ends of a scale."""
-_Ends = Annotated[Ends, Field(strict=False)]
+_Ends = Annotated[tuple[Number, Number], Field(strict=False)]
 
 
 def _listed(level: object) -> object:
@@ -107,7 +107,7 @@ class SurveyFile(BaseModel):
     ] = (LOW, HIGH)
     """The answers that mean strongly disagree and strongly agree; or those of columns that differ in it, as column:
     answers, and of all others as default: answers. Default: 1, 5."""
-    codes: dict[str, float] = {}
+    codes: dict[str, Number] = {}
     """The numbers on the scale of answers in words, as answer: number; of the labels of codes, in SPSS and Stata, where
     one is named here. Default: none are."""
     missing: list[str | int | float] = ["NA"]
