@@ -19,6 +19,7 @@ from penchant.counting import of_all
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
+from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import Number, Text, as_text
 from penchant.tables.rows import checked_models
 
@@ -115,7 +116,7 @@ def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -
         key: sorted((numbers[name], value) for name, value in judged.items()) for key, judged in reading.values.items()
     }
     (kind,) = reading.kinds
-    return Judgements(kind, of, tuple(names), tuple(reading.cautions()))
+    return Judgements(kind, of, tuple(names), (*reading.cautions(), *counted_apart(names, "raters")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,21 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
     return found, errors
 
 
+def require_answers(
+    answers: Mapping[str, Sequence[float | None]], groups: Sequence[str], table: Path, met: str
+) -> None:
+    """Raise DataError for no respondents, with the values that were `met`, and for a survey, or a group, without any
+    answer; `groups` has that of each respondent."""
+    if not groups:
+        raise DataError("no respondent is left", file=table, hint=met)
+    pairs = (pair for of_id in answers.values() for pair in zip(groups, of_id, strict=True))
+    answered = {group for group, one in pairs if one is not None}
+    for group in dict.fromkeys(groups):
+        if answers and group not in answered:
+            of_group = f" by respondents of group '{group}'" if group else ""
+            raise DataError(f"holds no answer{of_group}", file=table, hint="look at columns and missing")
+
+
 def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:
     """Cautions about weights that have lost their decimal mark: some, which lie far from the median, or all."""
     middle = median(weights) if weights else 0.0

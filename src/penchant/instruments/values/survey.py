@@ -22,7 +22,15 @@ from penchant.errors import DataError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.instruments.values.respondents import repeated, repeated_ids, unlike, unused, weighed, weightless
+from penchant.instruments.values.respondents import (
+    repeated,
+    repeated_ids,
+    require_answers,
+    unlike,
+    unused,
+    weighed,
+    weightless,
+)
 from penchant.tables.documents import SETTINGS, Number, read_document
 from penchant.tables.footers import footer
 from penchant.tables.given import document_of, path_of, texts
@@ -230,8 +238,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     kept, weights, lost, unreadable = _kept(rows, reading, description.weights, table)
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
     reading.refuse(present.values(), described=place != table, others=[*errors, *unreadable])
-    if not kept:
-        raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
+    require_answers(answers, [group for _, group in kept], table, reading.values_of(rows))
     people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
     cautions = [

@@ -19,6 +19,7 @@ from penchant.instruments.wino.pronouns import difference
 from penchant.numerals import numeral
 from penchant.reading import is_directory
 from penchant.records import Item
+from penchant.tables.cautions import name_cautions
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows
@@ -146,7 +147,9 @@ def read_winogender(
         )
         raise DataError(told, file=sentences)
     women = _statistics(statistics, shares, columns.occupation)
-    return WinogenderItems(tuple(items), women, (*_told_refused(refused, len(made)), *_told_missing(items, women)))
+    names = [*(item.labels["occupation"] for item in items), *(name for known in women.values() for name in known)]
+    cautions = (*_told_refused(refused, len(made)), *_told_missing(items, women), *name_cautions(names, "occupations"))
+    return WinogenderItems(tuple(items), women, cautions)
 
 
 def _read(path: Path, columns: WinogenderColumns) -> list[Item]:
@@ -252,6 +255,10 @@ def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str,
                 errors.append(DataError(told, file=path, line=row.line, field=share))
             else:
                 women[share][name] = percent
+    for share, known in women.items():
+        if len(known) > 1 and 0 < max(known.values()) <= 1:
+            told = "all values lie between 0 and 1, and percentages from 0 to 100 are wanted"
+            errors.append(DataError(told, file=path, field=share, hint="multiply them by 100"))
     if errors:
         raise together(errors)
     return women
