@@ -16,7 +16,7 @@ from penchant.instruments.registry import instruments
 SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
-    ("errors", "limits", "counting", "collector", "spellings", "letter_case"),
+    ("errors", "limits", "counting", "collector", "numerals", "spellings", "letter_case"),
     ("reading", "arguments", "progress"),
     ("files",),
     ("hub",),

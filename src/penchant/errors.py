@@ -327,8 +327,7 @@ def in_words(error: Mapping[str, Any]) -> str:
         return str(error["ctx"]["error"])
     value = error.get("input")
     if error["type"] == "string_type" and isinstance(value, bool):
-        reads = "No and Off as false, and Yes and On as true"
-        return f"is {str(value).lower()}, not a text: put it in quotes, since YAML reads a bare {reads}"
+        return f"is {str(value).lower()}, not a text: put it in quotes"
     shown = f", got {shortened(value)}" if isinstance(value, str | int | float | bool) else ""
     return f"{str(error['msg'])[0].lower()}{str(error['msg'])[1:]}{shown}"
 

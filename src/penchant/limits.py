@@ -25,5 +25,7 @@ EPOCHS = 10_000
 """Passes over a text."""
 LAYERS = 10_000
 """Layers of a model."""
+LARGEST = 1e12
+"""Numbers in tables and settings that nothing else bounds, either way from 0."""
 PROCESSES = 1_000
-"""Processes that share work."""
+"""Processes that share work, and cores and cards of each."""

@@ -102,7 +102,23 @@ def test_devices(penchant: Program, device: str) -> None:
     assert code == 0 if not device else code == 2 and len(err.splitlines()) == 1 and "cannot be used" in err, err
 
 
-@pytest.mark.parametrize("name", ["", " ", "x" * 5_000, "a\0b", "\udcff", "bundled:" + "y" * 5_000])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "",
+        " ",
+        "x" * 5_000,
+        "a\0b",
+        "\udcff",
+        "bundled:" + "y" * 5_000,
+        "a//b",
+        "--",
+        "a/--",
+        "x" * 300,
+        "a/b/c",
+        "a/b.git",
+    ],
+)
 def test_names_of_models(penchant: Program, name: str) -> None:
     refused(penchant("fill", "-m", name, "--cache", "none", "a [MASK] b"), "penchant: ")
 

@@ -166,7 +166,7 @@ def test_the_schema_takes_what_the_reader_takes() -> None:
 
 WRONG = r"""
 language: en => langauge: en | langauge | unknown key
-language: en => language: no | language | a text is wanted, got False: put a word that YAML reads as something else in q
+language: en => language: false | language | a text is wanted, got False: put a word that YAML reads as something else
 statement.md => none.md | statement | there is no file
   objects:\n => @  objects: {}\n  objects:\n | paradigms.objects | the key occurs twice, again on line 11
 field: syntax => fields: syntax | paradigms.objects.fields | unknown key
@@ -181,7 +181,7 @@ class=eat^ => class^ | slots.verb.where | expected a test such as number=plural 
 class=eat^ => clas=eat^ | slots.verb.where | the words of slot 'verb' have no column 'clas' — did you mean class?
 class=eat^ => object=eat^ | slots.verb.where | the words of slot 'verb' have no column 'object'
 class=eat^ => class=eats^ | slots.verb | no word of category verb with class=eats^human!=yes can be drawn
-number: [singular, plural] => number: [yes, no] | slots.object.choose.number.0 | a text is wanted, got True
+number: [singular, plural] => number: [true, no] | slots.object.choose.number.0 | a text is wanted, got True
 number: [singular, plural] => number: [a b] | slots.object.choose.number | a value must not contain spaces, as 'a b'
 {number: [singular, plural]}\n => {plural: [x]}\n | slots.object.choose.plural | 'plural' is a form or the category
 fits: verb.object => fits: vreb.object | slots.object.fits | there is no slot 'vreb' — did you mean verb?
@@ -268,7 +268,7 @@ def test_a_grammar_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     for text, message in (
         ("a: [b", f"{place}, line 1: is not YAML"),
         ("x: 1\n\ty: 2\n", f"{place}, line 2: is not YAML"),
-        ("name: 2024-13-45", f"{place}, line 1: holds '2024-13-45'"),
+        ("name: !!timestamp 2024-13-45", f"{place}, line 1: holds '2024-13-45'"),
         ("- a\n", f"{place}: the file holds keys such as name"),
         ("", f"{place}: the file holds keys such as name"),
         ("name: a\n", f"{place}, field 'paradigms': is missing"),

@@ -81,6 +81,14 @@ class TestNames:
         assert (data.name, data.revision, data.path) == parts and data.given.startswith("hf://")
 
     @pytest.mark.parametrize(
+        "name",
+        ["a//b", "--/x", "a/--", "a/a--b", "a..b/c", "a b/c", "a/b.git", "é/b", f"a/{'b' * 300}", f"{'a' * 300}/b/c"],
+    )
+    @pytest.mark.parametrize("at", ["", "@" + "0" * 40, "@main/t.csv"])
+    def test_names_of_no_repository(self, penchant: Penchant, name: str, at: str) -> None:
+        refused(penchant("score", "-m", "bundled:modern", "--cache", "none", f"hf://datasets/{name}{at}"))
+
+    @pytest.mark.parametrize(
         "name", ["hf://o/n/a.csv", "hf://datasets/o", "hf://datasets/o/n@/a", "hf://datasets/o/n/../a", "hf://"]
     )
     def test_other_forms_are_refused(self, name: str) -> None:

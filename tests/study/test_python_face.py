@@ -14,8 +14,8 @@ import penchant as pc
 from penchant.engine.scorer import language_model
 from penchant.records import Signature
 from penchant.study import face
+from penchant.tables.cautions import name_cautions
 from penchant.tables.missing import missing_cautions, missing_word
-from penchant.tables.spelling import name_cautions
 
 Zoo = Callable[[str], Path]
 PAIRS = [("the cat sleeps", "the cat sleep"), ("the dog runs", "the dog run")]

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from penchant.errors import DataError
 from penchant.reading import saved_as_utf8
-from penchant.tables.documents import Text, key_name, read_document, read_json, read_yaml
+from penchant.tables.documents import SETTINGS, Text, key_name, read_document, read_json, read_yaml
+from penchant.tables.yaml_file import Loader, dumped
 
 HINT = "see the guide"
 
@@ -120,7 +121,7 @@ def test_a_key_that_is_not_there_has_the_line_of_the_nearest_above_it(
         ("{text: She is}", "She is", 7, "contexts.1", "input should be a valid dictionary"),
         ("text: He is", "text: ' '", 5, "contexts.0.text", "the field is blank"),
         ("    text: 12", "    text: 12\nranks:\n  1: a\n  two: b", 13, "ranks.two", "input should be a valid integer"),
-        ("name: values", "name: no", 2, "name", "a text is wanted, got False"),
+        ("name: values", "name: true", 2, "name", "a text is wanted, got True"),
     ],
 )
 def test_a_mistake_has_its_line_and_field(
@@ -144,6 +145,9 @@ def test_a_mistake_has_its_line_and_field(
         ("a:\n  š: 1\n  b: 2\n  s\u030c: 3\n", 2, "a.š", 4),  # one letter, spelled with a combining sign
         ("a: 1\n' a ': 2\n", 1, "a", 2),
         ("1: a\n'1': b\n", 1, "1", 2),
+        ("010: a\n8: b\n10: c\n", 1, "010", 3),
+        ("1: a\n1.0: b\n", 1, "1", 2),
+        ("null: a\n~: b\n", 1, "null", 2),
     ],
 )
 def test_a_repeated_key_has_both_lines(text: str, line: int, field: str, again: int, tmp_path: Path) -> None:
@@ -156,6 +160,92 @@ def test_a_repeated_key_has_both_lines(text: str, line: int, field: str, again: 
 def test_equal_keys_of_different_mappings_are_not_repeated(tmp_path: Path) -> None:
     document = read_yaml(written(tmp_path, "a:\n  x: 1\nb:\n  x: 2\n  a: 3\nx: 4\n"))
     assert [document.line(key) for key in (("a", "x"), ("b", "x"), ("b", "a"), ("x",))] == [2, 4, 5, 6]
+
+
+# YAML 1.2 -----------------------------------------------------------------------------------------------------------
+
+BARE = [
+    "010",
+    "1.10",
+    "12:30",
+    "1_000",
+    "0b1",
+    "yes",
+    "no",
+    "on",
+    "off",
+    "y",
+    "2024-01-01",
+    "1e3",
+    "+5",
+    "0x1F",
+    "0o17",
+    ".5",
+    "1.",
+    "-0",
+    "1e-5",
+    "1.2.3",
+    "=",
+    "1,5",
+]
+VALUES = [10, 1.1, "12:30", "1_000", "0b1", "yes", "no", "on", "off", "y", "2024-01-01", 1000.0, 5, 31, 15, 0.5, 1.0, 0]
+VALUES += [1e-5, "1.2.3", "=", "1,5"]
+
+
+class Words(BaseModel):
+    model_config = SETTINGS
+    name: str
+    words: list[str] = []
+    groups: dict[str, list[str] | str] = {}
+    either: list[str | int] = []
+    level: float = 0.5
+    steps: dict[int, str] = {}
+
+
+def test_bare_words_by_the_core_schema(tmp_path: Path) -> None:
+    content = read_yaml(written(tmp_path, f"[{', '.join(word for word in BARE if word != '1,5')}, '1,5']")).content
+    assert content == VALUES and list(map(type, map(plain, content))) == list(map(type, VALUES))
+
+
+def plain(value: Any) -> Any:
+    return next((kind(value) for kind in (int, float) if isinstance(value, kind)), value)
+
+
+def test_a_text_is_the_text_as_written(tmp_path: Path) -> None:
+    lines = "".join(f"- {word}\n" for word in BARE)
+    text = f"name: 010\nlevel: 0.950\nwords:\n{lines}groups: {{1.10: no, 010: [1e3], 8: x}}\nsteps: {{010: 1.50}}\n"
+    found = read_document(written(tmp_path, text), Words, hint=HINT)
+    assert (found.name, found.level, found.words) == ("010", 0.95, BARE)
+    assert found.groups == {"1.10": "no", "010": ["1e3"], "8": "x"} and found.steps == {10: "1.50"}
+    assert read_document(written(tmp_path, "name: 1.10"), Questionnaire, hint=HINT).name == "1.10"
+
+
+@pytest.mark.parametrize("word", ["1_000", "12:30", "0b1", "yes", "'1'", "1e400", ".inf", ".nan"])
+def test_what_is_no_number_is_refused_where_one_is_wanted(word: str, tmp_path: Path) -> None:
+    error = refusal(lambda: read_document(written(tmp_path, f"name: a\nlevel: {word}\n"), Words, hint=HINT))
+    assert error.line == 2
+
+
+def test_what_is_written_is_read_back() -> None:
+    for value in [
+        *BARE,
+        "true",
+        "null",
+        "~",
+        "<<",
+        ".inf",
+        ".NaN",
+        "",
+        " ",
+        1e300,
+        1e-7,
+        -0.0,
+        1.5,
+        float("inf"),
+        3,
+        None,
+    ]:
+        assert repr(plain(yaml.load(dumped([value]), Loader)[0])) == repr(value)
 
 
 # Aliases ----------------------------------------------------------------------------------------------------------
@@ -198,7 +288,11 @@ def test_an_alias_inside_what_it_stands_for_is_refused(text: str, line: int, tmp
         (b"name: a\nother: \x01\n", 2, "holds the character U+0001, which no YAML may hold"),
         (b"\nname: caf\xe9\n", 2, "is not UTF-8 (byte 0xe9): it looks like Latin-1 or Windows-1252"),
         ("name: a\n".encode("utf-16"), 1, "is not UTF-8 (byte 0xff): it looks like UTF-16"),
-        (b"a: b\nname: 2024-13-45\n", 2, "holds '2024-13-45', which is not what it looks like: month must be"),
+        (
+            b"a: b\nname: !!timestamp 2024-13-45\n",
+            2,
+            "holds '2024-13-45', which is not what it looks like: month must be",
+        ),
     ],
 )
 def test_what_is_not_yaml(data: bytes, line: int | None, message: str, tmp_path: Path) -> None:
@@ -317,7 +411,7 @@ def test_the_line_of_every_key(
     )
     document = read_yaml(written(tmp_path_factory.getbasetemp(), text))
     # Not always equal to what was dumped: PyYAML alters some texts that it breaks over lines.
-    assert document.content == yaml.safe_load(text)
+    assert document.content == yaml.load(text, Loader)
     keys = list(places(document.content))
     assert len(keys) == len(list(places(content)))
     lines = text.split("\n")

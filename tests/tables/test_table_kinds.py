@@ -7,6 +7,7 @@ import io
 import json
 import pickle
 import sys
+import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -320,3 +321,137 @@ def test_merged_cells(tmp_path: Path, groups: list[str], asked: bool) -> None:
     first = groups.index("") + 2
     assert f"cell B{first}, field 'group': is missing" in str(raised.value)
     assert ("are cells merged?" in str(raised.value)) is asked
+
+
+# Numbers ----------------------------------------------------------------------------------------------------------
+
+NO_NUMBERS = [
+    "0_5",
+    "1_0",
+    "١٢",
+    "１２",
+    "inf",
+    "-Infinity",
+    "nan",
+    "NaN",
+    "1e400",
+    "9" * 5_000,
+    "0x1f",
+    "1 000",
+    "--1",
+    "1e13",
+]
+
+
+def table(tmp_path: Path, cell: object, kind: str) -> Path:
+    path = tmp_path / f"t.{kind}"
+    if kind == "xlsx":
+        path.unlink(missing_ok=True)
+        workbook(path, [("a", cell)], names=("word", "x"))
+    elif kind == "parquet":
+        pl.DataFrame({"word": ["a"], "x": [cell]}).write_parquet(path)
+    elif kind == "jsonl":
+        path.write_text(json.dumps({"word": "a", "x": cell}), "utf-8")
+    else:
+        separator = {"csv": ",", "tsv": "\t", "ssv": ";"}[kind]
+        path.write_text(f"word{separator}x\na{separator}{cell}\n", "utf-8")
+    return path
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "ssv", "jsonl", "xlsx", "parquet"])
+def test_what_is_no_number_in_any_table(tmp_path: Path, kind: str) -> None:
+    cells: list[object] = [*NO_NUMBERS]
+    cells += {"jsonl": [True, float("inf"), float("nan"), 10**300], "parquet": [float("inf"), float("nan"), True]}.get(
+        kind, []
+    )
+    for cell in cells:
+        with pytest.raises(DataError) as caught:
+            read_models(table(tmp_path, cell, kind), Measured)
+        assert caught.value.field == "x" and caught.value.line in (1, 2) and not caught.value.more, cell
+    for good, value in (("-0", 0.0), ("+.5", 0.5), ("2.", 2.0), ("1e3", 1000.0), (" 7 ", 7.0)):
+        ((_, read),) = read_models(table(tmp_path, good, kind), Measured)
+        assert repr(read.x) == repr(value)
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "read"),
+    [
+        ("\t", ["1,000"], None),
+        (";", ["1,000"], None),
+        ("\t", ["1,000,000"], None),
+        ("\t", ["-12,345", "7"], None),
+        ("\t", ["1,125", "0,875"], [1.125, 0.875]),  # nobody writes thousands that begin with 0
+        (";", ["2,375", "1,5"], [2.375, 1.5]),
+        (";", ["1.000", "1,5"], None),
+        ("\t", ["1.000", "1.5"], [1.0, 1.5]),
+        (",", ["1.000", "2.345"], [1.0, 2.345]),
+    ],
+)
+def test_a_number_with_two_readings(tmp_path: Path, separator: str, cells: list[str], read: list[float] | None) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text(
+        "".join(f"{a}{separator}{b}\n" for a, b in [("word", "x"), *(("w", cell) for cell in cells)]), "utf-8"
+    )
+    if read is None:
+        with pytest.raises(DataError) as caught:
+            read_models(path, Measured)
+        assert (caught.value.file, caught.value.line, caught.value.field) == (path, 2, "x")
+    else:
+        assert [model.x for _, model in read_models(path, Measured)] == read
+
+
+# Places in a workbook ---------------------------------------------------------------------------------------------
+
+CELL_XML = '<c r="{0}{1}" t="inlineStr"><is><t>{2}</t></is></c>'
+
+
+def sheet_of(tmp_path: Path, body: str) -> Path:
+    """A workbook whose sheet has these rows below a header."""
+    made = workbook(tmp_path / "made.xlsx", [], names=("word", "x"))
+    header = "".join(CELL_XML.format(column, 1, name) for column, name in (("A", "word"), ("B", "x")))
+    path = tmp_path / "t.xlsx"
+    with zipfile.ZipFile(made) as source, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        for part in source.namelist():
+            text = source.read(part)
+            if part == "xl/worksheets/sheet1.xml":
+                name = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+                data = f'<row r="1">{header}</row>{body}'
+                text = f'<worksheet xmlns="{name}"><sheetData>{data}</sheetData></worksheet>'.encode()
+            target.writestr(part, text)
+    return path
+
+
+def row_xml(number: object, word: str = "a", cell: object = None) -> str:
+    number_of_cell = number if cell is None else cell
+    return f'<row r="{number}">{CELL_XML.format("A", number_of_cell, word)}</row>'
+
+
+@pytest.mark.parametrize(
+    ("body", "row"),
+    [
+        (row_xml(2) + row_xml(2, "b"), 2),
+        (row_xml(3) + row_xml(2, "b"), 2),
+        (row_xml(-1), 1),
+        (row_xml(0), 1),
+        (row_xml("x"), 1),
+        (row_xml("٢"), 1),
+        (row_xml(2_000_000_000), 1),
+        (row_xml(1_048_577), 1),
+        (row_xml(2) + "<row/>" * 1_100_000, 1_048_576),
+        (row_xml(2, cell=5), 2),
+        (f'<row r="2">{CELL_XML.format("A", 2, "a")}{CELL_XML.format("A", 2, "b")}</row>', 2),
+        (f'<row r="2">{CELL_XML.format("B", 2, "1")}{CELL_XML.format("A", 2, "b")}</row>', 2),
+        (f'<row r="2">{CELL_XML.format("XFE", 2, "a")}</row>', 2),
+        ("".join(f'<row r="{n}"><c r="XFD{n}"/></row>' for n in range(2, 5_000)), 4_097),
+    ],
+)
+def test_rows_that_openpyxl_loses_or_makes_up(tmp_path: Path, body: str, row: int) -> None:
+    path = sheet_of(tmp_path, body)
+    with pytest.raises(DataError) as caught:
+        read_rows(path)
+    assert caught.value.where == f"{path}, sheet 'Table', row {row}"
+
+
+def test_rows_that_are_left_out_of_a_sheet_are_empty(tmp_path: Path) -> None:
+    path = sheet_of(tmp_path, row_xml(4) + "<row/>" * 3 + row_xml(10, "b"))
+    assert [(int(row.line), row.values["word"]) for row in read_rows(path)] == [(4, "a"), (10, "b")]

@@ -9,7 +9,7 @@ import typer
 
 from penchant.collector import uncollected
 from penchant.errors import MethodError
-from penchant.limits import BATCH_TOKENS, COUNT
+from penchant.limits import BATCH_TOKENS, COUNT, PROCESSES
 from penchant.progress import waiting
 
 if TYPE_CHECKING:
@@ -72,10 +72,13 @@ OnOption = Annotated[
     ),
 ]
 WorkersOption = Annotated[
-    int | None, typer.Option("--workers", min=1, metavar="N", help="Workers, with --on. Default: as many as fit.")
+    int | None,
+    typer.Option("--workers", min=1, max=PROCESSES, metavar="N", help="Workers, with --on. Default: as many as fit."),
 ]
-CpusOption = Annotated[int, typer.Option("--cpus", min=1, metavar="N", help="CPUs a worker, with --on.")]
-GpusOption = Annotated[float, typer.Option("--gpus", min=0, metavar="N", help="GPUs a worker, with --on.")]
+CpusOption = Annotated[int, typer.Option("--cpus", min=1, max=PROCESSES, metavar="N", help="CPUs a worker, with --on.")]
+GpusOption = Annotated[
+    float, typer.Option("--gpus", min=0, max=PROCESSES, metavar="N", help="GPUs a worker, with --on.")
+]
 PickleOption = Annotated[bool, typer.Option("--allow-pickle", help="Allow weights that are not safetensors.")]
 
 

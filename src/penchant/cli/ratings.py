@@ -117,7 +117,7 @@ def agreement(
     ] = 1.0,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of the bootstrap.")] = 0,
     resamples: Annotated[int, typer.Option(min=1, max=RESAMPLES, help="Bootstrap resamples.")] = 1000,
-    level: Annotated[float, typer.Option(help="Confidence level.")] = 0.95,
+    level: Annotated[float, typer.Option(min=0, max=1, help="Confidence level.")] = 0.95,
 ) -> None:
     """Show Krippendorff's alpha with its interval, and the words (or statements, pairs or texts of penchant rate) on
     which raters disagree."""

@@ -35,7 +35,7 @@ from penchant.cli.score_tables import VECTOR_WRITERS, WRITERS
 from penchant.cli.streaming import Asked, stream
 from penchant.counting import of_all
 from penchant.errors import DataError, MethodError, one_of
-from penchant.limits import FILLERS
+from penchant.limits import FILLERS, LAYERS
 from penchant.reading import is_file, require_file
 from penchant.tables.missing import missing_cautions, missing_word
 
@@ -252,7 +252,9 @@ def embed(
     model: ModelOption,
     file: Annotated[str, typer.Argument(metavar="[FILE|-]", help="One sentence per line; - is standard input.")] = "-",
     column: ColumnOption = None,
-    layer: Annotated[int, typer.Option("--layer", help="0 is the embeddings, -1 the last layer.")] = -1,
+    layer: Annotated[
+        int, typer.Option("--layer", min=-LAYERS, max=LAYERS, help="0 is the embeddings, -1 the last layer.")
+    ] = -1,
     pooling: Annotated[str, typer.Option("--pooling", help="mean, mean-special, cls or last.")] = "mean",
     format: Annotated[str, typer.Option("--format", help="jsonl, npy or parquet.")] = "jsonl",
     dtype: DtypeOption = "float32",

@@ -28,6 +28,7 @@ from penchant.cli.options import (
 from penchant.cli.scoring import ColumnOption
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError, MethodError, one_of
+from penchant.limits import BATCH_TOKENS
 from penchant.reading import exists, require_file
 
 if TYPE_CHECKING:
@@ -63,7 +64,10 @@ MethodOption = Annotated[
     str | None, typer.Option("--method", help="lp (causal models); pll or pll-word-l2r (masked models).")
 ]
 StrideOption = Annotated[
-    int | None, typer.Option("--stride", min=1, help="Tokens between windows on texts longer than the model takes.")
+    int | None,
+    typer.Option(
+        "--stride", min=1, max=BATCH_TOKENS, help="Tokens between windows on texts longer than the model takes."
+    ),
 ]
 
 

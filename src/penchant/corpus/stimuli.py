@@ -11,7 +11,8 @@ from __future__ import annotations
 import difflib
 import hashlib
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -39,6 +40,7 @@ from penchant.errors import DataError, place
 from penchant.files import join_names, sha256_file
 from penchant.reading import exists, is_directory, named_sheet, stem
 from penchant.spellings import canonical, equivalent
+from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import read_document, read_json
 from penchant.tables.given import file_of, is_table, plain
 from penchant.tables.rows import read_models
@@ -113,8 +115,14 @@ class Category:
         repeated: list[str] = []
         for first, second in ((self.x, self.y), (self.a, self.b)):
             words = first.words + second.words
-            repeated += [word for word in words if words.count(word) > 1]
+            counts = Counter(map(canonical, words))
+            repeated += [word for word in words if counts[canonical(word)] > 1]
         return list(dict.fromkeys(repeated))
+
+    def cautions(self) -> Iterator[str]:
+        """Cautions about words on one side that look alike."""
+        for first, second in ((self.x, self.y), (self.a, self.b)):
+            yield from counted_apart(map(canonical, first.words + second.words), f"words of {self.id}")
 
 
 @dataclass(frozen=True, slots=True, repr=False)

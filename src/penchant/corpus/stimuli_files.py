@@ -19,7 +19,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _as_word(value: object) -> str:
-    """Validate a text. A value that YAML does not read as text is an error, since a word may well be `no` or `null`."""
+    """Validate a text. A word such as `true` or `null` that is no text in YAML is an error."""
     if value is None or isinstance(value, bool | datetime.date):
         raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
     text = as_written(value)

@@ -13,14 +13,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
-
 from penchant.errors import DataError, OutputError
 from penchant.files import occupied, write_bytes
 from penchant.grammar.features import parse_condition
 from penchant.grammar.grammar_file import GRAMMAR_FILE
 from penchant.grammar.lexicon import CATEGORY, LEMMA
 from penchant.tables.rows import Row, read_rows
+from penchant.tables.yaml_file import dumped
 
 TABLE_FILE = "lexicon.csv"
 _EXPRESSION, _CATEGORY_2 = "expression", "category_2"
@@ -128,7 +127,7 @@ def import_blimp(path: str | Path, directory: str | Path) -> Imported:
     added = _missing_columns(words)
     write_bytes(_table_bytes(words, added), place / TABLE_FILE)
     head = _HEAD.format(source=Path(path).name)
-    grammar = yaml.safe_dump(_grammar(words), sort_keys=False, allow_unicode=True, default_flow_style=None, width=120)
+    grammar = dumped(_grammar(words), default_flow_style=None, width=120)
     write_bytes((head + grammar).encode(), place / GRAMMAR_FILE)
     return Imported(
         len(words),

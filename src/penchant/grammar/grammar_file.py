@@ -31,7 +31,7 @@ HINT = "see penchant schema grammar"
 
 
 def _as_text(value: object) -> str:
-    """Validate a text. A value that YAML does not read as text is an error, since a value may well be `no`."""
+    """Validate a text. A value that YAML does not read as text is an error, since a value may well be `true`."""
     if value is None or not isinstance(value, str | int | float) or isinstance(value, bool):
         raise ValueError(f"a text is wanted, got {value!r}: put a word that YAML reads as something else in quotes")
     return as_text(value)

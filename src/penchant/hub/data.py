@@ -78,7 +78,10 @@ class HubData:
 
     @classmethod
     def of(cls, given: str | Path) -> HubData:
-        """Raises DataError for a name in another form."""
+        """Raises DataError for a name in another form, or that no repository can have."""
+        from huggingface_hub.errors import HFValidationError
+        from huggingface_hub.utils._validators import validate_repo_id
+
         match = _NAME.fullmatch(str(given))
         owner, _, rest = (match[2] if match and match[1] else "").partition("/")
         name, _, path = rest.partition("/")
@@ -86,6 +89,10 @@ class HubData:
         parts = path.rstrip("/").split("/") if path else []
         if not owner or not name or (at and not revision) or any(part in ("", ".", "..") for part in parts):
             raise DataError("is no name of data on the hub", where=_shown(given), hint=f"the form is {FORM}")
+        try:
+            validate_repo_id(f"{owner}/{name}")
+        except HFValidationError as error:
+            raise explained(error, _shown(given), name, revision, wanted=DATA_SET) from error
         return cls(_shown(given), f"{owner}/{name}", unquote(revision), "/".join(parts))
 
     def commit(self) -> str:

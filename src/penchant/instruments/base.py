@@ -28,7 +28,7 @@ from penchant.instruments.result import Result
 from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
 from penchant.instruments.settings import read_settings, written
-from penchant.limits import COUNT, RESAMPLES, SEED
+from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
 from penchant.models.equivalents import with_equivalents
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
@@ -99,7 +99,7 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     """Bootstrap resamples, and draws of randomisation tests."""
     seed: Annotated[int, Field(ge=0, le=SEED)] = 0
     """Seed of every random step."""
-    equivalence: Annotated[float, Field(gt=0)] | None = None
+    equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
     """The largest difference between two models that does not matter to you, chosen before looking: models whose
     difference is shown to be smaller count as equal (two one-sided tests). For accuracies a share of pairs (0.05 is 5
     points), for β and δ and for effect sizes in their own scale, for ratings in points of the scale from 1 to 5."""

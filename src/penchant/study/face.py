@@ -31,6 +31,7 @@ from penchant.study.results import Outcome, read_outcome, side_by_side
 from penchant.study.run import Options, Progress, run_study
 from penchant.study.spec import Study, read_study
 from penchant.tables.given import as_yaml, plain
+from penchant.tables.yaml_file import dumped
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -171,7 +172,7 @@ def _of_mapping(study: Mapping[str, Any], models: list[str] | None, limit: int |
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "study.yaml"
         try:
-            file.write_text(yaml.safe_dump(as_yaml(study), allow_unicode=True, sort_keys=False), "utf-8")
+            file.write_text(dumped(as_yaml(study)), "utf-8")
         except RecursionError:
             raise StudyError("holds what it is part of", where="study", hint="give keys, lists and values") from None
         except yaml.YAMLError as error:

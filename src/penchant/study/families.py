@@ -15,7 +15,7 @@ from penchant.reading import is_directory, is_file
 from penchant.tables.documents import SETTINGS
 
 _PATTERN = re.compile(r"[*?]")
-_STEP = re.compile(r"(?:step|checkpoint)[-_]?(\d+)", re.IGNORECASE)
+_STEP = re.compile(r"(?:step|checkpoint)[-_]?([0-9]+)", re.IGNORECASE)
 Name = Annotated[str, Field(min_length=1)]
 Step = Annotated[int, Field(ge=0, le=COUNT)]
 Steps = Mapping[str, int]

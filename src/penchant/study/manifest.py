@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import yaml
 from pydantic import BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from penchant._version import __version__
@@ -31,6 +30,7 @@ from penchant.study.manifest_records import (
     SkipRecord,
     UnitRecord,
 )
+from penchant.tables.yaml_file import dumped
 
 FILE = "manifest.json"
 TRUST = "restore it, run the study again into a new directory, or show it, marked, with --trust-edited"
@@ -176,7 +176,7 @@ class Manifest(BaseModel):
                 UnitFacts(f"{unit.probe}, {unit.model.name}", unit.counts.forward, unit.counts.cached, unit.seconds)
                 for unit in self.units
             ],
-            asked=yaml.safe_dump(study, sort_keys=False, allow_unicode=True),
+            asked=dumped(study),
         )
 
     def _unfinished(self) -> str:

@@ -16,7 +16,7 @@ from penchant.limits import COUNT, SEED
 from penchant.reading import exists, is_directory, is_file, read_text
 from penchant.study.families import Family, Step, labels, spread_out
 from penchant.study.preparation import Corpus, Vectors, problem
-from penchant.tables.documents import SETTINGS, Document, distinct, read_yaml
+from penchant.tables.documents import SETTINGS, Document, as_wanted, distinct, read_yaml
 
 DEMO = Path(__file__).with_name("demo.yaml")
 """The bundled study."""
@@ -128,6 +128,7 @@ def read_study(
     content = document.content
     if not isinstance(content, dict):
         raise StudyError("a study file holds keys such as study, models, probes", where=str(path))
+    content = _with_texts(content)
     _spread_out(content, document)
     listed = content.get("models")
     given = {"models": models or None, **settings}
@@ -145,6 +146,22 @@ def read_study(
         raise _at(document, tuple(first["loc"]), _wrong(first, Study)) from error
     except _PlacedError as place:
         raise _at(document, place.path, place.message) from place
+
+
+def _with_texts(content: dict[str, Any]) -> dict[str, Any]:
+    """The study with the text as written in place of numbers where a name is wanted, in its probes and families too."""
+    content = as_wanted(content, Study)
+    if isinstance(content.get("models"), list):
+        content["models"] = [as_wanted(each, str, Family) for each in content["models"]]
+    if isinstance(content.get("probes"), list):
+        known = {name: each.probe for name, each in instruments().items()}
+        content["probes"] = [
+            {name: as_wanted(each, known[name]) if name in known else each for name, each in entry.items()}
+            if isinstance(entry, dict)
+            else entry
+            for entry in content["probes"]
+        ]
+    return content
 
 
 def _spread_out(content: dict[str, Any], document: Document) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from penchant.counting import counted
 from penchant.errors import DataError, shortened
+from penchant.numerals import decimal_comma
 from penchant.tables.row import TITLE, Row
 
 _QUOTED = re.compile(r'"[^"]*"')
@@ -27,8 +28,10 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
     first, header = _header(records, file)
     names = _names(header)
     _check_header(names, first, file)
-    decimal = "." if delimiter == "," else ","
-    for line, fields in records:
+    rows = list(records)
+    commas = delimiter != "," and any(decimal_comma(cell) for _, fields in rows for cell in fields if "," in cell)
+    decimal = "." if delimiter == "," else "," if commas else ""
+    for line, fields in rows:
         if len(fields) > 1 and not any(field.strip() for field in fields):
             continue  # as spreadsheets leave them below a table
         alone = sum(map(bool, names)) == 1 and sum(map(bool, map(str.strip, fields))) > 1

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, TypeVar, get_args
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 
 from penchant.errors import DataError, in_words, nearest, shortened
+from penchant.limits import LARGEST
 from penchant.reading import LARGEST_DOCUMENT, opened, read_text
 from penchant.spellings import canonical
 from penchant.tables.json_text import RepeatedKeyError, excess, may_be_excessive, unsound, without_repeats
 from penchant.tables.rows import LONGEST_MAGIC, is_binary
-from penchant.tables.yaml_file import Loader, RefusedError, measured
+from penchant.tables.yaml_file import MERGE, Loader, RefusedError, WrittenNumber, measured
 
 SETTINGS = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, use_attribute_docstrings=True)
 """How settings are read that users write: a value is what it says. `true` is no number, "3" is a text, `.inf` is
@@ -52,6 +55,8 @@ Written = Annotated[str, BeforeValidator(as_written)]
 """A field of a table that a model reads, or that is looked up in a vocabulary."""
 
 
+Number = Annotated[float, Field(ge=-LARGEST, le=LARGEST)]
+"""A field that is any number."""
 Names = Annotated[
     list[str],
     BeforeValidator(lambda value: [value] if isinstance(value, str) else value),
@@ -86,25 +91,28 @@ class Document:
         root = loader.get_single_node()
         if root is not None:
             measured(root)
-            self._walk(root, (), set())  # before the loader puts merged keys in their places
+            self._walk(root, (), set(), loader)  # before the loader puts merged keys in their places
             self.content = loader.construct_document(root)
 
-    def _walk(self, node: yaml.Node, key: tuple[str, ...], seen: set[int]) -> None:
+    def _walk(self, node: yaml.Node, key: tuple[str, ...], seen: set[int], loader: Loader) -> None:
         if id(node) in seen:
             return  # an alias: its keys have their lines where the node itself stands
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode):
             for number, value in enumerate(node.value):
                 self._lines[(*key, str(number))] = value.start_mark.line + 1
-                self._walk(value, (*key, str(number)), seen)
+                self._walk(value, (*key, str(number)), seen, loader)
         elif isinstance(node, yaml.MappingNode):
+            known: dict[object, tuple[str, ...]] = {}
             for name, value in node.value:
                 path = (*key, key_name(name.value))
                 line = name.start_mark.line + 1
-                if path in self._lines:
-                    raise self.error(path, f"the key occurs twice, again on line {line}")
+                merges = name.tag == MERGE
+                first = path if path in self._lines or merges else known.setdefault(loader.construct_object(name), path)
+                if first in self._lines:  # also one that is written otherwise, such as 010 beside 10
+                    raise self.error(first, f"the key occurs twice, again on line {line}", "put names in quotes")
                 self._lines[path] = line
-                self._walk(value, path, seen)
+                self._walk(value, path, seen, loader)
 
     def line(self, key: tuple[str, ...]) -> int | None:
         """The line of a key, or of its nearest ancestor that is present; None if there is none."""
@@ -121,13 +129,53 @@ class Document:
             keys = ", ".join(list(model.model_fields)[:4])
             raise DataError(f"the file holds keys such as {keys}", file=self.path, hint=hint)
         try:
-            return model.model_validate(self.content)
+            return model.model_validate(as_wanted(self.content, model))
         except ValidationError as error:
             first = error.errors()[0]
             key = tuple(key_name(part) for part in first["loc"] if not str(part).startswith("["))
             near = nearest(key[-1], _keys_beside(model, key)) if first["type"] == "extra_forbidden" else []
             meant = f"did you mean {' or '.join(near)}? " if near else ""
             raise self.error(key, in_words(first), meant + hint) from error
+
+
+def as_wanted(value: Any, *kinds: Any) -> Any:
+    """Content of a YAML file with the text as written in place of a number wherever the type wants a text.
+
+    `kinds` are the types that a value may have: pydantic models, lists and mappings of types, unions.
+    """
+    wanted = [each for kind in kinds for each in _alternatives(kind)]
+    inner = [part for kind in wanted if get_origin(kind) not in (None, dict, Mapping) for part in get_args(kind)]
+    if isinstance(value, WrittenNumber):  # one value may stand for a list of one
+        texts, numbers = (
+            any(kind in kinds or isinstance(kind, kinds) for kind in [*wanted, *chain(*map(_alternatives, inner))])
+            for kinds in ((str,), (int, float))
+        )
+        return str(value) if texts and not numbers else value
+    if isinstance(value, list):
+        return [as_wanted(each, *inner) for each in value]
+    if isinstance(value, dict):
+        models = [kind for kind in wanted if isinstance(kind, type) and issubclass(kind, BaseModel)]
+        mappings = [get_args(kind) for kind in wanted if get_origin(kind) in (dict, Mapping)]
+        keys, values = [kind for kind, _ in mappings], [kind for _, kind in mappings]
+        fields = {name: field.annotation for model in models for name, field in model.model_fields.items()}
+        return {
+            as_wanted(name, *keys): as_wanted(each, *values, *([fields[name]] if name in fields else []))
+            for name, each in value.items()
+        }
+    return value
+
+
+def _alternatives(kind: Any) -> Iterator[Any]:
+    """The types of a union, and the values of a Literal, without metadata."""
+    if get_origin(kind) is Annotated:
+        yield from _alternatives(get_args(kind)[0])
+    elif get_origin(kind) in (Union, UnionType):
+        for part in get_args(kind):
+            yield from _alternatives(part)
+    elif get_origin(kind) is Literal:
+        yield from get_args(kind)
+    else:
+        yield kind
 
 
 def _keys_beside(model: type[BaseModel], key: Sequence[str]) -> list[str]:

@@ -31,6 +31,7 @@ from penchant.hub.data import is_hub
 from penchant.reading import exists, is_file
 from penchant.tables.places import SET_FILE, bundled, fetched_one
 from penchant.tables.row import whole
+from penchant.tables.yaml_file import dumped
 
 NAME = "the data"
 """What data are called that were given in Python; in signatures, followed by their hash."""
@@ -187,7 +188,7 @@ def document_of(keys: Mapping[str, Any], tables: Mapping[str, Sequence[str]], na
                 raise DataError(f"{kind(value)} is no table", where=called, hint=f"name a file, or {ROWS}") from None
     document = f"{name}.yaml"
     try:
-        texts[document] = yaml.safe_dump(as_yaml(written), allow_unicode=True, sort_keys=False)
+        texts[document] = dumped(as_yaml(written))
     except yaml.YAMLError as error:
         raise DataError(f"cannot be written as a file: {str(error).splitlines()[0]}", where=name) from None
     return _kept(texts) / document

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-import re
+from pathlib import Path
 from typing import NamedTuple
+
+from penchant.errors import DataError, shortened
+from penchant.numerals import localised
 
 TITLE = "is there a title above the header? Take it out: the first row names the columns"
 """What to do about a first row with one cell above rows with more."""
-_WITH_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 
 
 class Row(NamedTuple):
     """One row: the 1-based line on which it begins (in Parquet, its 1-based number; in SPSS and Stata, that of the
-    case; in a workbook, that of its row) and its values by column. `decimal` is the mark of its numbers: a comma where
-    semicolons or tabs separate the cells."""
+    case; in a workbook, that of its row) and its values by column. `decimal` is the mark of its numbers: a point; a
+    comma where semicolons or tabs separate the cells and some number shows it; "" where none does."""
 
     line: int
     values: dict[str, object]
     decimal: str = "."
 
-    def number(self, value: object) -> object:
-        """A value, whose decimal comma becomes a point if it is a number's text in a table that may write one so."""
-        if self.decimal == "," and isinstance(value, str) and _WITH_COMMA.fullmatch(value):
-            return value.replace(",", ".")
-        return value
+    def number(self, value: object, file: Path | None = None, field: str | None = None) -> object:
+        """Return the number that a text of the table is, anything else as it is. Raises DataError, with the place if
+        `file` and `field` are given, for a number with two readings."""
+        if not isinstance(value, str):
+            return value
+        try:
+            number = localised(value, self.decimal)
+        except ValueError as error:
+            hint = "write it without separators, and decimals with a point"
+            raise DataError(f"{shortened(value)} {error}", file=file, line=self.line, field=field, hint=hint) from error
+        return value if number is None else number
 
 
 def whole(value: object) -> object:

@@ -16,9 +16,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, BeforeValidator, ValidationError
 
-from penchant.errors import DataError, GivenRow, in_words, is_kept, together
+from penchant.errors import DataError, GivenRow, in_words, is_kept, shortened, together
+from penchant.limits import LARGEST
 from penchant.reading import decoded, lines, named_sheet, opened
 from penchant.tables.delimited import delimited, header_of
 from penchant.tables.json_rows import end_of_space, json_array, json_lines
@@ -109,7 +110,7 @@ def checked_models(
     """The same, with the errors instead of raising them, for a caller that has more to check in every row."""
     file = Path(path)
     data = _bytes(file)
-    numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation)]
+    numbers = [name for name, field in model.model_fields.items() if _is_number(field.annotation, *field.metadata)]
     models: list[tuple[int, Model]] = []
     errors: list[DataError] = []
     absent: set[str] = set()
@@ -118,13 +119,20 @@ def checked_models(
     lacking([*columns.values()] if rows else [], header, file)
     for row in (_renamed(row, columns) for row in rows):
         values = {name: value for name, value in row.values.items() if value not in ("", None)}
-        values |= {name: row.number(values[name]) for name in numbers if name in values}
+        wrong = {}
+        for name in [name for name in numbers if name in values]:
+            try:
+                values[name] = _number(row, values[name], file, columns.get(name, name))
+            except DataError as error:
+                errors.append(error)
+                wrong[name] = values.pop(name)
         try:
-            models.append((row.line, model.model_validate(values)))
+            read = model.model_validate(values)
+            models += [] if wrong else [(row.line, read)]
         except ValidationError as error:
             for each in error.errors():
                 field = str(each["loc"][0]) if each["loc"] else None
-                if field in absent:
+                if field in absent or field in wrong:
                     continue
                 hint = ""
                 if field is not None and each["type"] == "missing" and field not in row.values:
@@ -158,13 +166,24 @@ def _renamed(row: Row, columns: Mapping[Any, str]) -> Row:
     )
 
 
-def _is_number(annotation: Any) -> bool:
-    """Whether a field is a number, or a number or nothing."""
+def _number(row: Row, value: object, file: Path, field: str) -> object:
+    """The number in a cell. Raises DataError for anything else."""
+    number = row.number(value, file, field)
+    if isinstance(number, bool) or not isinstance(number, int | float) or not abs(number) <= LARGEST:
+        told = "a number is wanted" if isinstance(number, str | bool) else f"a number is at most {LARGEST:g}"
+        raise DataError(f"{told}, got {shortened(value)}", file=file, line=row.line, field=field)
+    return number + 0  # no sign of zero
+
+
+def _is_number(annotation: Any, *metadata: Any) -> bool:
+    """Whether a field is a number, or a number or nothing, and does not read its texts itself."""
     origin = get_origin(annotation)
+    if any(isinstance(each, BeforeValidator) for each in metadata):
+        return False
     if origin is Annotated:
-        return _is_number(get_args(annotation)[0])
+        return _is_number(*get_args(annotation))
     if origin in (Union, types.UnionType):
-        return all(arg in (int, float, type(None)) for arg in get_args(annotation))
+        return all(arg is type(None) or _is_number(arg) for arg in get_args(annotation))
     return annotation in (int, float)
 
 

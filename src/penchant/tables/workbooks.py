@@ -13,6 +13,7 @@ from typing import Any
 from penchant.errors import DataError, SheetRow, missing_package, shortened
 from penchant.reading import refused_character
 from penchant.tables.row import TITLE, Row, whole
+from penchant.tables.sheet_places import refuse_misplaced
 
 MAGIC = b"PK\x03\x04"
 OLD_MAGIC = b"\xd0\xcf\x11\xe0"
@@ -87,6 +88,8 @@ def _sheet(book: Any, name: str, file: Path) -> Iterator[Sequence[Any]]:
     sheet = book[name] if name else book.worksheets[0]
     sheet.reset_dimensions()  # a program may have written wrong ones
     try:
+        with sheet._get_source() as source:
+            refuse_misplaced(source, file, sheet.title)
         yield from sheet.iter_rows()
     except DataError:
         raise

@@ -1,12 +1,15 @@
-"""YAML, read so that no file takes more time or memory than its size: nesting, aliases and numbers are bounded.
+"""YAML by the core schema of YAML 1.2, read so that no file takes more time or memory than its size.
 
-What PyYAML composes is measured before anything is constructed from it, and every error has its line.
+What PyYAML composes is measured before anything is constructed from it, and every error has its line. Numbers remember
+how they were written, for fields that want a text: `010` is ten, and a study of that name is called `010`.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import yaml
 
@@ -17,16 +20,71 @@ _MOST_REPEATED = 100_000
 """The most values that aliases may add to those written out."""
 _LONGEST_NUMBER = 1_000
 """The most characters in a number."""
-_NUMBERS = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+_NULL, _BOOL, _INT, _FLOAT, MERGE = (f"tag:yaml.org,2002:{name}" for name in ("null", "bool", "int", "float", "merge"))
+_CORE = {
+    _NULL: (re.compile(r"(?:~|null|Null|NULL|)\Z"), "~nN\0"),
+    _BOOL: (re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z"), "tTfF"),
+    _INT: (re.compile(r"(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+)\Z"), "-+0123456789"),
+    _FLOAT: (
+        re.compile(
+            r"(?:[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))\Z"
+        ),
+        "-+.0123456789",
+    ),
+    MERGE: (re.compile(r"<<\Z"), "<"),
+}
+"""What a bare word stands for that is no text, and the characters with which such words begin."""
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
-"""What PyYAML's constructors raise for a value that is not of its type, such as the date 2024-13-45."""
+"""What PyYAML's constructors raise for a value that is not of its type, such as a tagged date 2024-13-45."""
 
 
 class RefusedError(yaml.MarkedYAMLError):
     """YAML, but no document; `note` says what to do."""
 
 
-class Loader(yaml.SafeLoader):
+class WrittenNumber:
+    """A number of a YAML file; `str()` is the text that stands there."""
+
+    written: str
+
+    def __str__(self) -> str:
+        return self.written
+
+
+class WrittenInt(WrittenNumber, int):
+    """A whole number."""
+
+
+class WrittenFloat(WrittenNumber, float):
+    """A decimal number."""
+
+
+class _Core:
+    """The core schema in place of YAML 1.1's, where `no`, `010`, `12:30` and `1_000` are no texts."""
+
+    yaml_implicit_resolvers: ClassVar[dict[str, list[tuple[str, re.Pattern[str]]]]] = {}
+
+
+for _tag, (_pattern, _starts) in _CORE.items():
+    for _start in _starts:
+        _Core.yaml_implicit_resolvers.setdefault(_start.strip("\0"), []).append((_tag, _pattern))
+
+
+class Dumper(_Core, yaml.SafeDumper):
+    """PyYAML's writer of plain values, which quotes the texts that `Loader` would take for something else."""
+
+
+Dumper.add_multi_representer(WrittenInt, lambda dumper, value: dumper.represent_int(int(value)))
+Dumper.add_multi_representer(WrittenFloat, lambda dumper, value: dumper.represent_float(float(value)))
+
+
+def dumped(content: object, **settings: Any) -> str:
+    """Write plain values as YAML that `Loader` reads back. Raises YAMLError for values that are not plain."""
+    text: str = yaml.dump(content, Dumper=Dumper, sort_keys=False, allow_unicode=True, **settings)
+    return text
+
+
+class Loader(_Core, yaml.SafeLoader):
     """PyYAML's loader of plain values, which refuses what could not be built in reasonable time, with its line."""
 
     def __init__(self, text: str) -> None:
@@ -62,10 +120,35 @@ class Loader(yaml.SafeLoader):
 
     def _require_sound(self, node: yaml.ScalarNode) -> None:
         wrong = refused_character(node.value)
-        if node.tag in _NUMBERS and len(node.value) > _LONGEST_NUMBER:
+        if node.tag in (_INT, _FLOAT) and len(node.value) > _LONGEST_NUMBER:
             wrong = f"holds a number of {len(node.value):,} characters"
         if wrong:
             raise _error(wrong, node.start_mark.line)
+
+    def _core(self, node: yaml.ScalarNode) -> Any:
+        """The value of a scalar by the core schema. Raises ValueError for one that its tag does not fit."""
+        text = node.value
+        if not (_CORE[_INT][0].match(text) and node.tag == _FLOAT) and not _CORE[node.tag][0].match(text):
+            raise ValueError(f"it is no {node.tag.rpartition(':')[2]}")
+        if node.tag == _BOOL:
+            return text.lower() == "true"
+        if node.tag == _INT:
+            base = {"0o": 8, "0x": 16}.get(text[:2], 10)
+            return _remembered(WrittenInt(text[2:] if base != 10 else text, base), text)
+        bare = text.lower().replace(".inf", "inf").replace(".nan", "nan")
+        number = WrittenFloat(bare)
+        if math.isinf(number) and "inf" not in bare:
+            raise ValueError("it is too large")
+        return _remembered(number, text)
+
+
+def _remembered(number: WrittenInt | WrittenFloat, text: str) -> WrittenNumber:
+    number.written = text
+    return number
+
+
+for _tag in (_BOOL, _INT, _FLOAT):
+    Loader.add_constructor(_tag, Loader._core)
 
 
 def measured(root: yaml.Node) -> None:

@@ -66,12 +66,17 @@ class StaticVectors:
     @property
     def cautions(self) -> tuple[str, ...]:
         """The remarks on the file."""
+        told = []
+        if self.duplicates:
+            told.append(
+                f"{counted(self.duplicates, 'words')} {for_one(self.duplicates, 'stand')} again: the first counts"
+            )
         if not self.broken:
-            return ()
+            return tuple(told)
         more = f" and {len(self.broken) - _SHOWN} more" if len(self.broken) > _SHOWN else ""
         left_out = f"{counted(len(self.broken), 'words')} {for_one(len(self.broken), 'are')} not UTF-8"
         shown = ", ".join(self.broken[:_SHOWN])
-        return (f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}{more}",)
+        return (*told, f"{left_out} and {for_one(len(self.broken), 'were')} left out: {shown}{more}")
 
     def vector(self, word: str) -> Matrix:
         """The vector of a word, of shape (d,). Raises ModelError if there is none."""

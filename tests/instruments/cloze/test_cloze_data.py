@@ -285,7 +285,7 @@ def test_columns_of_the_results_are_no_labels(write: Write) -> None:
 BAD_SETS = {
     "unknown key": ("language: en\nsentence: s.csv\n", ", sentence", ["unknown key", "penchant schema cloze"]),
     "unknown key inside": ("scale: {low: a, hihg: b}\n", ", scale.hihg", ["unknown key"]),
-    "number for a name": ("name: 2024\n", ", name", ["valid string", "2024"]),
+    "truth for a name": ("name: true\n", ", name", ["not a text"]),
     "no list of files": ("ratings: {a: r.csv}\n", ", ratings", ["valid list"]),
     "not YAML": ("language: en\nscale: {low: a\nname: b: c\n", ", line 3", ["is not YAML"]),
     "tab": ("language: en\n\tname: x\n", ", line 2", ["is not YAML"]),

@@ -129,7 +129,7 @@ BAD: dict[str, tuple[Table, str]] = {
     "choice": ([{"pair": "a", "rater": "r", "choice": "yes"}], "field 'choice': a choice is good or bad, got 'yes'"),
     "rating": (
         [{"pair": "a", "rater": "r", "rating_good": "high", "rating_bad": 1}],
-        "field 'rating_good': input should be a valid number",
+        "field 'rating_good': a number is wanted",
     ),
     "infinite": ([{"pair": "a", "rater": "r", "rating_good": "inf", "rating_bad": 1}], "field 'rating_good'"),
     "no rater": ([{"pair": "a", "choice": "good"}], "field 'rater': is missing"),

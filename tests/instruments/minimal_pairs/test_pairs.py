@@ -271,10 +271,10 @@ def test_pairs_that_are_there_twice_are_said(write: Write) -> None:
     one, other, turned = {"good": "a", "bad": "b"}, {"good": "c", "bad": "d"}, {"good": "b", "bad": "a"}
     assert read_pairs(write(one, other, turned)).cautions == ()
     assert read_pairs(write(one, other, {**one, "bad": "b"})).cautions == (
-        "pairs: 1 pair repeats an earlier one, with the same two sentences, and counts again (line 3 as line 1)",
+        "pairs: 1 pair repeats an earlier one and counts again (line 3 as line 1)",
     )
     assert read_pairs(write(*[one] * 6)).cautions == (
-        "pairs: 5 pairs repeat an earlier one, with the same two sentences, and count again (line 2 as line 1, line 3 "
+        "pairs: 5 pairs repeat an earlier one and count again (line 2 as line 1, line 3 "
         "as line 1, line 4 as line 1, and 2 more)",
     )
 

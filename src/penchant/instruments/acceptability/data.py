@@ -12,7 +12,8 @@ from penchant.counting import for_one, of_all
 from penchant.errors import DataError, line_noun, place, together
 from penchant.files import sha256_file
 from penchant.reading import stem
-from penchant.tables.documents import SETTINGS, Text
+from penchant.tables.cautions import counted_apart
+from penchant.tables.documents import SETTINGS, Number, Text
 from penchant.tables.footers import footer
 from penchant.tables.missing import missing_cautions
 from penchant.tables.rows import checked_models, read_rows
@@ -35,7 +36,7 @@ class SentenceRow(BaseModel):
     model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
     sentence: Annotated[str, BeforeValidator(_as_written)]
     """The sentence, scored as it is written."""
-    rating: float | None = None
+    rating: Number | None = None
     """How acceptable it was judged, on any scale, higher being better. An empty cell is no judgement."""
     rater: Text | None = None
     """A name for the person who judged; each judges a sentence once. Without it a sentence has one row."""
@@ -130,6 +131,7 @@ def read_judged(path: Path, columns: AcceptabilityColumns) -> JudgedSet:
         cautions.append(
             f"{of_all(lost, len(found), 'sentences', 'have')} no judgement and {for_one(lost, 'are')} left out"
         )
+    cautions += counted_apart(numbers, "raters")
     cautions += missing_cautions(((s.sentence, s.place) for s in sentences), "sentences")
     raters = 0 if "" in numbers else len(numbers)
     return JudgedSet(stem(path), path, sha256_file(path), sentences, raters, tuple(cautions))

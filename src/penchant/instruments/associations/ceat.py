@@ -184,6 +184,7 @@ class CEAT(Association[Combined]):
             cautions += [*cut.cautions(lm.name, self.minimum), *_missing(cut.segment, combined)]
             combinations += combined
         words = list(dict.fromkeys(word for c in categories for part in c.lists() for word in part.words))
+        cautions += (told for category in categories for told in category.cautions())
         cautions += told_respelt(respelt_words(lm, words), len(words), "stimuli", f"the vocabulary of {lm.name}")
         rows = (row for each in combinations if each.filled for row in each.items(self))
         lists = dict.fromkeys((BY_SAMPLE, RESAMPLED), pl.List(pl.Float32))

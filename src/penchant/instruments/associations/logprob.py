@@ -93,7 +93,8 @@ class LogProbBias(Association[Scored]):
         respelt = told_respelt(
             respelt_words(session.lm, words), len(words), "stimuli", f"the vocabulary of {session.lm.name}"
         )
-        cautions = (*self._left_out(session.base), *lost_words(stimuli, where), *respelt)
+        alike = (told for category in categories for told in category.cautions())
+        cautions = (*self._left_out(session.base), *lost_words(stimuli, where), *respelt, *alike)
         return Scored(pl.concat(tables), cautions, categories, stimuli)
 
     def summarise(self, measured: Scored) -> Iterable[Estimate]:

@@ -92,6 +92,7 @@ class SEAT(Association[Tables]):
             *lost_words(stimuli_of, where),
             *told_respelt(respelt, len(have | lost), "stimuli", where),
             *self._undeclared(categories),
+            *(told for category in categories for told in category.cautions()),
         ]
         return Tables(table_items(tables, self), tuple(cautions), tuple(tables), controls_of(categories))
 

@@ -81,6 +81,7 @@ class WEAT(Association[Tables]):
         respelt = [word for word in words if word in have and known[word] != small[word]]
         cautions = (
             *lost_words(stimuli_of, where),
+            *(told for category in categories for told in category.cautions()),
             *told_respelt(respelt, len(words), "stimuli", model.name),
             *_capitals(small if lower else {word: lowered(word, language) for word in words}, have, model, lower=lower),
         )

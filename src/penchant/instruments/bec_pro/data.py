@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
@@ -14,6 +14,7 @@ from penchant.corpus.slots import Span
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import GAP
 from penchant.errors import DataError, place
+from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import read_models, read_rows
@@ -131,7 +132,11 @@ def read_tam(path: Path, columns: TamColumns, contrast: Sequence[str], same: Map
             raise DataError(f"no template is '{name}'", file=path, field="same", hint="copy it from the table")
     kept = tuple(row for row in rows if row.gender in contrast)
     others = [gender for gender in genders if gender not in contrast]
-    return TamTable(kept, (*_told_refused(refused, len(read)), *_told_others(len(rows) - len(kept), others)))
+    cautions = [*_told_refused(refused, len(read)), *_told_others(len(rows) - len(kept), others)]
+    cautions += repeated_rows(((replace(row, id="", place=""), row.place) for row in kept), "rows")
+    for noun in ("gender", "profession", "group", "template", "person"):
+        cautions += name_cautions((getattr(row, noun) for row in kept), f"{noun}s")
+    return TamTable(kept, tuple(cautions))
 
 
 def _present(path: Path, columns: TamColumns) -> dict[str, str]:

@@ -23,9 +23,9 @@ class Corpora(BaseModel):
     """Words that occur fewer times than this in both texts together stay unrated. Default: 10."""
     prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 10_000
     """Size of the prior (both texts together), in words that it adds to each text. Default: 10000."""
-    significant: Annotated[float, Field(ge=0)] = SIGNIFICANT
+    significant: Annotated[float, Field(ge=0, le=COUNT)] = SIGNIFICANT
     """|z| below which the valence of a word is 0. Default: 1.96."""
-    weak: Annotated[float, Field(ge=0)] = WEAK
+    weak: Annotated[float, Field(ge=0, le=COUNT)] = WEAK
     """|log-odds| below which the valence of a word is 0. Default: log 2, odds that differ by a factor of two."""
-    strong: Annotated[float, Field(ge=0)] = STRONG
+    strong: Annotated[float, Field(ge=0, le=COUNT)] = STRONG
     """|log-odds| from which the valence of a word is ±1 instead of ±½. Default: log 10, a factor of ten."""

@@ -59,8 +59,8 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.spellings import canonical
+from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.places import listed
-from penchant.tables.spelling import name_cautions
 
 _Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
 FILL = "fill"
@@ -244,6 +244,7 @@ class Cloze(Probe):
         for paths, columns in self._rating_tables(session.base):
             cautions += tuple(without_rating(paths, columns))
         cautions += tuple(name_cautions((sentence.item.labels["group"] for sentence in kept), "groups"))
+        cautions += tuple(repeated_rows(((s.item.texts["text"], s.item.place) for s in kept), "sentences"))
         cautions += tuple(doubtful_points(test_set, kept, str(self.columns.get("expected", "expected"))))
         return Measured(self._items(test_set, list(predictions), valences), cautions)
 

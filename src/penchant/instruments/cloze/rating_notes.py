@@ -14,12 +14,12 @@ from penchant.errors import place
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.returned import Key, Sheet, truth_meant
 from penchant.instruments.cloze.scale import POINTS, dates_of_half
-from penchant.instruments.cloze.sheet_columns import letters
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, opposed, tentative
 from penchant.rating.slipped import Slip, slipped
 from penchant.stats.agreement import krippendorff_alpha
+from penchant.tables.cautions import counted_apart
 
 _NAMED = 3
 """How many words a note names."""
@@ -120,13 +120,7 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
     for sheet in sheets:
         blank += sheet.told
         blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]
-    alike: dict[str, dict[str, None]] = {}
-    for rating in ratings:
-        alike.setdefault(letters(rating.rater), {})[rating.rater] = None
-    for names in alike.values():
-        if len(names) > 1:
-            told = " and ".join(f"'{name}'" for name in names)
-            blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
+    blank += counted_apart((rating.rater for rating in ratings), "raters")
     units = units_of(ratings)
     against = opposed(each_with_others(list(units.values())), "words")
     return [*blank, *_same(ratings), *against, *slips_in_sheets(sheets, units), *_agreeing(units)]

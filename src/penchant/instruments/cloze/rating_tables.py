@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from penchant.counting import counted, of_all
 from penchant.errors import DataError, place, together
 from penchant.instruments.cloze.scale import Point, dates_of_half
+from penchant.tables.cautions import counted_apart
 from penchant.tables.documents import Text
 from penchant.tables.rows import checked_models, read_rows
 
@@ -155,7 +156,7 @@ def without_rating(paths: Iterable[str | Path], columns: Columns = AS_NAMED) -> 
     if empty:
         of_raters = "empty and left out: their raters said nothing of the word"
         told.append(f"{of_all(empty, len(rows), 'ratings', 'are')} {of_raters}")
-    return told
+    return [*told, *counted_apart((row.rater for row in rows if row.rater), "raters")]
 
 
 def fitting(path: str | Path, columns: Columns) -> Columns:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Annotated
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from penchant.errors import is_kept
+from penchant.numerals import numeral
 
 POINTS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 UNNAMED = "the two ends of the scale have no names, so nobody can know which is which: name them"
@@ -56,11 +56,8 @@ def _point(value: object) -> float:
     if is_date_of_half(value):
         return 0.5
     text = str(value).strip().translate(_MINUS).replace(",", ".").replace("½", "0.5")
-    try:
-        number = _FRACTIONS[text] if text in _FRACTIONS else float(text)
-    except ValueError:
-        number = math.nan
-    if isinstance(value, bool) or number not in POINTS:
+    number = _FRACTIONS.get(text, numeral(text))
+    if number is None or isinstance(value, bool) or number not in POINTS:
         truth = " (a truth value of a spreadsheet: format the column as text)" if text.casefold() in TRUTHS else ""
         raise ValueError(f"a point of the scale is −1, −0.5, 0, 0.5 or 1, got {value!r}{truth}")
     return number + 0.0  # −0 is 0

@@ -27,6 +27,7 @@ from penchant.limits import FILLERS
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
+from penchant.tables.cautions import counted_apart
 
 
 class Disco(Probe):
@@ -127,7 +128,8 @@ class Disco(Probe):
                 asked, texts, session.scorer.fill(texts, self.k), strict=True
             )
         ]
-        return Measured(pl.DataFrame(rows), unknown)
+        alike = counted_apart((person.word for person in persons), "persons")
+        return Measured(pl.DataFrame(rows), (*unknown, *alike))
 
     def summarise(self, measured: Measured) -> Iterable[Estimate]:
         """Numbers of fills that differ by gender, a template and on average, and the tests of every fill."""

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from penchant.instruments import written
 from penchant.instruments.written import Pair
 from penchant.records import Item
-from penchant.tables.spelling import name_cautions
+from penchant.tables.cautions import name_cautions, repeated_rows
 
 _NAMED = 3
 """How many places or groups a caution names."""
@@ -38,20 +38,8 @@ def _identical(items: Sequence[Item]) -> Iterator[str]:
 
 
 def _twice(items: Sequence[Item]) -> Iterator[str]:
-    first: dict[tuple[str, ...], Item] = {}
-    again = [
-        (item, first[key])
-        for item in items
-        if first.setdefault(key := (item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")), item)
-        is not item
-    ]
-    if again:
-        pairs = "pair repeats an earlier one, with the same two sentences, and counts again"
-        pairs = (
-            pairs if len(again) == 1 else "pairs repeat an earlier one, with the same two sentences, and count again"
-        )
-        places = [f"{_line(item)} as {_line(before)}" for item, before in again]
-        yield f"{len(again)} {pairs} ({_some(places)})"
+    said = ((item.texts["good"], item.texts["bad"], item.texts.get("prefix", "")) for item in items)
+    return repeated_rows(zip(said, map(_line, items), strict=True), "pairs")
 
 
 def _line(item: Item) -> str:

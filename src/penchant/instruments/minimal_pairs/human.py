@@ -19,7 +19,8 @@ from penchant.counting import of_all
 from penchant.errors import DataError, nearest, place, together
 from penchant.instruments.minimal_pairs.data import PairSet
 from penchant.records import Item
-from penchant.tables.documents import Text, as_text
+from penchant.tables.cautions import counted_apart
+from penchant.tables.documents import Number, Text, as_text
 from penchant.tables.rows import checked_models
 
 Kind = Literal["choices", "ratings"]
@@ -60,9 +61,9 @@ class JudgementRow(BaseModel):
         str | None, BeforeValidator(_choice), WithJsonSchema({"anyOf": [{"enum": ["good", "bad"]}, {"type": "null"}]})
     ] = None
     """The sentence that the rater prefers: `good` or `bad`. An empty cell is no judgement."""
-    rating_good: float | None = None
+    rating_good: Number | None = None
     """How good the rater finds the good sentence, on any scale; higher is better. An empty cell is no judgement."""
-    rating_bad: float | None = None
+    rating_bad: Number | None = None
     """The same of the bad sentence."""
 
 
@@ -115,7 +116,7 @@ def read_judgements(paths: Iterable[str | Path], pair_sets: Sequence[PairSet]) -
         key: sorted((numbers[name], value) for name, value in judged.items()) for key, judged in reading.values.items()
     }
     (kind,) = reading.kinds
-    return Judgements(kind, of, tuple(names), tuple(reading.cautions()))
+    return Judgements(kind, of, tuple(names), (*reading.cautions(), *counted_apart(names, "raters")))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.instruments.stereoset.blanks import BLANK, Fill, fill_of, single
 from penchant.reading import stem
+from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.documents import Text, read_json
 
 Part = Literal["intra", "inter"]
@@ -195,6 +196,9 @@ def _refuse_repeated(clusters: Sequence[Cluster], path: Path) -> None:
 
 
 def _cautions(name: str, read: Sequence[Cluster], broken: Sequence[Cluster]) -> Iterator[str]:
+    said = (((c.part, c.context, *(c.sentences[role] for role in ROLES)), f"{_KEYS[c.part]} {c.id}") for c in read)
+    for told in (*repeated_rows(said, "clusters"), *name_cautions((c.target for c in read), "targets")):
+        yield f"{name}: {told}"
     intra = [cluster for cluster in read if cluster.part == "intra"]
     otherwise = sum(cluster.worded != "as the context" for cluster in intra)
     if otherwise:

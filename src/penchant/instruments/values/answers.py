@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +15,7 @@ from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
 from penchant.instruments.values.data import HIGH, LOW
 from penchant.instruments.values.respondents import lines_of
+from penchant.numerals import numeral
 from penchant.tables.rows import Row
 from penchant.tables.survey_files import Labels
 
@@ -78,30 +78,33 @@ class Reading:
             codes |= {plain(value)} if plain(value) in labels or not labelled else labelled
         return codes
 
+    def _cell(self, row: Row, column: str) -> str:
+        return plain(row.number(row.values.get(column), self._table, column))
+
     def passes(self, row: Row) -> bool:
         """Whether the filter keeps a row."""
-        return all(_cell(row, column) in codes for column, codes in self._filter.items())
+        return all(self._cell(row, column) in codes for column, codes in self._filter.items())
 
     def group(self, row: Row) -> str | None:
         """The group of a respondent, "" where there are no groups; None if no group has that level."""
-        return "" if self._group_column is None else self._groups.get(_cell(row, self._group_column))
+        return "" if self._group_column is None else self._groups.get(self._cell(row, self._group_column))
 
     def people(self, row: Row) -> str:
         """Which of the groups under `people` a respondent belongs to; "" for none."""
-        return "" if self._people_column is None else self._people.get(_cell(row, self._people_column), "")
+        return "" if self._people_column is None else self._people.get(self._cell(row, self._people_column), "")
 
     def answer(self, row: Row, column: str) -> float | None:
         """An answer on the scale from 1 to 5, None for none."""
         if column not in self._missing:
             self._missing[column] = self._codes(column, self._missing_named)
-        text = _cell(row, column)
+        text = self._cell(row, column)
         if not text or text in self._missing[column]:
             return None
         low, high = self._scale(column)
         label = self._label(column, text)
         number = self._numbers.get(text, self._numbers.get(plain(label), np.nan))
-        with suppress(ValueError):
-            number = float(text) if np.isnan(number) else number
+        if np.isnan(number):
+            number = as_number(text)
         if np.isnan(number):
             meant = self._in_another_case(plain(label) or text)
             if meant == {None}:
@@ -206,7 +209,7 @@ class Reading:
 
     def _level(self, row: Row, column: str) -> str:
         """The code of a row in a column; that which the file declares to stand for no answer, where it has such."""
-        return _cell(row, column) or plain(self._declared.get(column, {}).get(row.line))
+        return self._cell(row, column) or plain(self._declared.get(column, {}).get(row.line))
 
     def refuse(self, columns: Iterable[str], *, described: bool, others: Sequence[DataError] = ()) -> None:
         """Raise DataError if there are `others`, if the labels of some columns contradict the scale, or if answers
@@ -361,15 +364,13 @@ def _labelled(value: str, label: str) -> str:
 
 
 def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return numeral(text) is not None
 
 
-def _cell(row: Row, column: str) -> str:
-    return plain(row.number(row.values.get(column)))
+def as_number(text: str) -> float:
+    """The number that a text is, NaN for none."""
+    number = numeral(text)
+    return np.nan if number is None else float(number)
 
 
 def _in_order(value: str) -> tuple[bool, float, str]:
@@ -380,8 +381,5 @@ def _in_order(value: str) -> tuple[bool, float, str]:
 def plain(value: object) -> str:
     """A value in the form that is compared: 1, "1" and 1.0 are the same level."""
     text = "" if value is None else str(value).strip()
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return f"{number:.17g}"
+    number = numeral(text)
+    return text if number is None else f"{float(number):.17g}"

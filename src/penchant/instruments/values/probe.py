@@ -36,8 +36,8 @@ from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.report.no_difference import Scale
 from penchant.stats.calibration import Line
+from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.missing import missing_cautions
-from penchant.tables.spelling import name_cautions
 
 SPAN = "span"
 LP = "lp"
@@ -187,6 +187,7 @@ class Values(Probe[Rated]):
         values_set = self.asked(session.base)
         clauses, cautions = self._known(session.lm, values_set)
         cautions += tuple(missing_cautions(((clause.text, clause.place) for clause in clauses), "clauses"))
+        cautions += tuple(repeated_rows(((clause.text, clause.place) for clause in clauses), "clauses"))
         sentences = list(self._sentences(values_set, clauses))
         session.expect(len(sentences))
         if self.method == SPAN:

@@ -14,6 +14,8 @@ import polars as pl
 
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import MOST_ALIKE, Case, DataError, SheetRow
+from penchant.limits import LARGEST
+from penchant.numerals import numeral
 from penchant.tables.row import Row
 
 MANY = 0.1
@@ -60,12 +62,10 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
     found: list[float] = []
     wrong: dict[str, list[tuple[Row, str]]] = {}
     for row in rows:
-        text = str(row.number("" if row.values.get(column) is None else row.values[column])).strip()
-        try:
-            weight = float(text)
-        except ValueError:
-            weight = math.nan
-        if not 0 <= weight < math.inf:
+        text = str(row.number("" if row.values.get(column) is None else row.values[column], table, column)).strip()
+        number = numeral(text)
+        weight = math.nan if number is None else float(number)
+        if not 0 <= weight <= LARGEST:
             cause = _DATED if _DATE.fullmatch(text) else _NO_NUMBER if text else _NONE
             wrong.setdefault(cause, []).append((row, text))
             weight = math.nan
@@ -79,6 +79,21 @@ def weighed(rows: Sequence[Row], column: str, table: Path) -> tuple[list[float],
             errors.append(DataError(told, file=table, line=row.line, field=column, hint=_HINTS.get(cause, _HINT)))
     errors.sort(key=lambda error: error.line or 0)
     return found, errors
+
+
+def require_answers(
+    answers: Mapping[str, Sequence[float | None]], groups: Sequence[str], table: Path, met: str
+) -> None:
+    """Raise DataError for no respondents, with the values that were `met`, and for a survey, or a group, without any
+    answer; `groups` has that of each respondent."""
+    if not groups:
+        raise DataError("no respondent is left", file=table, hint=met)
+    pairs = (pair for of_id in answers.values() for pair in zip(groups, of_id, strict=True))
+    answered = {group for group, one in pairs if one is not None}
+    for group in dict.fromkeys(groups):
+        if answers and group not in answered:
+            of_group = f" by respondents of group '{group}'" if group else ""
+            raise DataError(f"holds no answer{of_group}", file=table, hint="look at columns and missing")
 
 
 def unlike(rows: Sequence[Row], weights: Sequence[float], column: str) -> Iterator[str]:

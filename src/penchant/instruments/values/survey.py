@@ -22,8 +22,16 @@ from penchant.errors import DataError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
 from penchant.instruments.values.data import HIGH, LOW
-from penchant.instruments.values.respondents import repeated, repeated_ids, unlike, unused, weighed, weightless
-from penchant.tables.documents import read_document
+from penchant.instruments.values.respondents import (
+    repeated,
+    repeated_ids,
+    require_answers,
+    unlike,
+    unused,
+    weighed,
+    weightless,
+)
+from penchant.tables.documents import SETTINGS, Number, read_document
 from penchant.tables.footers import footer
 from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
@@ -42,6 +50,7 @@ SYNTHETIC = "synthetic"
 
 Ends = tuple[float, float]
 """Two ends of a scale."""
+_Ends = Annotated[tuple[Number, Number], Field(strict=False)]
 
 
 def _listed(level: object) -> object:
@@ -51,7 +60,7 @@ def _listed(level: object) -> object:
 class Groups(BaseModel):
     """The column that says which group a respondent belongs to."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, str_strip_whitespace=True)
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     column: str
     """The name of the column."""
     levels: Annotated[
@@ -81,7 +90,7 @@ class Groups(BaseModel):
 class SurveyFile(BaseModel):
     """A survey. The path of the table is relative to this file."""
 
-    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, str_strip_whitespace=True)
+    model_config = ConfigDict(**SETTINGS, str_strip_whitespace=True)
     name: str | None = None
     """The name the survey is cited with. Default: the name of this file without suffix."""
     file: str
@@ -101,12 +110,12 @@ class SurveyFile(BaseModel):
     """The value, or values, of a column that rows are kept for, as column: value. Default: all rows are kept. A value
     is a code, or its label in SPSS or Stata."""
     scale: Annotated[
-        Annotated[Ends, Tag("[one]")] | Annotated[dict[str, Ends], Tag("[each]")],
+        Annotated[_Ends, Tag("[one]")] | Annotated[dict[str, _Ends], Tag("[each]")],
         Discriminator(lambda given: "[each]" if isinstance(given, Mapping) else "[one]"),
     ] = (LOW, HIGH)
     """The answers that mean strongly disagree and strongly agree; or those of columns that differ in it, as column:
     answers, and of all others as default: answers. Default: 1, 5."""
-    codes: dict[str, float] = {}
+    codes: dict[str, Number] = {}
     """The numbers on the scale of answers in words, as answer: number; of the labels of codes, in SPSS and Stata, where
     one is named here. Default: none are."""
     missing: list[str | int | float] = ["NA"]
@@ -229,8 +238,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
     kept, weights, lost, unreadable = _kept(rows, reading, description.weights, table)
     answers = {id_: [reading.answer(row, column) for row, _ in kept] for id_, column in present.items()}
     reading.refuse(present.values(), described=place != table, others=[*errors, *unreadable])
-    if not kept:
-        raise DataError("no respondent is left", file=table, hint=reading.values_of(rows))
+    require_answers(answers, [group for _, group in kept], table, reading.values_of(rows))
     people = _people(reading, description, [row for row, _ in kept], place)
     files = (place, table) if place != table else (table,)
     cautions = [

@@ -16,8 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from penchant.errors import DataError, place, together
 from penchant.instruments.wino.pronouns import difference
+from penchant.numerals import numeral
 from penchant.reading import is_directory
 from penchant.records import Item
+from penchant.tables.cautions import name_cautions
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows
@@ -145,7 +147,9 @@ def read_winogender(
         )
         raise DataError(told, file=sentences)
     women = _statistics(statistics, shares, columns.occupation)
-    return WinogenderItems(tuple(items), women, (*_told_refused(refused, len(made)), *_told_missing(items, women)))
+    names = [*(item.labels["occupation"] for item in items), *(name for known in women.values() for name in known)]
+    cautions = (*_told_refused(refused, len(made)), *_told_missing(items, women), *name_cautions(names, "occupations"))
+    return WinogenderItems(tuple(items), women, cautions)
 
 
 def _read(path: Path, columns: WinogenderColumns) -> list[Item]:
@@ -245,23 +249,24 @@ def _statistics(path: Path, shares: Sequence[str], occupation: str) -> dict[str,
             value = row.values.get(share)
             if value in ("", None):
                 continue
-            percent = _percent(row.number(value))
+            percent = _percent(row.number(value, path, share))
             if percent is None:
                 told = f"expected a percentage from 0 to 100, found {value!r}"
                 errors.append(DataError(told, file=path, line=row.line, field=share))
             else:
                 women[share][name] = percent
+    for share, known in women.items():
+        if len(known) > 1 and 0 < max(known.values()) <= 1:
+            told = "all values lie between 0 and 1, and percentages from 0 to 100 are wanted"
+            errors.append(DataError(told, file=path, field=share, hint="multiply them by 100"))
     if errors:
         raise together(errors)
     return women
 
 
 def _percent(value: object) -> float | None:
-    try:
-        number = float(str(value))
-    except ValueError:
-        return None
-    return number if 0 <= number <= 100 else None
+    number = numeral(str(value))
+    return float(number) if number is not None and 0 <= number <= 100 else None
 
 
 def _told_refused(refused: Sequence[str], of: int) -> Iterator[str]:

@@ -1,0 +1,46 @@
+"""Numbers in the texts of users: ASCII digits, a decimal mark and an exponent, and nothing else that Python reads."""
+
+from __future__ import annotations
+
+import math
+import re
+
+_NUMERAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_WHOLE = re.compile(r"[+-]?[0-9]+")
+_LONGEST = 1_000
+"""The most characters of a number."""
+_COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*")
+"""Whole numbers with separated thousands, or numbers with three decimals."""
+
+
+def numeral(text: str) -> int | float | None:
+    """The number that a text is; None for none: underscores, digits of other scripts, `inf`, `nan` and what is too
+    large for a float are no numbers. Zero has no sign."""
+    text = text.strip()
+    if len(text) > _LONGEST or not _NUMERAL.fullmatch(text):
+        return None
+    number = float(text)
+    if not math.isfinite(number):
+        return None
+    return int(text) if _WHOLE.fullmatch(text) else number + 0.0
+
+
+def decimal_comma(cell: str) -> bool:
+    """Whether a cell is a number with a comma that separates decimals and cannot separate thousands."""
+    cell = cell.strip()
+    return _COMMA.fullmatch(cell) is not None and not _GROUPED.fullmatch(cell)
+
+
+def localised(text: str, decimal: str) -> int | float | None:
+    """The number that a text is in a table with a decimal mark: a point, a comma, or either ("") where nothing tells.
+
+    Raises ValueError for a number with two readings, such as 1,000.
+    """
+    text = text.strip()
+    if decimal == ".":
+        return numeral(text)
+    grouped = _GROUPED.fullmatch(text)
+    if grouped and (grouped[1] == "." if decimal else grouped[1] == ","):
+        raise ValueError("may be a whole number with separated thousands, or one with decimals")
+    return numeral(text.replace(",", ".") if _COMMA.fullmatch(text) else text)
