@@ -492,3 +492,10 @@ def test_a_document_of_absurd_size_is_not_begun(tmp_path: Path) -> None:
     with path.open("wb") as stream:
         stream.truncate(1 << 33)  # eight gigabytes of nothing, which take no place
     assert refusal(lambda: read_yaml(path)).message == "is larger than 16 MiB"
+
+
+@pytest.mark.parametrize("key", ["[None]", "[MASK]", "[key]", "[]"])
+def test_an_unknown_key_in_brackets_is_one(tmp_path: Path, key: str) -> None:
+    (tmp_path / "a.yaml").write_text(f"text: a\n'{key}': 1\n")
+    with pytest.raises(DataError):
+        read_document(tmp_path / "a.yaml", Context, hint=HINT)

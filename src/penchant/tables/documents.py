@@ -132,8 +132,8 @@ class Document:
             return model.model_validate(as_wanted(self.content, model))
         except ValidationError as error:
             first = error.errors()[0]
-            key = tuple(key_name(part) for part in first["loc"] if not str(part).startswith("["))
-            near = nearest(key[-1], _keys_beside(model, key)) if first["type"] == "extra_forbidden" else []
+            key = tuple(key_name(part) for part in first["loc"] if part != "[key]")
+            near = nearest(key[-1], _keys_beside(model, key)) if key and first["type"] == "extra_forbidden" else []
             meant = f"did you mean {' or '.join(near)}? " if near else ""
             raise self.error(key, in_words(first), meant + hint) from error
 
