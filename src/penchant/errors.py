@@ -26,6 +26,8 @@ from pathlib import Path
 from typing import Any
 
 _LONGEST_SHOWN = 80
+_LONGEST_WORD = 1_000
+"""The most characters of a word in a message, which may be a path; of a longer one the beginning is shown."""
 MOST_LISTED = 20
 """The most errors that are listed together."""
 MOST_ALIKE = 5
@@ -118,7 +120,8 @@ class PenchantError(Exception):
         """The error itself, on one line."""
         head = f"{self.where}: {self.message}" if self.where else self.message
         line = f"{head} — {self.hint}" if self.hint else head
-        return visible(without_folders(" ".join(line.split())))
+        words = (word if len(word) <= _LONGEST_WORD else f"{word[:_LONGEST_SHOWN]}…" for word in line.split())
+        return visible(without_folders(" ".join(words)))
 
     def _render_traceback_(self) -> list[str]:
         """What IPython and Jupyter show for the error: the user's lines that led to it, its own line and its notes,
