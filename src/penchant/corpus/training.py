@@ -69,7 +69,10 @@ def train(
         plain = Path(folder) / "tokens.txt"
         counts, texts = write_tokens(tokens, files, plain, workers=workers, progress=progress("tokens"))
         advance = progress("training")
-        trained = how.train(plain, progress=lambda share: advance(share, 1.0))
+        try:
+            trained = how.train(plain, progress=lambda share: advance(share, 1.0))
+        except DataError as error:  # of the tokens: about the text that was named
+            raise DataError(error.message, file=files[0].place, hint=error.hint) from error
     sha256 = save_vectors(trained, target)
     record = {
         "version": __version__,
