@@ -62,7 +62,7 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
     refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is no share")
     refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "no address of a page")
-    refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: is there already")
+    refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: is already there")
     ask = ("--task", "sentences", "--practice", "practice.csv")
     refused(penchant("rate", "p.csv", *to, *ask), "practice.csv, line 2, field 'right': '9' is no point of the scale")
     refused(penchant("rate", "p.csv", *to, "--instructions", "no.md"), "no.md: cannot be read")

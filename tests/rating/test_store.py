@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import stat
 from pathlib import Path
@@ -145,7 +146,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
         assert store.task.instructions == "New."
         assert len({store.token(OWNER), store.token(JOIN), *(rater.token for rater in store.raters())}) == 4
     (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(OutputError, match="is no database of judgements"):
+    with pytest.raises(OutputError, match=re.escape("a.csv: is already there")):
         Store.open(tmp_path / "a.csv", scale_task())
     assert (tmp_path / "a.csv").read_text() == "a\n"
     with sqlite3.connect(tmp_path / "other.sqlite") as other_database:

@@ -27,6 +27,12 @@ TargetArgument = Annotated[
         "statements, or a table with --column."
     ),
 ]
+OpenOption = Annotated[
+    int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link by which N people can join.")
+]
+ScaleOption = Annotated[
+    str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
+]
 PracticeOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Items to begin with: text, right, word, why; or good, bad.")
 ]
@@ -46,14 +52,16 @@ ReturnedOption = Annotated[
     list[Path] | None, typer.Option(metavar="FILE", help="Take in the answers that such a page saved. Repeatable.")
 ]
 
+BackupOption = Annotated[
+    Path | None, typer.Option(metavar="COPY", help="Copy the database, also while it is served, and do no more.")
+]
+
 
 def rate(
     target: TargetArgument,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.sqlite", help="The database of what is said.")],
     raters: Annotated[str, typer.Option(metavar="NAMES", help="Who judges, separated by commas: a link each.")] = "",
-    open_: Annotated[
-        int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link by which N people can join.")
-    ] = 0,
+    open_: OpenOption = 0,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any that is free.")] = PORT,
     public: Annotated[
@@ -67,9 +75,7 @@ def rate(
     per_group: PerGroupOption = 0,
     all_: Annotated[bool, typer.Option("--all", help="For cloze: words that are rated already, too.")] = False,
     column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
-    scale: Annotated[
-        str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
-    ] = "",
+    scale: ScaleOption = "",
     question: Annotated[str, typer.Option(help="What stands above every item.")] = "",
     instructions: Annotated[Path | None, typer.Option(metavar="FILE.md", help="What raters read first.")] = None,
     practice: PracticeOption = None,
@@ -79,11 +85,17 @@ def rate(
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order, and of --per-group.")] = 0,
     html: HtmlOption = None,
     returned: ReturnedOption = None,
+    backup: BackupOption = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
     from penchant.rating.asking import Given, share, task_of_target
+    from penchant.rating.database import back_up
     from penchant.rating.tasks import Wishes
 
+    if backup is not None:
+        back_up(out, backup)
+        say(f"{backup}: a copy of {out}, which holds the links, too")
+        return
     target = _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
