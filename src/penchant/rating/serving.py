@@ -101,8 +101,10 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """How the application is served: nothing is logged, and nobody is told by what."""
+    """How the application is served: nothing is logged, nobody is told by what, and nobody waits for half a request."""
     import uvicorn
+
+    from penchant.rating.connections import Patient
 
     return uvicorn.Config(
         app,
@@ -111,7 +113,7 @@ def settings(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         lifespan="off",
+        http=Patient,
         ws="none",
-        limit_concurrency=1_000,
         timeout_graceful_shutdown=_STOPPING,
     )
