@@ -14,7 +14,6 @@ from penchant.errors import place
 from penchant.instruments.cloze.rating_tables import Rating
 from penchant.instruments.cloze.returned import Key, Sheet, truth_meant
 from penchant.instruments.cloze.scale import POINTS, dates_of_half
-from penchant.instruments.cloze.sheet_columns import letters
 from penchant.instruments.cloze.valences import folded
 from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, opposed, tentative
@@ -98,9 +97,8 @@ def _told(found: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
 
 
 def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
-    """What the user should know of an import: sheets without a rating, words that no model predicted, names of
-    raters that may be one person's, raters whose ratings run against the others' or slipped by a row, and raters who
-    agree little."""
+    """What the user should know of an import: sheets without a rating, words that no model predicted, raters whose
+    ratings run against the others' or slipped by a row, and raters who agree little."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
@@ -120,13 +118,6 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
     for sheet in sheets:
         blank += sheet.told
         blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]
-    alike: dict[str, dict[str, None]] = {}
-    for rating in ratings:
-        alike.setdefault(letters(rating.rater), {})[rating.rater] = None
-    for names in alike.values():
-        if len(names) > 1:
-            told = " and ".join(f"'{name}'" for name in names)
-            blank.append(f"the raters {told} differ only in case or spaces and count as {len(names)}: one person?")
     units = units_of(ratings)
     against = opposed(each_with_others(list(units.values())), "words")
     return [*blank, *_same(ratings), *against, *slips_in_sheets(sheets, units), *_agreeing(units)]
