@@ -19,6 +19,7 @@ from typing import Any, Self
 
 from penchant.errors import DataError, StudyError, first_line
 from penchant.rating.database import Database
+from penchant.rating.names import NUMBERED, is_numbered, refuse_alike
 from penchant.rating.plan import plan
 from penchant.rating.tasks import Question, Task, task_of
 from penchant.tables.judgements import APPLICATION, CURRENT, VERSION
@@ -59,12 +60,14 @@ class Rater:
 @dataclass(frozen=True, slots=True)
 class Showing:
     """What a rater sees at a place of the own list. `revision` counts what was said there before, taken back or not;
-    `value`, `skipped` and `comment` are what stands, None and "" where nothing does."""
+    `value`, `skipped` and `comment` are what was said last, None and "" where nothing was; it `stands` unless it was
+    taken back."""
 
     position: int
     question: Question
     turned: bool
     revision: int
+    stands: bool = False
     value: float | str | None = None
     skipped: str = ""
     comment: str = ""
@@ -85,6 +88,7 @@ class Store:
     def __init__(self, database: Database, held: contextlib.ExitStack) -> None:
         self.path = database.path
         self.change = database.change
+        self._bring_in = database.bring_in
         self._db = database.connection
         self._held = held
         self.task = self._task()
@@ -124,9 +128,10 @@ class Store:
             raise StudyError(told, where=str(self.path), hint="ask as before, or name another file with -o")
         with self.change():
             self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
+            refuse_alike(raters, [rater.name for rater in self.raters()])
             for name in raters:
                 if self._one_or_none("SELECT 1 FROM raters WHERE name = ?", name) is None:
-                    self._add(name)
+                    self._add(name, new_token())
         self.task = self._task()
         (self.slots,) = self._one("SELECT slots FROM task")
 
@@ -151,6 +156,17 @@ class Store:
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
 
+    def withdraw(self, n: int) -> bool:
+        """Delete a rater with all answers, so that no byte of them is left. False where another program reads the
+        database, and bytes are left until it is served no more. What fails can be done again."""
+        with self.change():
+            self._db.execute("DELETE FROM answers WHERE rater = ?", (n,))
+        self._db.execute("VACUUM")
+        with self.change():
+            self._db.execute("DELETE FROM places WHERE rater = ?", (n,))
+            self._db.execute("DELETE FROM raters WHERE n = ?", (n,))
+        return self._bring_in()
+
     def is_token(self, name: str, given: str) -> bool:
         """Whether a token is that of the owner, or that to join; in constant time."""
         return _same(self.token(name), given)
@@ -166,15 +182,21 @@ class Store:
         found = [rater for rater in self.raters() if _same(rater.token, token)]
         return found[0] if found else None
 
-    def join(self) -> Rater | None:
-        """One more rater, None where all slots are taken."""
+    def join(self, form: str) -> Rater | None:
+        """The rater who joins by a form, one more where it is sent for the first time; None where all slots are taken.
+        Who has the form has the rater's link, whose token is made of it."""
+        token = self.signed("joined", form)[: _BITS // 4]
         with self.change():
-            (taken,) = self._one("SELECT COUNT(*) FROM raters WHERE name GLOB 'rater [0-9]*'")
-            return None if taken >= self.slots else self._add(f"rater {taken + 1}")
+            known = self._one_or_none("SELECT n, name, token FROM raters WHERE token = ?", token)
+            if known is not None:
+                return Rater(*known)
+            names = [rater.name for rater in self.raters() if is_numbered(rater.name)]
+            number = max((int(name.removeprefix(NUMBERED)) for name in names), default=0) + 1
+            return None if len(names) >= self.slots else self._add(f"{NUMBERED}{number}", token)
 
-    def _add(self, name: str) -> Rater:
+    def _add(self, name: str, token: str) -> Rater:
         (n,) = self._one("SELECT COALESCE(MAX(n), 0) + 1 FROM raters")
-        rater = Rater(int(n), name, _token())
+        rater = Rater(int(n), name, token)
         self._db.execute("INSERT INTO raters VALUES (?, ?, ?)", (rater.n, rater.name, rater.token))
         rows = [(rater.n, position, *place) for position, place in enumerate(plan(self.task, rater.n), 1)]
         self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
@@ -214,7 +236,8 @@ class Store:
         kept = said[-2] if len(said) > 1 and undone else None  # what was taken back is shown once more
         if kept is not None:
             value, skipped, comment = kept[:3]
-        return Showing(position, _question(row[0]), bool(row[1]), len(said), value, skipped or "", comment or "")
+        turned, stands = bool(row[1]), not undone
+        return Showing(position, _question(row[0]), turned, len(said), stands, value, skipped or "", comment or "")
 
     # What is said -----------------------------------------------------------------------------------------------------
 
@@ -239,13 +262,18 @@ class Store:
             self._db.execute(f"INSERT INTO answers ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return True
 
-    def undo(self, rater: Rater) -> bool:
-        """Take back the last thing that a rater said and that stands. False where there is none."""
+    def last(self, rater: Rater) -> int | None:
+        """The number of the last thing that a rater said and that stands; None where there is none."""
+        found = self._one_or_none(_LAST, rater.n)
+        return int(found[0]) if found else None
+
+    def undo(self, rater: Rater, number: int) -> bool:
+        """Take back what a rater said, by its number. False, and nothing is done, where it is not the last any more."""
         with self.change():
             last = self._one_or_none(_LAST, rater.n)
-            if last is None:
+            if last is None or last[0] != number:
                 return False
-            row = (rater.n, last[0], _now())
+            row = (rater.n, last[1], _now())
             self._db.execute("INSERT INTO answers (rater, position, at, undone) VALUES (?, ?, ?, 1)", row)
         return True
 
@@ -280,7 +308,7 @@ _DONE = """
     ) USING (n) WHERE rater = ? AND NOT undone
 """
 
-_LAST = f"SELECT position FROM ({CURRENT}) WHERE rater = ? ORDER BY n DESC LIMIT 1"
+_LAST = f"SELECT n, position FROM ({CURRENT}) WHERE rater = ? ORDER BY n DESC LIMIT 1"
 
 
 def _make(database: Database, task: Task) -> None:
@@ -290,7 +318,7 @@ def _make(database: Database, task: Task) -> None:
             connection.execute(statement)
         row = (VERSION, task.sha256, _json(task.described()), secrets.token_hex(32), 0)
         connection.execute("INSERT INTO task VALUES (?, ?, ?, ?, ?)", row)
-        connection.executemany("INSERT INTO tokens VALUES (?, ?)", [(name, _token()) for name in (OWNER, JOIN)])
+        connection.executemany("INSERT INTO tokens VALUES (?, ?)", [(name, new_token()) for name in (OWNER, JOIN)])
         connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", _item_rows(task.items))
 
 
@@ -304,7 +332,7 @@ def _question(text: str) -> Question:
     return Question(**{**known, "span": tuple(known["span"]) if known["span"] else None})
 
 
-def _token() -> str:
+def new_token() -> str:
     return secrets.token_urlsafe(_BITS // 8)
 
 
