@@ -175,10 +175,9 @@ def merge(
     The name of the rater is that in the row, else `rater`, else the name of the file. `columns` names those of the
     files that are called otherwise, several of `rating` where each rater has one. Raises DataError naming file and
     line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of
-    the filled sentence, a rater whose name is another's but for case or spaces, a word rated twice by one rater, or a
-    rating that contradicts an earlier one by the same rater (unless `replace`), every other such row in its notes; and
-    for sheets without a column `rating`, or without any rating. OutputError for an `into` that is not such a table, or
-    is one of the files.
+    the filled sentence, names of raters that look the same, a word rated twice by one rater, or a rating that
+    contradicts an earlier one by the same rater (unless `replace`), every other such row in its notes; and for sheets
+    without a column `rating`, or any rating. OutputError for an `into` that is not such a table, or one of the files.
     """
     sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
@@ -193,8 +192,7 @@ def merge(
     merged = {(r.sentence, r.word, r.rater): r for r in before}
     counts = dict.fromkeys(("new", "known", "replaced"), 0)
     sheets, errors = read_sheets(sheets_of, texts, rater, columns)
-    errors += alike(sheets, before)
-    errors += [] if errors else list(foreign(sheets, predicted_words(results)))
+    errors += [*alike(sheets, before), *([] if errors else foreign(sheets, predicted_words(results)))]
     for sheet in sheets:
         for line, rating in sheet.ratings:
             key = (rating.sentence, rating.word, rating.rater)
