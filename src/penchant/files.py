@@ -159,22 +159,23 @@ def head(path: Path, size: int = 4096) -> bytes:
 
 
 @contextlib.contextmanager
-def holding(folder: Path) -> Iterator[None]:
-    """Hold a directory: while one process does, another gets BlockingIOError. Ends with the process, however that ends;
-    without effect where the system or the file system has no such locks."""
-    handle = _handle(folder)
+def holding(path: Path) -> Iterator[int | None]:
+    """Hold a directory or a file, by whatever name: while one process does, another gets BlockingIOError. Ends with the
+    process, however that ends; without effect where the system or the file system has no such locks. Yields the handle.
+    """
+    handle = _handle(path)
     try:
         if handle is not None:
             _lock(handle)
-        yield
+        yield handle
     finally:
         if handle is not None:
             os.close(handle)
 
 
-def _handle(folder: Path) -> int | None:
+def _handle(path: Path) -> int | None:
     try:
-        return os.open(folder, os.O_RDONLY)
+        return os.open(path, os.O_RDONLY)
     except OSError:  # not there, or not to be opened, as on Windows
         return None
 

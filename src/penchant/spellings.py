@@ -12,6 +12,8 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
+_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800") | {chr(n) for n in range(0xFE00, 0xFE10)}
+"""Characters that show nothing and are neither spaces nor controls: fillers, joiners and variation selectors."""
 _END = 0x30000
 """No character from here on has a decomposition."""
 
@@ -29,6 +31,16 @@ def spellings(text: str) -> list[str]:
     composed = canonical(text)
     others = (composed, unicodedata.normalize("NFD", text), _in_single_characters(composed))
     return [other for other in dict.fromkeys(others) if other != text]
+
+
+def as_named(name: str) -> str:
+    """A name without what does not tell two people apart: case, spaces, invisible characters and Unicode form."""
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKD", name).casefold())
+    return " ".join("".join(char for char in plain if char.isspace() or not _is_invisible(char)).split())
+
+
+def _is_invisible(char: str) -> bool:
+    return unicodedata.category(char) in ("Cc", "Cf") or char in _INVISIBLE
 
 
 class Spelled:

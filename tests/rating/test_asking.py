@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+import os
+import resource
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +15,7 @@ import penchant as pc
 from answers import Answer, refused
 from penchant.errors import MethodError
 from penchant.rating.asking import share
+from penchant.rating.onepage import JOURNAL
 from penchant.rating.store import Store
 from penchant.rating.tables import scale_points
 from penchant.tables.rows import read_rows
@@ -36,7 +39,14 @@ def test_scales(text: str, values: list[float], labels: list[str]) -> None:
     assert [point.label for point in points] == labels
 
 
-@pytest.mark.parametrize("text", ["", "1", "1-1", "7-1", "1-20", "1,1", "2=a,1=b", "1=a,b"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "1", "1-1", "7-1", "1-20", "1,1", "2=a,1=b", "1=a,b", "\u00b9-\u00b3", "nan,1", "1=a,inf=b", "0,1e7"),
+        *("1-1000000000", "1-" + "9" * 5000, "9" * 5000 + "-1", "1=a," + "9" * 5000 + "=b", "1," + "9" * 5000),
+        *("no,no,yes", "no,No ,yes", "1=a,2=a", "no,n\u200bo,yes"),
+    ],
+)
 def test_what_is_no_scale(text: str) -> None:
     with pytest.raises(MethodError, match="--scale"):
         scale_points(text)
@@ -44,7 +54,7 @@ def test_what_is_no_scale(text: str) -> None:
 
 def test_shares() -> None:
     assert [share(text) for text in ("5%", "0.05", "0", "100 %", "1")] == [0.05, 0.05, 0, 1, 1]
-    for text in ("five", "-1", "101%", "5%x", ""):
+    for text in ("five", "-1", "101%", "5%x", "", "nan", "inf%", "9" * 5000):
         with pytest.raises(MethodError, match="is no share"):
             share(text)
 
@@ -62,11 +72,104 @@ def test_what_cannot_be_asked(penchant: Program, tmp_path: Path) -> None:
     refused(penchant("rate", "p.csv", *to, "--task", "sentence"), "unknown task 'sentence'", "sentences")
     refused(penchant("rate", "p.csv", *to, "--repeat", "x"), "--repeat: 'x' is no share")
     refused(penchant("rate", "p.csv", "-o", "r.sqlite", "--public", "example.org"), "no address of a page")
-    refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: is there already")
+    refused(penchant("rate", "p.csv", "-o", "t.csv", "--html", "pages"), "t.csv: is already there")
     ask = ("--task", "sentences", "--practice", "practice.csv")
     refused(penchant("rate", "p.csv", *to, *ask), "practice.csv, line 2, field 'right': '9' is no point of the scale")
-    refused(penchant("rate", "p.csv", *to, "--instructions", "no.md"), "no.md: cannot be read")
+    refused(penchant("rate", "p.csv", *to, "--instructions", "no.md"), "no.md: no such file")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["p.csv", "practice.csv", "t.csv"]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("--scale", "1-1000000000", "--column", "good"),
+        ("--scale", "no,no,yes", "--column", "good"),
+        ("--breaks", "9" * 30),
+        ("--breaks", "9" * 5000),
+        ("--per-group", "9" * 30),
+        ("--open", 100_001),
+        ("--port", 65_536),
+        ("--seed", 1 << 32),
+        ("--raters", ",".join(map(str, range(10_001)))),
+        ("--raters", "rater 2", "--open", 3),
+        ("--raters", "Anna,anna\u200b"),
+        ("--host", "a" * 100 + ".example", "--port", 0),
+        ("--public", "http://[::1/"),
+        ("--public", "http://example.org:99999"),
+        ("--instructions", "pipe"),
+        ("--instructions", "large.md"),
+        ("--practice", "pipe"),
+        ("--returned", "pipe"),
+        ("--returned", "p.csv"),
+    ],
+    ids=lambda given: " ".join(map(str, given))[:40],
+)
+def test_what_is_too_large_or_no_file_is_one_line(penchant: Program, tmp_path: Path, given: tuple[object, ...]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "large.md").write_text("a\n" * (1 << 19) + "b")
+    (tmp_path / "p.csv").write_text("good,bad\nIt is.,It are.\n")
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    code, out, err = penchant("rate", "p.csv", "-o", "r.sqlite", *given)
+    assert (code, out) == (2, ""), err
+    assert "Traceback" not in err
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300_000
+
+
+def saved(store: Store, name: str, said: Sequence[Mapping[str, object]], **changes: object) -> str:
+    """What a rater's page saves."""
+    rater = next(each for each in store.raters() if each.name == name)
+    sign = store.signed("page", rater.n, rater.token)
+    return json.dumps([{JOURNAL: {"n": rater.n, "task": store.task.sha256, "sign": sign, "said": said, **changes}}])
+
+
+def test_files_that_come_back_are_taken_in_together(penchant: Program, tmp_path: Path) -> None:
+    """All of them, or nothing: of several files and of the answers in one."""
+    (tmp_path / "p.csv").write_text("good,bad\n" + "".join(f"It is {n}.,It are {n}.\n" for n in range(3)))
+    asked = ("rate", "p.csv", "-o", "r.sqlite", "--raters", "anna,ben", "--repeat", "0")
+    assert penchant(*asked, "--html", "pages")[0] == 0
+    right = [{"position": n, "answer": n % 2, "skipped": "", "comment": "", "seconds": 1.5} for n in (1, 2, 3)]
+    with Store.open(tmp_path / "r.sqlite") as store:
+        for name in ("anna", "ben"):
+            (tmp_path / f"{name}.json").write_text(saved(store, name, right))
+        wrong = {"place": [*right, {**right[0], "position": 4}], "answer": [*right, {**right[0], "answer": 2}]}
+        for name, said in wrong.items():
+            (tmp_path / f"{name}.json").write_text(saved(store, "ben", said))
+        (tmp_path / "sign.json").write_text(saved(store, "ben", right, sign=""))
+        (tmp_path / "digits.json").write_text(
+            saved(store, "ben", right).replace('"answer": 1', '"answer": ' + "9" * 5000)
+        )
+    os.mkfifo(tmp_path / "pipe.json")
+
+    def stored() -> dict[str, int]:
+        with Store.open(tmp_path / "r.sqlite") as store:
+            return {rater.name: store.progress(rater).done for rater in store.raters()}
+
+    for bad in ("place", "answer", "sign", "digits", "pipe", "none"):
+        for files in (("anna", bad), (bad, "anna")):
+            given = [part for name in files for part in ("--returned", f"{name}.json")]
+            code, out, err = penchant(*asked, *given)
+            assert (code, out, err.count("\n")) == (2, "", 1)
+            assert stored() == {"anna": 0, "ben": 0}, bad
+    both = ("--returned", "anna.json", "--returned", "ben.json")
+    for _ in range(2):
+        assert penchant(*asked, *both)[0] == 0
+        assert stored() == {"anna": 3, "ben": 3}
+
+
+def test_what_was_taken_back_comes_back_with_the_file(penchant: Program, tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("good,bad\nIt is.,It are.\n")
+    asked = ("rate", "p.csv", "-o", "r.sqlite", "--raters", "anna", "--repeat", "0")
+    assert penchant(*asked, "--html", "pages")[0] == 0
+    with Store.open(tmp_path / "r.sqlite") as store:
+        (anna,) = store.raters()
+        said: list[dict[str, object]] = [{"position": 1, "answer": 0, "skipped": "", "comment": "", "seconds": 1}]
+        (tmp_path / "anna.json").write_text(saved(store, "anna", said))
+        shown = store.showing(anna, 1)
+        assert shown is not None
+        store.answer(anna, shown, "good")
+        store.undo(anna, store.last(anna) or 0)
+    assert penchant(*asked, "--returned", "anna.json")[0] == 0
+    assert len(read_rows(tmp_path / "r.sqlite")) == 1
 
 
 def test_a_port_that_is_taken_is_one_line(penchant: Program, tmp_path: Path) -> None:

@@ -161,6 +161,67 @@ def test_joining_by_one_link(served: Place) -> None:
     assert "All places are taken" in full.text
 
 
+def test_a_form_that_comes_again_takes_back_nothing_more(served: Place) -> None:
+    store = served[0]
+    (rater, _) = store.raters()
+    client = entered(served)
+    for n in range(4):
+        client.answer(n)
+    fields = client.item().fields("undo")
+    for _ in range(3):
+        assert client.post("/r/1/undo", fields).status == 303
+    assert store.progress(rater).done == 3
+    client.answer(4)
+    assert client.post("/r/1/undo", fields).status == 303
+    assert store.progress(rater).done == 4
+    other = {**fields, "answer": str(store.last(rater))}
+    assert client.post("/r/1/undo", other).status == 403
+    assert store.progress(rater).done == 4
+
+
+def test_a_form_that_comes_again_takes_no_other_place(served: Place) -> None:
+    store, address, found = served
+    path = urlsplit(found["anybody, 2 in all"]).path
+    join, token = path.replace("enter", "join"), path[7:]
+    client = Client(address)
+    fields = client.get(path).fields(token)
+    for _ in range(8):
+        assert client.post(join, fields).headers["location"] == "/r/3/"
+    assert len(store.raters()) == 3
+    assert Client(address).post(join, {**fields, "form": "another"}).status == 403
+    assert Client(address).post(join, {"sign": fields["sign"]}).status == 403
+    other = Client(address)
+    assert other.post(join, other.get(path).fields(token)).headers["location"] == "/r/4/"
+
+
+def test_the_owner_deletes_a_rater(served: Place, tmp_path: Path) -> None:
+    store = served[0]
+    for name in ("anna", "ben"):
+        entered(served, name).answer(1, comment=f"remark of {name}")
+    anna = entered(served)
+    form = {**anna.item().fields(), "value": "0"}
+    owner = entered(served, "owner")
+    fields = {**owner.get("/owner/").fields("withdraw"), "sure": "yes"}
+    assert fields["rater"] == "1"
+    ben = str(store.raters()[1].n)
+    for forged in ({**fields, "rater": ben}, {**fields, "sign": ""}):
+        assert owner.post("/owner/withdraw", forged).status == 403
+    assert owner.post("/owner/withdraw", {**fields, "sure": ""}).status == 400
+    assert owner.post("/owner/withdraw", fields, Origin="http://evil.example").status == 403
+    assert Client(served[1]).post("/owner/withdraw", fields).status == 403
+    assert len(store.raters()) == 2
+    for _ in range(2):
+        assert owner.post("/owner/withdraw", fields).status == 303
+    assert [rater.name for rater in store.raters()] == ["ben"]
+    assert anna.post("/r/1/item", form).status == 403
+    assert Client(served[1]).enter(served[2]["anna"]).status == 404
+    page = owner.get("/owner/")
+    assert "remark of ben" in page.text and "anna" not in page.text
+    store.close()
+    data = (tmp_path / "r.sqlite").read_bytes()
+    assert b"remark of ben" in data and b"anna" not in data
+
+
 def test_the_owner_decides_once(served: Place) -> None:
     for name, value in (("anna", 0), ("ben", 4)):
         client = entered(served, name)
@@ -220,8 +281,13 @@ def test_guessed_tokens(served: Place, token: str) -> None:
 
 
 def test_a_number_too_large_is_nobody(served: Place) -> None:
-    assert Client(served[1]).ask("GET", f"/r/{10**30}/").status == 403
-    assert entered(served).ask("GET", f"/r/1/feedback/{10**30}").status in (303, 404)
+    for number in ("9" * 30, "9" * 5000):
+        assert Client(served[1]).ask("GET", f"/r/{number}/").status == 404
+        assert entered(served).ask("GET", f"/r/1/feedback/{number}").status == 404
+    owner = entered(served, "owner")
+    fields = {"sign": served[0].signed("decide", served[0].token("owner")), "item": "0", "value": "0", "known": "0"}
+    for name in ("item", "value", "known"):
+        assert owner.post("/owner/decide", {**fields, name: "9" * 5000}).status == 400
 
 
 Forged = Callable[[dict[str, str]], dict[str, str]]
@@ -247,7 +313,7 @@ def test_a_forged_form_is_refused(served: Place, forged: Forged) -> None:
     assert served[0].progress(served[0].raters()[0]).done == 0
 
 
-@pytest.mark.parametrize("value", ["5", "-1", "1.0", "¹", "٣", "", "good", "9" * 1000])
+@pytest.mark.parametrize("value", ["5", "-1", "1.0", "¹", "٣", "", "good", "9" * 1000, "9" * 5000])
 def test_an_answer_that_the_page_does_not_offer(served: Place, value: str) -> None:
     client = entered(served)
     assert client.post("/r/1/item", {**client.item().fields(), "value": value}).status == 400

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
 import stat
 from pathlib import Path
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penchant.errors import DataError, OutputError, StudyError
+from penchant.errors import DataError, MethodError, OutputError, StudyError
+from penchant.rating.names import names_of
 from penchant.rating.store import JOIN, OWNER, Store
 from penchant.rating.tasks import Question
 from penchant.tables.rows import read_rows
@@ -65,7 +67,10 @@ def test_any_course_of_answers_is_a_list_that_grows_and_shrinks(steps: list[tupl
             (rater,) = store.raters()
             following = store.progress(rater).following
             if step == "undo":
-                assert store.undo(rater) == bool(known)
+                last = store.last(rater)
+                assert (last is None) == (not known)
+                for expected in (bool(known), False):  # a second time the same is nothing
+                    assert store.undo(rater, last or 0) == expected
                 known = known[:-1]
             elif step == "reopen":
                 store.close()
@@ -145,7 +150,7 @@ def test_what_a_database_is_not_opened_for(tmp_path: Path) -> None:
         assert store.task.instructions == "New."
         assert len({store.token(OWNER), store.token(JOIN), *(rater.token for rater in store.raters())}) == 4
     (tmp_path / "a.csv").write_text("a\n")
-    with pytest.raises(OutputError, match="is no database of judgements"):
+    with pytest.raises(OutputError, match=re.escape("a.csv: is already there")):
         Store.open(tmp_path / "a.csv", scale_task())
     assert (tmp_path / "a.csv").read_text() == "a\n"
     with sqlite3.connect(tmp_path / "other.sqlite") as other_database:
@@ -181,11 +186,83 @@ def test_a_damaged_or_hostile_database_is_one_error(tmp_path: Path) -> None:
 
 def test_slots_are_joined_until_they_are_taken(tmp_path: Path) -> None:
     with Store.open(tmp_path / "r.sqlite", scale_task(), slots=2) as store:
-        one, two = store.join(), store.join()
+        one, two = store.join("a"), store.join("b")
         assert one is not None
         assert two is not None
         assert (one.name, two.name) == ("rater 1", "rater 2")
-        assert store.join() is None
+        assert store.join("c") is None
+        assert store.join("a") == one, "a form that comes again is the same rater's"
         assert store.rater(one.n, one.token) == one
         assert store.rater(one.n, two.token) is None
         assert store.rater_of("") is None
+
+
+def test_raters_who_join_are_numbered_past_those_who_went(tmp_path: Path) -> None:
+    with Store.open(tmp_path / "r.sqlite", scale_task(), slots=3) as store:
+        for form in "abc":
+            assert store.join(form)
+        assert store.join("d") is None
+        assert store.withdraw(2)
+        four = store.join("d")
+        assert four is not None and four.name == "rater 4"
+        assert store.join("e") is None
+
+
+NAMES = ["Anna", "anna", "ANNA ", "an\u200bna", "\uff21nna", "A\u00adnna", "anna\ufe0f"]
+PAIRS = [
+    *(("Anna", other) for other in NAMES[1:]),
+    ("Zo\u00eb", "Zoe\u0308"),
+    ("Anna  M", "anna m"),
+    ("Stra\u00dfe", "STRASSE"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), PAIRS)
+def test_one_person_has_one_name(tmp_path: Path, one: str, other: str) -> None:
+    with pytest.raises(MethodError):
+        names_of(f"{one},ben,{other}") if one != other.strip() else names_of(f"{one},ben,\u200b{other}")
+    with Store.open(tmp_path / "r.sqlite", scale_task(), raters=[one]):
+        pass
+    with pytest.raises(MethodError):
+        Store.open(tmp_path / "r.sqlite", scale_task(), raters=[one, "ben", other])
+    with Store.open(tmp_path / "r.sqlite", scale_task(), raters=[one, "ben"]) as store:
+        assert [rater.name for rater in store.raters()] == [one, "ben"]
+
+
+@pytest.mark.parametrize("name", ["rater 2", "Rater  2", "rater\u00a02", "\u200b", "x" * 101])
+def test_names_that_nobody_can_have(name: str) -> None:
+    with pytest.raises(MethodError):
+        names_of(f"anna,{name}")
+
+
+def test_names() -> None:
+    assert names_of(" anna, ben,,anna,Rater B ") == ["anna", "ben", "Rater B"]
+    with pytest.raises(MethodError):
+        names_of(",".join(map(str, range(10_001))))
+
+
+def test_nothing_of_a_rater_is_left(tmp_path: Path) -> None:
+    """No byte of what was said, nor of who said it, in the file or beside it, though it was taken back or changed."""
+    file = tmp_path / "r.sqlite"
+    with Store.open(file, scale_task(40, repeat=0), raters=["anna", "ben"]) as store:
+        for rater in store.raters():
+            for n in range(20):
+                shown = store.showing(rater, store.progress(rater).following or 0)
+                assert shown is not None
+                assert store.answer(rater, shown, 1.0, comment=f"remark of {rater.name} {n}")
+                if n % 3 == 0:
+                    assert store.undo(rater, store.last(rater) or 0)
+        anna, ben = store.raters()
+        kept = store.progress(ben)
+        assert store.withdraw(anna.n)
+        assert store.raters() == [ben]
+        assert store.progress(ben) == kept
+        beside = Path(f"{file}-wal").read_bytes()
+        for data in (file.read_bytes(), beside):
+            assert b"remark of anna" not in data
+            assert anna.token.encode() not in data
+        assert b"remark of ben" in file.read_bytes() + beside
+        assert store.withdraw(anna.n), "what was done is done"
+    assert b"anna" not in file.read_bytes()
+    with Store.open(file, scale_task(40, repeat=0)) as store:
+        assert store.progress(ben) == kept

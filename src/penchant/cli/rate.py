@@ -11,7 +11,7 @@ import typer
 from penchant.cli.checking import BadOption, GoodOption, GroupOption, IdOption
 from penchant.cli.console import say, to_stdout, write
 from penchant.counting import counted, for_one
-from penchant.limits import SEED
+from penchant.limits import COUNT, SEED
 
 if TYPE_CHECKING:
     from penchant.rating.asking import Judge
@@ -27,6 +27,18 @@ TargetArgument = Annotated[
         "statements, or a table with --column."
     ),
 ]
+OpenOption = Annotated[
+    int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link by which N people can join.")
+]
+PublicOption = Annotated[
+    str, typer.Option(metavar="URL", help="The address that a proxy shows to the world, for the links.")
+]
+ScaleOption = Annotated[
+    str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
+]
+BreaksOption = Annotated[
+    int, typer.Option(min=0, max=COUNT, metavar="N", help="A break after every N items; 0 for none.")
+]
 PracticeOption = Annotated[
     Path | None, typer.Option(metavar="FILE", help="Items to begin with: text, right, word, why; or good, bad.")
 ]
@@ -35,7 +47,7 @@ AttentionOption = Annotated[
 ]
 
 PerGroupOption = Annotated[
-    int, typer.Option("--per-group", min=0, metavar="N", help="For pairs: draw N of each group; 0 for all.")
+    int, typer.Option("--per-group", min=0, max=COUNT, metavar="N", help="For pairs: draw N of each group; 0 for all.")
 ]
 
 HtmlOption = Annotated[
@@ -46,19 +58,19 @@ ReturnedOption = Annotated[
     list[Path] | None, typer.Option(metavar="FILE", help="Take in the answers that such a page saved. Repeatable.")
 ]
 
+BackupOption = Annotated[
+    Path | None, typer.Option(metavar="COPY", help="Copy the database, also while it is served, and do no more.")
+]
+
 
 def rate(
     target: TargetArgument,
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FILE.sqlite", help="The database of what is said.")],
     raters: Annotated[str, typer.Option(metavar="NAMES", help="Who judges, separated by commas: a link each.")] = "",
-    open_: Annotated[
-        int, typer.Option("--open", min=0, max=100_000, metavar="N", help="One link by which N people can join.")
-    ] = 0,
+    open_: OpenOption = 0,
     host: Annotated[str, typer.Option(help="The address to listen at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65_535, help="The port; 0 for any that is free.")] = PORT,
-    public: Annotated[
-        str, typer.Option(metavar="URL", help="The address that a proxy shows to the world, for the links.")
-    ] = "",
+    public: PublicOption = "",
     task: Annotated[str, typer.Option(help="For pairs: choice (default), or sentences, each from 1 to 7.")] = "",
     good: GoodOption = "good",
     bad: BadOption = "bad",
@@ -67,30 +79,35 @@ def rate(
     per_group: PerGroupOption = 0,
     all_: Annotated[bool, typer.Option("--all", help="For cloze: words that are rated already, too.")] = False,
     column: Annotated[str, typer.Option(help="For a table: the column of texts.")] = "",
-    scale: Annotated[
-        str, typer.Option(help='For a table: 1-7, "1=bad,2,3=good" or "no,perhaps,yes".  [default: 1-5]')
-    ] = "",
+    scale: ScaleOption = "",
     question: Annotated[str, typer.Option(help="What stands above every item.")] = "",
     instructions: Annotated[Path | None, typer.Option(metavar="FILE.md", help="What raters read first.")] = None,
     practice: PracticeOption = None,
     attention: AttentionOption = None,
     repeat: Annotated[str, typer.Option(help="The share of items that is shown twice.")] = "5%",
-    breaks: Annotated[int, typer.Option(min=0, metavar="N", help="A break after every N items; 0 for none.")] = 50,
+    breaks: BreaksOption = 50,
     seed: Annotated[int, typer.Option(min=0, max=SEED, help="Seed of everybody's own order, and of --per-group.")] = 0,
     html: HtmlOption = None,
     returned: ReturnedOption = None,
+    backup: BackupOption = None,
 ) -> None:
     """Have people judge words in gaps, minimal pairs, statements or any texts, on a page of their own."""
     from penchant.rating.asking import Given, share, task_of_target
+    from penchant.rating.database import back_up
+    from penchant.rating.names import names_of
     from penchant.rating.tasks import Wishes
 
+    if backup is not None:
+        back_up(out, backup)
+        say(f"{backup}: a copy of {out}, which holds the links, too")
+        return
+    names = names_of(raters)
     target = _fetched(target)
     files, columns = _pairs_of(target, (good, bad, group, id_))
     wishes = Wishes(task, all_, column, scale, question, _unshown(target), columns, files, per_group, seed)
     asked = task_of_target(
         target, wishes, Given(instructions, practice, attention, share(repeat), breaks, seed), _judges()
     )
-    names = [name.strip() for name in raters.split(",") if name.strip()]
     if html is not None or returned:
         _without_server(asked, out, names, open_, html, returned or [])
     else:
@@ -173,8 +190,7 @@ def _without_server(
     from penchant.rating.store import Store
 
     with Store.open(out, asked, raters=names, slots=slots) as store:
-        for file in returned:
-            taken = take_in(store, file)
+        for file, taken in zip(returned, take_in(store, returned), strict=True):
             say(f"{file}: {counted(taken.new, 'answers')} of {taken.rater} taken in, {taken.known} known before")
         if html is not None:
             for page in write_pages(store, html):

@@ -43,8 +43,7 @@ def _read(file: Path) -> tuple[dict[str, Any], list[Said]] | None:
     with opened(file) as stream:
         if not is_judgements(stream.read(len(MAGIC))):
             return None
-        refuse_open(file)
-        stream.seek(0)
+        refuse_open(stream, file)
         task, said = judgements(stream.read(), file)
     return None if any("word" in key for _, _, key, _ in said) else (task, said)
 

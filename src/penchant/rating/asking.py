@@ -9,10 +9,10 @@ from pathlib import Path
 from penchant.errors import DataError, MethodError
 from penchant.rating.tables import declared, texts_task
 from penchant.rating.tasks import Task, Wishes
-from penchant.reading import not_utf8
+from penchant.reading import read_text
 
 Judge = Callable[[str, Wishes], Task | None]
-_LONGEST = 100_000
+_LONGEST = 1 << 20
 """The most bytes of instructions."""
 
 
@@ -70,7 +70,7 @@ def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[J
         *(declared(given.practice, task, "practice") if given.practice else ()),
         *(declared(given.attention, task, "attention") if given.attention else ()),
     ]
-    told = _text(given.instructions) if given.instructions else task.instructions
+    told = read_text(given.instructions, largest=_LONGEST) if given.instructions else task.instructions
     return replace(
         task,
         items=(*task.items, *added),
@@ -79,17 +79,3 @@ def task_of_target(target: str, wishes: Wishes, given: Given, judges: Sequence[J
         breaks=given.breaks,
         seed=given.seed,
     )
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(_LONGEST + 1)
-        text = data.decode("utf-8-sig")
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
-    except UnicodeDecodeError as error:
-        raise not_utf8(data, path) from error
-    if len(data) > _LONGEST:
-        raise DataError(f"is longer than {_LONGEST} bytes", file=path)
-    return text

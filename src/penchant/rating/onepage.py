@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from penchant.rating.pages import ASSETS, REASONS, direction, instructions, page
 from penchant.rating.server import COMMENT
 from penchant.rating.store import Rater, Store
 from penchant.rating.tasks import Question, Task
+from penchant.reading import read_text
 
 JOURNAL = "penchant journal"
 """The cell of the first row that holds everything that was said."""
-_LARGEST = 50_000_000
+_LARGEST = 50 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +120,14 @@ def _item(task: Task, question: Question, *, turned: bool, repeated: bool) -> di
     }
 
 
-def take_in(store: Store, file: str | Path) -> Taken:
-    """Bring what a page saved into the database. Raises DataError for a file that no page of this database saved."""
-    path = Path(file)
+def take_in(store: Store, files: Sequence[str | Path]) -> list[Taken]:
+    """Bring what pages saved into the database: all of it, or nothing. Raises DataError for a file that no page of this
+    database saved."""
+    with store.change():
+        return [_take_in(store, Path(file)) for file in files]
+
+
+def _take_in(store: Store, path: Path) -> Taken:
     journal = _journal(path)
     rater = next((each for each in store.raters() if each.n == journal.get("n")), None)
     if rater is None or journal.get("sign") != store.signed("page", rater.n, rater.token):
@@ -130,12 +136,12 @@ def take_in(store: Store, file: str | Path) -> Taken:
         raise DataError("was saved by a page of another task", file=path)
     answers = journal.get("said")
     new = known = 0
-    checked = [_checked(store.task, entry, path) for entry in (answers if isinstance(answers, list) else [])]
-    for position, value, skipped, comment, seconds in checked:
+    for entry in answers if isinstance(answers, list) else []:
+        position, value, skipped, comment, seconds = _checked(store.task, entry, path)
         showing = store.showing(rater, position)
         if showing is None:
             raise DataError(f"there is no place {position} in the list of {rater.name}", file=path)
-        if showing.revision and (showing.value, showing.skipped) == (value, skipped):
+        if showing.stands and (showing.value, showing.skipped) == (value, skipped):
             known += 1
             continue
         store.answer(rater, showing, value, skipped=skipped, comment=comment, seconds=seconds)
@@ -144,13 +150,9 @@ def take_in(store: Store, file: str | Path) -> Taken:
 
 
 def _journal(path: Path) -> dict[str, Any]:
+    text = read_text(path, largest=_LARGEST)
     try:
-        with path.open("rb") as stream:
-            data = stream.read(_LARGEST)
-        rows = json.loads(data)
-        journal = rows[0][JOURNAL]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror or error}", file=path) from error
+        journal = json.loads(text)[0][JOURNAL]
     except (ValueError, RecursionError, LookupError, TypeError) as error:
         raise DataError("is no file that a rater's page saved", file=path) from error
     if not isinstance(journal, dict):

@@ -7,30 +7,29 @@ on. What changes anything carries a signature that only this page for this rater
 from __future__ import annotations
 
 import hmac
+import sqlite3
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from penchant.rating import summary
+from penchant.rating.forms import form_of, whole
 from penchant.rating.pages import ASSETS, REASONS, instructions, page, shown, told
-from penchant.rating.store import JOIN, OWNER, Rater, Showing, Store
+from penchant.rating.store import JOIN, OWNER, Rater, Showing, Store, new_token
 
-BODY = 16 * 1024
-"""The most bytes of a form."""
 COMMENT = 2_000
 """The most characters of a comment that are kept."""
-_FORM = "application/x-www-form-urlencoded"
 _HEADERS = {
     "content-security-policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -42,6 +41,15 @@ _HEADERS = {
     "cache-control": "no-store",
 }
 _ASSETS = {"rate.css": "text/css", "rate.js": "text/javascript"}
+
+
+class Number(IntegerConvertor):
+    """Numbers in addresses, of at most nine digits."""
+
+    regex = "[0-9]{1,9}"
+
+
+register_url_convertor("number", Number())
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -73,11 +81,11 @@ class Site:
         get = [
             ("/", self.nowhere),
             ("/enter/{token}", self.enter),
-            ("/r/{n:int}/", self.start),
-            ("/r/{n:int}/item", self.item),
-            ("/r/{n:int}/feedback/{position:int}", self.feedback),
-            ("/r/{n:int}/break", self.rest),
-            ("/r/{n:int}/done", self.done),
+            ("/r/{n:number}/", self.start),
+            ("/r/{n:number}/item", self.item),
+            ("/r/{n:number}/feedback/{position:number}", self.feedback),
+            ("/r/{n:number}/break", self.rest),
+            ("/r/{n:number}/done", self.done),
             ("/owner/", self.owner),
             ("/owner/alpha.svg", self.alpha),
             ("/owner/export/{name}", self.export),
@@ -86,14 +94,15 @@ class Site:
         ]
         post = [
             ("/join/{token}", self.join),
-            ("/r/{n:int}/item", self.answer),
-            ("/r/{n:int}/undo", self.undo),
+            ("/r/{n:number}/item", self.answer),
+            ("/r/{n:number}/undo", self.undo),
             ("/owner/decide", self.decide),
+            ("/owner/withdraw", self.withdraw),
         ]
         routes = [Route(path, endpoint, methods=["GET"]) for path, endpoint in get]
         routes += [Route(path, endpoint, methods=["POST"]) for path, endpoint in post]
         middleware = [Middleware(TrustedHostMiddleware, allowed_hosts=hosts)]
-        handlers: Any = {HTTPException: self._refused, Exception: self._refused}
+        handlers: Any = {HTTPException: self._refused, sqlite3.Error: self._unsaved, Exception: self._refused}
         return Headers(Starlette(routes=routes, middleware=middleware, exception_handlers=handlers))
 
     # Everybody --------------------------------------------------------------------------------------------------------
@@ -102,6 +111,10 @@ class Site:
         status = error.status_code if isinstance(error, HTTPException) else 500
         text = error.detail if isinstance(error, HTTPException) else "Something went wrong."
         return self._page("message", status, title="This did not work", text=text)
+
+    async def _unsaved(self, request: Request, error: Exception) -> Response:
+        text = "This may not be saved. Go back and send it again; it counts once."
+        return self._page("message", 503, title="This did not work", text=text)
 
     async def nowhere(self, request: Request) -> Response:
         """The page of nobody."""
@@ -124,20 +137,22 @@ class Site:
         if self.store.is_token(OWNER, token):
             return self._with_cookie("owner", token, "/owner/")
         if self.store.slots and self.store.is_token(JOIN, token):
-            sign = self.store.signed("join", token)
-            return self._page("join", title=self.store.task.title, token=token, sign=sign)
+            form = new_token()
+            sign = self.store.signed("join", token, form)
+            return self._page("join", title=self.store.task.title, token=token, form=form, sign=sign)
         rater = self.store.rater_of(token)
         if rater is None:
             raise HTTPException(404, "This link is not known. Is it complete?")
         return self._with_cookie(f"rater{rater.n}", token, f"/r/{rater.n}/")
 
     async def join(self, request: Request) -> Response:
-        """One more rater."""
+        """One more rater, or the one whom the same form made before."""
         token = request.path_params["token"]
-        form = await _form(request)
-        if not self.store.is_token(JOIN, token) or not _same(self.store.signed("join", token), form.get("sign", "")):
+        form = await form_of(request)
+        sign = self.store.signed("join", token, form.get("form", ""))
+        if not self.store.is_token(JOIN, token) or not _same(sign, form.get("sign", "")):
             raise HTTPException(403, "This form is not known. Open the link again.")
-        rater = self.store.join()
+        rater = self.store.join(form["form"])
         if rater is None:
             raise HTTPException(409, "All places are taken. Thank you for your interest.")
         return self._with_cookie(f"rater{rater.n}", rater.token, f"/r/{rater.n}/")
@@ -165,7 +180,7 @@ class Site:
         now = str(time.time_ns() // 1_000_000)
         form = {"position": str(showing.position), "revision": str(showing.revision), "shown": now}
         form["sign"] = self._item_sign(rater, form)
-        undo = self.store.signed("undo", rater.n, rater.token)
+        undo = self._undo_form(rater)
         context = shown(self.store.task, showing, progress)
         return self._page("item", title=self.store.task.title, form=form, undo=undo, **context)
 
@@ -173,18 +188,26 @@ class Site:
         fields = (form.get(name, "") for name in ("position", "revision", "shown"))
         return self.store.signed("item", rater.n, rater.token, *fields)
 
+    def _undo_form(self, rater: Rater) -> dict[str, str]:
+        """The fields by which the last answer is taken back, and no other however often they are sent."""
+        answer = str(self.store.last(rater) or 0)
+        return {"answer": answer, "sign": self._undo_sign(rater, answer)}
+
+    def _undo_sign(self, rater: Rater, answer: str) -> str:
+        return self.store.signed("undo", rater.n, rater.token, answer)
+
     async def answer(self, request: Request) -> Response:
         """Keep an answer; it is on the disk before the next page is shown."""
         rater = self._rater(request)
-        form = await _form(request)
+        form = await form_of(request)
         if not _same(self._item_sign(rater, form), form.get("sign", "")):
             raise HTTPException(403, "This form is not known. Open your link again.")
         showing = self.store.showing(rater, int(form["position"]))
         if showing is None:
             raise HTTPException(404, "There is no such item.")
         answers = self.store.task.answers
-        reason, number = form.get("reason", ""), form.get("value", "")
-        value = answers[int(number)] if number.isascii() and number.isdigit() and int(number) < len(answers) else None
+        reason, number = form.get("reason", ""), whole(form.get("value", ""))
+        value = answers[number] if number is not None and number < len(answers) else None
         if value is None and reason not in REASONS:
             raise HTTPException(400, "Choose an answer, or a reason to skip the item. Go back to do so.")
         if showing.revision == int(form["revision"]):
@@ -207,12 +230,12 @@ class Site:
         return "break" if pause and progress.following and progress.done % pause == 0 else "item"
 
     async def undo(self, request: Request) -> Response:
-        """Take the last answer back."""
+        """Take the last answer back, unless it is not the last any more."""
         rater = self._rater(request)
-        form = await _form(request)
-        if not _same(self.store.signed("undo", rater.n, rater.token), form.get("sign", "")):
+        form = await form_of(request)
+        if not _same(self._undo_sign(rater, form.get("answer", "")), form.get("sign", "")):
             raise HTTPException(403, "This form is not known. Open your link again.")
-        self.store.undo(rater)
+        self.store.undo(rater, int(form["answer"]))
         return RedirectResponse("item", 303)
 
     async def feedback(self, request: Request) -> Response:
@@ -242,8 +265,8 @@ class Site:
         rater = self._rater(request)
         if self.store.progress(rater).following is not None:
             return RedirectResponse("item", 303)
-        undo = self.store.signed("undo", rater.n, rater.token)
-        return self._page("done", title=self.store.task.title, code=summary.code(self.store, rater), undo=undo)
+        code = summary.code(self.store, rater)
+        return self._page("done", title=self.store.task.title, code=code, undo=self._undo_form(rater))
 
     # The owner --------------------------------------------------------------------------------------------------------
 
@@ -251,11 +274,12 @@ class Site:
         """How far everybody is, and how well they agree."""
         self._require_owner(request)
         found = await run_in_threadpool(summary.summarise, self.store.path, self.store.task)
-        codes = {rater.name: summary.code(self.store, rater) for rater in self.store.raters()}
+        raters = self.store.raters()
+        codes = {rater.name: summary.code(self.store, rater) for rater in raters}
+        forms = {rater.name: self._withdraw_form(rater) for rater in raters}
         sign = self.store.signed("decide", self.store.token(OWNER))
-        return self._page(
-            "owner", title=self.store.task.title, task=self.store.task, found=found, codes=codes, sign=sign
-        )
+        context: dict[str, Any] = {"found": found, "codes": codes, "forms": forms, "sign": sign}
+        return self._page("owner", title=self.store.task.title, task=self.store.task, **context)
 
     async def alpha(self, request: Request) -> Response:
         """Agreement as it grows, drawn."""
@@ -276,19 +300,39 @@ class Site:
     async def decide(self, request: Request) -> Response:
         """Keep what the owner decides on a disputed item."""
         self._require_owner(request)
-        form = await _form(request)
+        form = await form_of(request)
         if not _same(self.store.signed("decide", self.store.token(OWNER)), form.get("sign", "")):
             raise HTTPException(403, "This form is not known. Open your link again.")
-        item, number, known = (form.get(name, "") for name in ("item", "value", "known"))
+        item, number, known = (whole(form.get(name, "")) for name in ("item", "value", "known"))
         answers, items = self.store.task.answers, self.store.task.items
-        if not all(text.isascii() and text.isdigit() for text in (item, number, known)):
+        if item is None or number is None or known is None:
             raise HTTPException(400, "Choose an answer. Go back to do so.")
-        if int(item) >= len(items) or int(number) >= len(answers):
+        if item >= len(items) or number >= len(answers):
             raise HTTPException(404, "There is no such item.")
         comment = form.get("comment", "").strip()[:COMMENT]
-        if not self.store.decide(int(item), answers[int(number)], comment, int(known)):
+        if not self.store.decide(item, answers[number], comment, known):
             raise HTTPException(409, "Somebody decided on this item since the page was opened. Go back and look again.")
         return RedirectResponse("./#disputed", 303)
+
+    async def withdraw(self, request: Request) -> Response:
+        """Delete a rater with all answers."""
+        self._require_owner(request)
+        form = await form_of(request)
+        rater = next((each for each in self.store.raters() if str(each.n) == form.get("rater")), None)
+        if rater is None:  # deleted before
+            return RedirectResponse("./", 303)
+        if not _same(self._withdraw_form(rater)["sign"], form.get("sign", "")):
+            raise HTTPException(403, "This form is not known. Open your link again.")
+        if form.get("sure") != "yes":
+            raise HTTPException(400, "Say that you are sure. Go back to do so.")
+        if not self.store.withdraw(rater.n):
+            told = "The answers are deleted. Traces stay in the file until the server is stopped: a program reads it."
+            raise HTTPException(503, told)
+        return RedirectResponse("./", 303)
+
+    def _withdraw_form(self, rater: Rater) -> dict[str, str]:
+        sign = self.store.signed("withdraw", self.store.token(OWNER), rater.n, rater.token)
+        return {"rater": str(rater.n), "sign": sign}
 
     # Who asks ---------------------------------------------------------------------------------------------------------
 
@@ -321,27 +365,6 @@ class Site:
 
     def _page(self, name: str, status: int = 200, **context: Any) -> Response:
         return HTMLResponse(page(name, base=self.base, **context), status)
-
-
-async def _form(request: Request) -> dict[str, str]:
-    """The fields of a form. Raises HTTPException for what is none, comes from another site, or is too large."""
-    origin = request.headers.get("origin", "")
-    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
-        raise HTTPException(403, "This form comes from another site.")
-    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
-        raise HTTPException(415, "This is no form.")
-    body = bytearray()
-    try:
-        async for part in request.stream():
-            body += part
-            if len(body) > BODY:
-                raise HTTPException(413, "This is too long. Shorten the comment.")
-    except ClientDisconnect as error:
-        raise HTTPException(400, "This did not arrive.") from error
-    try:
-        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict"))
-    except ValueError as error:
-        raise HTTPException(400, "This is no form.") from error
 
 
 def _same(known: str, given: str) -> bool:

@@ -52,8 +52,12 @@ class Address:
 
 def check_public(public: str) -> None:
     """Raise MethodError for a public address that is no URL."""
-    split = urlsplit(public)
-    if public and (split.scheme not in ("http", "https") or not split.hostname or split.query or split.fragment):
+    try:
+        split = urlsplit(public)
+        is_page = bool(split.hostname) and split.port != 0 and split.scheme in ("http", "https")
+    except ValueError:  # as in http://[::1 or a port above 65,535
+        is_page = False
+    if public and (not is_page or split.query or split.fragment):
         raise MethodError(
             f"'{public}' is no address of a page", where="--public", hint="such as https://example.org/rate"
         )
@@ -76,10 +80,10 @@ def listening(host: str, port: int) -> Iterator[socket.socket]:
         try:
             bound.bind((host, port))
             bound.listen(2048)  # before links are shown: who is quicker than the server waits
-        except OSError as error:
-            busy = error.errno == errno.EADDRINUSE
+        except (OSError, UnicodeError) as error:
+            busy = getattr(error, "errno", None) == errno.EADDRINUSE
             hint = "name another with --port, or 0 for any that is free" if busy else "see --host and --port"
-            reason = "is in use" if busy else f"cannot be listened at: {error.strerror or error}"
+            reason = "is in use" if busy else f"cannot be listened at: {getattr(error, 'strerror', None) or error}"
             raise MethodError(f"port {port} of {host} {reason}", hint=hint) from error
         yield bound
 
@@ -101,8 +105,10 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """How the application is served: nothing is logged, and nobody is told by what."""
+    """How the application is served: nothing is logged, nobody is told by what, and nobody waits for half a request."""
     import uvicorn
+
+    from penchant.rating.connections import Patient
 
     return uvicorn.Config(
         app,
@@ -111,7 +117,7 @@ def settings(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         proxy_headers=False,
         lifespan="off",
+        http=Patient,
         ws="none",
-        limit_concurrency=1_000,
         timeout_graceful_shutdown=_STOPPING,
     )

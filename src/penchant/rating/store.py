@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import hmac
 import json
-import os
 import secrets
 import sqlite3
 import time
@@ -18,11 +17,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
-from penchant.errors import DataError, OutputError, StudyError, first_line
-from penchant.files import holding
+from penchant.errors import DataError, StudyError, first_line
+from penchant.rating.database import Database
+from penchant.rating.names import NUMBERED, is_numbered, refuse_alike
 from penchant.rating.plan import plan
 from penchant.rating.tasks import Question, Task, task_of
-from penchant.tables.judgements import APPLICATION, CURRENT, MAGIC, VERSION
+from penchant.tables.judgements import APPLICATION, CURRENT, VERSION
 
 OWNER = "owner"
 JOIN = "join"
@@ -60,12 +60,14 @@ class Rater:
 @dataclass(frozen=True, slots=True)
 class Showing:
     """What a rater sees at a place of the own list. `revision` counts what was said there before, taken back or not;
-    `value`, `skipped` and `comment` are what stands, None and "" where nothing does."""
+    `value`, `skipped` and `comment` are what was said last, None and "" where nothing was; it `stands` unless it was
+    taken back."""
 
     position: int
     question: Question
     turned: bool
     revision: int
+    stands: bool = False
     value: float | str | None = None
     skipped: str = ""
     comment: str = ""
@@ -80,18 +82,14 @@ class Progress:
     following: int | None
 
 
-def is_database(path: Path) -> bool:
-    """Whether a file is a database of SQLite."""
-    with path.open("rb") as stream:
-        return stream.read(len(MAGIC)) == MAGIC
-
-
 class Store:
     """An open database of judgements; a context manager, which holds it against other processes."""
 
-    def __init__(self, path: Path, connection: sqlite3.Connection, held: contextlib.ExitStack) -> None:
-        self.path = path
-        self._db = connection
+    def __init__(self, database: Database, held: contextlib.ExitStack) -> None:
+        self.path = database.path
+        self.change = database.change
+        self._bring_in = database.bring_in
+        self._db = database.connection
         self._held = held
         self.task = self._task()
         (self._secret, self.slots) = self._one("SELECT secret, slots FROM task")
@@ -105,57 +103,35 @@ class Store:
         Raises OutputError for a file of another kind and for a database that another process holds, StudyError where
         the task of the database is another one.
         """
-        file = Path(path)
         held = contextlib.ExitStack()
         try:
-            cls._hold(file, held)
-            new = not file.exists() or not file.stat().st_size
-            if new and task is None:
-                raise StudyError("no such database", where=str(file), hint="penchant rate TARGET -o FILE makes one")
-            if not new and not is_database(file):
-                raise OutputError("is there already, and is no database of judgements", where=str(file))
-            connection = _connected(file)
-            held.callback(connection.close)
-            if new:
-                assert task is not None
-                _make(connection, task)
-                file.chmod(0o600)  # it holds the links
-            elif connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
-                raise OutputError("is a database, but none of judgements", where=str(file))
-            store = cls(file, connection, held)
+            database = held.enter_context(Database.opened(path, make=task is not None))
+            if database.is_new:
+                if task is None:
+                    raise StudyError("holds no judgements", where=str(path))
+                _make(database, task)
+            store = cls(database, held)
             if task is not None:
                 store._continue(task, raters, slots)
         except sqlite3.Error as error:
             held.close()
-            raise DataError(f"cannot be used as a database of judgements: {first_line(error)}", file=file) from error
+            raise DataError(f"cannot be used as a database of judgements: {first_line(error)}", file=path) from error
         except BaseException:
             held.close()
             raise
         return store
-
-    @staticmethod
-    def _hold(file: Path, held: contextlib.ExitStack) -> None:
-        lock = Path(f"{file}.lock")
-        try:
-            lock.touch()
-            held.enter_context(holding(lock))
-            held.callback(lock.unlink, missing_ok=True)
-        except BlockingIOError as error:
-            told = "another process serves it"
-            raise OutputError(told, where=str(file), hint="stop that one, or name another file") from error
-        except OSError as error:
-            raise OutputError(f"cannot be written: {error.strerror or error}", where=str(file)) from error
 
     def _continue(self, task: Task, raters: Sequence[str], slots: int) -> None:
         (known,) = self._one("SELECT sha256 FROM task")
         if known != task.sha256:
             told = "holds judgements of other items, or was made with another seed, share of repeats or scale"
             raise StudyError(told, where=str(self.path), hint="ask as before, or name another file with -o")
-        with self._change():
+        with self.change():
             self._db.execute("UPDATE task SET task = ?, slots = MAX(slots, ?)", (_json(task.described()), slots))
+            refuse_alike(raters, [rater.name for rater in self.raters()])
             for name in raters:
                 if self._one_or_none("SELECT 1 FROM raters WHERE name = ?", name) is None:
-                    self._add(name)
+                    self._add(name, new_token())
         self.task = self._task()
         (self.slots,) = self._one("SELECT slots FROM task")
 
@@ -167,8 +143,6 @@ class Store:
 
     def close(self) -> None:
         """Bring all changes into the one file, and let go of it."""
-        with contextlib.suppress(sqlite3.Error):
-            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._held.close()
 
     # Who --------------------------------------------------------------------------------------------------------------
@@ -181,6 +155,17 @@ class Store:
         """The token of the owner's link, or of that to join."""
         (token,) = self._one("SELECT token FROM tokens WHERE name = ?", name)
         return str(token)
+
+    def withdraw(self, n: int) -> bool:
+        """Delete a rater with all answers, so that no byte of them is left. False where another program reads the
+        database, and bytes are left until it is served no more. What fails can be done again."""
+        with self.change():
+            self._db.execute("DELETE FROM answers WHERE rater = ?", (n,))
+        self._db.execute("VACUUM")
+        with self.change():
+            self._db.execute("DELETE FROM places WHERE rater = ?", (n,))
+            self._db.execute("DELETE FROM raters WHERE n = ?", (n,))
+        return self._bring_in()
 
     def is_token(self, name: str, given: str) -> bool:
         """Whether a token is that of the owner, or that to join; in constant time."""
@@ -197,15 +182,21 @@ class Store:
         found = [rater for rater in self.raters() if _same(rater.token, token)]
         return found[0] if found else None
 
-    def join(self) -> Rater | None:
-        """One more rater, None where all slots are taken."""
-        with self._change():
-            (taken,) = self._one("SELECT COUNT(*) FROM raters WHERE name GLOB 'rater [0-9]*'")
-            return None if taken >= self.slots else self._add(f"rater {taken + 1}")
+    def join(self, form: str) -> Rater | None:
+        """The rater who joins by a form, one more where it is sent for the first time; None where all slots are taken.
+        Who has the form has the rater's link, whose token is made of it."""
+        token = self.signed("joined", form)[: _BITS // 4]
+        with self.change():
+            known = self._one_or_none("SELECT n, name, token FROM raters WHERE token = ?", token)
+            if known is not None:
+                return Rater(*known)
+            names = [rater.name for rater in self.raters() if is_numbered(rater.name)]
+            number = max((int(name.removeprefix(NUMBERED)) for name in names), default=0) + 1
+            return None if len(names) >= self.slots else self._add(f"{NUMBERED}{number}", token)
 
-    def _add(self, name: str) -> Rater:
+    def _add(self, name: str, token: str) -> Rater:
         (n,) = self._one("SELECT COALESCE(MAX(n), 0) + 1 FROM raters")
-        rater = Rater(int(n), name, _token())
+        rater = Rater(int(n), name, token)
         self._db.execute("INSERT INTO raters VALUES (?, ?, ?)", (rater.n, rater.name, rater.token))
         rows = [(rater.n, position, *place) for position, place in enumerate(plan(self.task, rater.n), 1)]
         self._db.executemany("INSERT INTO places VALUES (?, ?, ?, ?, ?)", rows)
@@ -245,7 +236,8 @@ class Store:
         kept = said[-2] if len(said) > 1 and undone else None  # what was taken back is shown once more
         if kept is not None:
             value, skipped, comment = kept[:3]
-        return Showing(position, _question(row[0]), bool(row[1]), len(said), value, skipped or "", comment or "")
+        turned, stands = bool(row[1]), not undone
+        return Showing(position, _question(row[0]), turned, len(said), stands, value, skipped or "", comment or "")
 
     # What is said -----------------------------------------------------------------------------------------------------
 
@@ -260,7 +252,7 @@ class Store:
         seconds: float | None = None,
     ) -> bool:
         """Keep what a rater says of what was shown. False, and nothing is kept, where something was said since."""
-        with self._change():
+        with self.change():
             place = (rater.n, shown.position)
             (said,) = self._one("SELECT COUNT(*) FROM answers WHERE rater = ? AND position = ?", *place)
             if said != shown.revision:
@@ -270,19 +262,24 @@ class Store:
             self._db.execute(f"INSERT INTO answers ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         return True
 
-    def undo(self, rater: Rater) -> bool:
-        """Take back the last thing that a rater said and that stands. False where there is none."""
-        with self._change():
+    def last(self, rater: Rater) -> int | None:
+        """The number of the last thing that a rater said and that stands; None where there is none."""
+        found = self._one_or_none(_LAST, rater.n)
+        return int(found[0]) if found else None
+
+    def undo(self, rater: Rater, number: int) -> bool:
+        """Take back what a rater said, by its number. False, and nothing is done, where it is not the last any more."""
+        with self.change():
             last = self._one_or_none(_LAST, rater.n)
-            if last is None:
+            if last is None or last[0] != number:
                 return False
-            row = (rater.n, last[0], _now())
+            row = (rater.n, last[1], _now())
             self._db.execute("INSERT INTO answers (rater, position, at, undone) VALUES (?, ?, ?, 1)", row)
         return True
 
     def decide(self, item: int, value: float | str, comment: str, known: int) -> bool:
         """Keep what the owner decides on a disputed item. False where something was decided since `known`."""
-        with self._change():
+        with self.change():
             if self._one("SELECT COUNT(*) FROM decisions WHERE item = ?", item) != (known,):
                 return False
             row = (item, value, comment or None, _now())
@@ -290,16 +287,6 @@ class Store:
         return True
 
     # The database -----------------------------------------------------------------------------------------------------
-
-    @contextlib.contextmanager
-    def _change(self) -> Iterator[None]:
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def _one(self, query: str, *values: object) -> tuple[Any, ...]:
         row: tuple[Any, ...] = self._db.execute(query, values).fetchone()
@@ -321,26 +308,18 @@ _DONE = """
     ) USING (n) WHERE rater = ? AND NOT undone
 """
 
-_LAST = f"SELECT position FROM ({CURRENT}) WHERE rater = ? ORDER BY n DESC LIMIT 1"
+_LAST = f"SELECT n, position FROM ({CURRENT}) WHERE rater = ? ORDER BY n DESC LIMIT 1"
 
 
-def _connected(file: Path) -> sqlite3.Connection:
-    """A connection whose commits are on the disk when they return. The file is made, readable by its owner alone."""
-    if not file.exists():
-        os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))
-    connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    return connection
-
-
-def _make(connection: sqlite3.Connection, task: Task) -> None:
-    connection.executescript(f"BEGIN; {_SCHEMA}")
-    row = (VERSION, task.sha256, _json(task.described()), secrets.token_hex(32), 0)
-    connection.execute("INSERT INTO task VALUES (?, ?, ?, ?, ?)", row)
-    connection.executemany("INSERT INTO tokens VALUES (?, ?)", [(name, _token()) for name in (OWNER, JOIN)])
-    connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", _item_rows(task.items))
-    connection.execute("COMMIT")
+def _make(database: Database, task: Task) -> None:
+    connection = database.connection
+    with database.change():
+        for statement in _SCHEMA.split(";"):
+            connection.execute(statement)
+        row = (VERSION, task.sha256, _json(task.described()), secrets.token_hex(32), 0)
+        connection.execute("INSERT INTO task VALUES (?, ?, ?, ?, ?)", row)
+        connection.executemany("INSERT INTO tokens VALUES (?, ?)", [(name, new_token()) for name in (OWNER, JOIN)])
+        connection.executemany("INSERT INTO items VALUES (?, ?, ?, ?)", _item_rows(task.items))
 
 
 def _item_rows(items: Iterable[Question]) -> Iterator[tuple[int, str, str, str]]:
@@ -353,7 +332,7 @@ def _question(text: str) -> Question:
     return Question(**{**known, "span": tuple(known["span"]) if known["span"] else None})
 
 
-def _token() -> str:
+def new_token() -> str:
     return secrets.token_urlsafe(_BITS // 8)
 
 

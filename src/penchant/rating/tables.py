@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
@@ -9,21 +10,29 @@ from pathlib import Path
 
 from penchant.errors import DataError, MethodError
 from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task
+from penchant.spellings import as_named
 from penchant.tables.places import suggestion
 from penchant.tables.rows import Row, read_rows
 
 _MOST = 9
 """The most points of a scale, which have a key each."""
+_LARGEST = 1_000_000
+"""The largest number of a point."""
+_RANGE = re.compile(r"\s*([0-9]{1,6})\s*-\s*([0-9]{1,6})\s*")
 
 
 def scale_points(text: str) -> tuple[Point, ...]:
     """A scale as it is declared: "1-7", or its points separated by commas, each a number with a name if it has one, as
     in "1=bad,2,3=good", or names alone, "no,perhaps,yes", which are numbered. Raises MethodError."""
-    first, dash, last = text.partition("-")
-    if dash and first.strip().isdigit() and last.strip().isdigit():
-        points = [Point(float(n)) for n in range(int(first), int(last) + 1)][: _MOST + 1]
+    whole = _RANGE.fullmatch(text)
+    if whole:
+        first, last = int(whole[1]), int(whole[2])
+        points = [Point(float(n)) for n in range(first, min(last, first + _MOST) + 1)]
     else:
         points = list(_named(text))
+    labels = [as_named(point.label) for point in points if point.label]
+    if len(set(labels)) < len(labels):
+        raise MethodError(f"two points of '{text}' have one name", where="--scale", hint="name each otherwise")
     if not 2 <= len(points) <= _MOST or any(b.value <= a.value for a, b in pairwise(points)):
         told = f"'{text}' is no scale of 2 to {_MOST} points that ascend"
         raise MethodError(told, where="--scale", hint='such as 1-7, "1=bad,2,3=good" or "no,perhaps,yes"')
@@ -43,9 +52,10 @@ def _named(text: str) -> Iterator[Point]:
 
 def _number(text: str) -> float | None:
     try:
-        return float(text.strip().replace("−", "-"))
+        number = float(text.strip().replace("−", "-"))
     except ValueError:
         return None
+    return number if abs(number) <= _LARGEST else None
 
 
 def texts_task(path: Path, column: str, scale: str, question: str) -> Task:

@@ -7,12 +7,11 @@ from collections.abc import Hashable, Iterable, Iterator
 
 from penchant.counting import counted, for_one
 from penchant.errors import shortened
+from penchant.spellings import as_named
 from penchant.tables.misread import misread
 
 NAMED = 3
 """The names or places that a caution shows."""
-_JOINERS = "\u200c\u200d"
-"""Invisible characters that tell words apart in some scripts."""
 
 
 def name_cautions(names: Iterable[str], noun: str) -> Iterator[str]:
@@ -32,21 +31,14 @@ def counted_apart(names: Iterable[str], noun: str) -> Iterator[str]:
     is what they are of, in the plural."""
     alike: dict[str, list[str]] = {}
     for name in dict.fromkeys(names):
-        alike.setdefault(" ".join(_visible(name).casefold().split()), []).append(name)
+        alike.setdefault(as_named(name), []).append(name)
     for several in alike.values():
         if len(several) > 1:
-            shown = ", ".join(map(ascii if len(set(map(_visible, several))) < len(several) else repr, several))
+            looks = {" ".join(unicodedata.normalize("NFKC", name).split()) for name in several}
+            shown = ", ".join(map(repr if len(looks) == len(several) else ascii, several))
             yield (
                 f"{len(several)} {noun} differ only in case, white space or Unicode form and are counted apart: {shown}"
             )
-
-
-def _visible(name: str) -> str:
-    """A name as it looks."""
-    composed = unicodedata.normalize("NFKC", name)
-    if composed.isascii():
-        return composed
-    return "".join(c for c in composed if unicodedata.category(c) != "Cf" or c in _JOINERS)
 
 
 def repeated_rows(rows: Iterable[tuple[Hashable, str]], noun: str) -> Iterator[str]:

@@ -9,11 +9,12 @@ may define itself is run: its tables are asked for with the queries below.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from penchant.errors import DataError, first_line
 from penchant.tables.row import Row
@@ -24,6 +25,10 @@ APPLICATION = 0x70636A64
 VERSION = 1
 _WAL, _ROLLBACK = b"\2\2", b"\1\1"
 """Bytes 18 and 19 of a database whose changes are written beside it first, and of one that holds them all."""
+_MARK = slice(60, 64)
+"""The bytes of `PRAGMA user_version`."""
+HEADER = 100
+"""The bytes of a database's header."""
 _STEPS = 200_000_000
 """The most steps of SQLite's machine that reading may take."""
 _CHUNK = 10_000
@@ -53,12 +58,39 @@ def is_judgements(start: bytes) -> bool:
     return start.startswith(MAGIC)
 
 
-def refuse_open(file: Path) -> None:
-    """Raise DataError for a database whose last answers stand beside it."""
-    beside = Path(f"{file}-wal")
-    if beside.exists() and beside.stat().st_size:
+def mark_of(header: bytes) -> int:
+    """Return the number that a database carries; it is positive in one that lacks answers without its FILE-wal."""
+    return int.from_bytes(header[_MARK], "big", signed=True)
+
+
+def with_mark(data: bytes, mark: int) -> bytes:
+    """Return a database with another number."""
+    return data[: _MARK.start] + mark.to_bytes(4, "big", signed=True) + data[_MARK.stop :]
+
+
+def is_beside(file: Path) -> bool:
+    """Return whether a database has anything in FILE-wal."""
+    beside = Path(f"{os.path.realpath(file)}-wal")
+    return beside.exists() and beside.stat().st_size > 0
+
+
+def refuse_part(file: Path, mark: int) -> None:
+    """Raise DataError for a database that lacks answers."""
+    if mark > 0:
+        told = "lacks answers: it was copied while penchant rate ran, or lost the FILE-wal beside it"
+        raise DataError(
+            told, file=file, hint="copy it with penchant rate TARGET -o FILE --backup COPY, or stop it first"
+        )
+
+
+def refuse_open(stream: BinaryIO, file: Path) -> None:
+    """Raise DataError for a database that lacks answers, or whose last answers stand beside it."""
+    if is_beside(file):
         told = "has answers that are not in the file yet: penchant rate runs, or did not end"
         raise DataError(told, file=file, hint="stop it; if it was killed, start it once more and stop it")
+    stream.seek(0)
+    refuse_part(file, mark_of(stream.read(HEADER)))
+    stream.seek(0)
 
 
 def judgement_rows(data: bytes, file: Path) -> Iterator[Row]:

@@ -213,9 +213,9 @@ def _bytes(file: Path) -> bytes:
     """The content: text line by line, any other file whole. Raises DataError, also for a line that is too long."""
     with opened(file) as stream:
         start = stream.read(LONGEST_MAGIC)
-        stream.seek(0)
         if is_judgements(start):
-            refuse_open(file)
+            refuse_open(stream, file)
+        stream.seek(0)
         data = stream.read() if is_binary(start) else b"".join(line for _, line in lines(stream, file))
     if not data:
         raise DataError("the file is empty", file=file)

@@ -100,12 +100,21 @@ def test_words_that_no_model_predicted(penchant: Program, sheet: list[dict[str, 
     assert told in err.splitlines()
 
 
-def test_names_that_may_be_one_person(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path) -> None:
-    for name, part in (("Anna M", sheet[1::4]), ("anna m", sheet[3::4])):
+@pytest.mark.parametrize("other", ["anna m", "Anna\u00a0 M", "Anna\u200b M", "\uff21nna M"])
+def test_one_person_has_one_name(penchant: Program, sheet: list[dict[str, str]], tmp_path: Path, other: str) -> None:
+    """In one import, and beside what was imported before."""
+    for name, part in (("Anna M", sheet[1::4]), (other, sheet[3::4])):
         fill(tmp_path / f"{name}.csv", part)
-        code, _, err = penchant("ratings", "import", "first", f"{name}.csv", "--into", "ratings.csv")
-        assert code == 0
-        assert ("'Anna M', 'anna m'" in err) == (name == "anna m")
+    ask = ("ratings", "import", "first")
+    code, _, err = penchant(*ask, "Anna M.csv", f"{other}.csv", "--into", "ratings.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert not (tmp_path / "ratings.csv").exists()
+    assert penchant(*ask, "Anna M.csv", "--into", "ratings.csv")[0] == 0
+    before = (tmp_path / "ratings.csv").read_bytes()
+    code, _, err = penchant(*ask, f"{other}.csv", "--into", "ratings.csv")
+    assert (code, err.count("\n")) == (2, 1)
+    assert (tmp_path / "ratings.csv").read_bytes() == before
+    assert penchant(*ask, f"{other}.csv", "--into", "ratings.csv", "--rater", "Anna M")[0] == 0
 
 
 @settings(deadline=None)

@@ -19,7 +19,6 @@ from penchant.instruments.result import Result
 from penchant.rating.opposed import each_with_others, opposed, tentative
 from penchant.rating.slipped import Slip, slipped
 from penchant.stats.agreement import krippendorff_alpha
-from penchant.tables.cautions import counted_apart
 
 _NAMED = 3
 """How many words a note names."""
@@ -98,9 +97,8 @@ def _told(found: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
 
 
 def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
-    """What the user should know of an import: sheets without a rating, words that no model predicted, names of
-    raters that may be one person's, raters whose ratings run against the others' or slipped by a row, and raters who
-    agree little."""
+    """What the user should know of an import: sheets without a rating, words that no model predicted, raters whose
+    ratings run against the others' or slipped by a row, and raters who agree little."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"
         for sheet in sheets
@@ -120,7 +118,6 @@ def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collectio
     for sheet in sheets:
         blank += sheet.told
         blank += [f"{sheet.file}: {told}" for told in dates_of_half(sheet.cells)]
-    blank += counted_apart((rating.rater for rating in ratings), "raters")
     units = units_of(ratings)
     against = opposed(each_with_others(list(units.values())), "words")
     return [*blank, *_same(ratings), *against, *slips_in_sheets(sheets, units), *_agreeing(units)]

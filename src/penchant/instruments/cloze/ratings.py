@@ -26,7 +26,7 @@ from penchant.files import refuse_inputs, refuse_other, write_text
 from penchant.instruments.cloze.data import filled
 from penchant.instruments.cloze.rating_notes import counts_of, notes, predicted_words, slips_in_tables, units_of
 from penchant.instruments.cloze.rating_tables import AS_NAMED, Columns, Rating, rating_columns, read_ratings
-from penchant.instruments.cloze.returned import Sheet, foreign, read_sheets, require_any
+from penchant.instruments.cloze.returned import Sheet, alike, foreign, read_sheets, require_any
 from penchant.instruments.cloze.scale import POINTS, Scale
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.instruments.result import Result
@@ -175,9 +175,9 @@ def merge(
     The name of the rater is that in the row, else `rater`, else the name of the file. `columns` names those of the
     files that are called otherwise, several of `rating` where each rater has one. Raises DataError naming file and
     line for a value off the scale, an unknown sentence, a sentence whose text was changed, a word that is not that of
-    the filled sentence, a word rated twice by one rater, or a rating that contradicts an earlier one by the same rater
-    (unless `replace`), every other such row in its notes; and for sheets without a column `rating`, or without any
-    rating. OutputError for an `into` that is not such a table, or is one of the files.
+    the filled sentence, names of raters that look the same, a word rated twice by one rater, or a rating that
+    contradicts an earlier one by the same rater (unless `replace`), every other such row in its notes; and for sheets
+    without a column `rating`, or any rating. OutputError for an `into` that is not such a table, or one of the files.
     """
     sheets_of = [Path(file) for file in files]
     texts = {id_: text for result in results for id_, text in result.items.select("id", "text").iter_rows()}
@@ -192,7 +192,7 @@ def merge(
     merged = {(r.sentence, r.word, r.rater): r for r in before}
     counts = dict.fromkeys(("new", "known", "replaced"), 0)
     sheets, errors = read_sheets(sheets_of, texts, rater, columns)
-    errors += [] if errors else list(foreign(sheets, predicted_words(results)))
+    errors += [*alike(sheets, before), *([] if errors else foreign(sheets, predicted_words(results)))]
     for sheet in sheets:
         for line, rating in sheet.ratings:
             key = (rating.sentence, rating.word, rating.rater)

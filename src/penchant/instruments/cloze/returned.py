@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from penchant.counting import counted, of_all
-from penchant.errors import DataError
+from penchant.errors import DataError, visible
 from penchant.instruments.cloze.data import filled
 from penchant.instruments.cloze.rating_tables import (
     Columns,
@@ -22,7 +22,7 @@ from penchant.instruments.cloze.scale import TRUTHS
 from penchant.instruments.cloze.sheet_columns import FILLED, columns_of, letters
 from penchant.instruments.cloze.valences import folded
 from penchant.letter_case import WITH_RULES
-from penchant.spellings import canonical
+from penchant.spellings import as_named, canonical
 from penchant.tables.rows import read_rows
 
 _NAMING = "name the column that holds it, as in --FIELD NAME"
@@ -128,6 +128,21 @@ def foreign(sheets: Iterable[Sheet], predicted: Container[Key]) -> Iterator[Data
             told = f"{known:,} of {counted(len(words), 'rated words')} were predicted by a model of this study"
             hint = "is it a sheet of another study, or are other columns those of the sentence and of the word?"
             yield DataError(told, file=sheet.file, hint=hint)
+
+
+def alike(sheets: Iterable[Sheet], before: Iterable[Rating]) -> Iterator[DataError]:
+    """An error for each rater of a sheet whose name is another's but for case, spaces, invisible characters or Unicode
+    form; `before` are ratings with names that stand."""
+    known: dict[str, str] = {as_named(rating.rater): rating.rater for rating in before}
+    told: set[str] = {rating.rater for rating in before}
+    for sheet in sheets:
+        for line, rating in sheet.ratings:
+            other = known.setdefault(as_named(rating.rater), rating.rater)
+            if other != rating.rater and rating.rater not in told:
+                told.add(rating.rater)
+                hint = "write the name of one person in one way, and give two people names that differ"
+                shown = f"'{visible(rating.rater)}' is also '{visible(other)}': they differ only in case or spaces"
+                yield DataError(shown, file=sheet.file, line=line, field="rater", hint=hint)
 
 
 def _mistake(row: ReturnedRow, texts: Mapping[str, str], file: Path, line: int, filled_in: str) -> DataError | None:

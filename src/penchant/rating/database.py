@@ -1,0 +1,191 @@
+"""The file of a database of judgements: held by one process, told from a copy that lacks answers, and copied whole.
+
+SQLite writes what is new into FILE-wal, and from there into FILE. While answers stand in FILE-wal, FILE itself carries
+a number g > 0 in its header, for which FILE-wal writes −g. Whatever brings both together so takes the mark away; a FILE
+without its FILE-wal, or with that of another time, is known by its numbers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Self
+
+from penchant.errors import DataError, OutputError, StudyError, first_line
+from penchant.files import holding, occupied, refuse_other, replacing
+from penchant.tables.judgements import APPLICATION, HEADER, MAGIC, is_beside, mark_of, refuse_part, with_mark
+
+_EVERY = 500
+"""After how many changes they are brought into the one file."""
+
+
+def is_database(path: Path) -> bool:
+    """Return whether a file is a database of SQLite."""
+    with path.open("rb") as stream:
+        return stream.read(len(MAGIC)) == MAGIC
+
+
+class Database:
+    """A database that no other process has; what is changed is on the disk when `change` ends."""
+
+    def __init__(self, path: Path, handle: int, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        self._handle = handle
+        self._changes = 0
+        self._changing = False
+
+    @classmethod
+    @contextlib.contextmanager
+    def opened(cls, path: str | Path, *, make: bool) -> Iterator[Self]:
+        """Open a database, by its own path where that given is a link; `make` it where there is none.
+
+        Raises OutputError for a file of another kind, with two names or held by another process; StudyError where there
+        is none; DataError for a part of a database, or a damaged one.
+        """
+        refuse_other(path, "a database of judgements", is_database)
+        if not make and not occupied(path):
+            raise StudyError("no such database", where=str(path), hint="penchant rate TARGET -o FILE makes one")
+        file = Path(os.path.realpath(path))
+        try:
+            os.close(os.open(file, os.O_CREAT | os.O_WRONLY, 0o600))  # readable by its owner alone: it holds the links
+            with holding(file) as handle:
+                assert handle is not None
+                _require_one_name(file, handle)
+                _require_whole(file, _mark(handle))
+                with closing(_connected(file)) as connection:
+                    database = cls(file, handle, connection)
+                    database._require_sound()
+                    yield database
+                    with contextlib.suppress(sqlite3.Error):  # the next start does it
+                        database.bring_in()
+        except BlockingIOError as error:
+            told = "another process serves it"
+            raise OutputError(told, where=str(path), hint="stop that one, or name another file") from error
+        except OSError as error:
+            raise OutputError(f"cannot be written: {error.strerror or error}", where=str(path)) from error
+
+    @property
+    def is_new(self) -> bool:
+        """Whether nothing is in it. Raises OutputError for a database of something else."""
+        (tables,) = self.connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
+        if tables and self.connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+            raise OutputError("is a database, but none of judgements", where=str(self.path))
+        return not tables
+
+    @contextlib.contextmanager
+    def change(self) -> Iterator[None]:
+        """All that is done inside, on the disk at the end; nothing of it where it fails."""
+        if self._changing:
+            yield
+            return
+        if self.connection.in_transaction:  # what failed could not be undone then
+            self.connection.execute("ROLLBACK")
+        if self._changes >= _EVERY or not self._is_marked():
+            self._set_mark()
+        self.connection.execute("BEGIN IMMEDIATE")
+        self._changing = True
+        try:
+            yield
+            self.connection.execute("COMMIT")
+        except BaseException:
+            with contextlib.suppress(sqlite3.Error):
+                self.connection.execute("ROLLBACK")
+            raise
+        finally:
+            self._changing = False
+        self._changes += 1
+
+    def bring_in(self) -> bool:
+        """Bring all changes into the one file. False where another program reads it and they stay beside it."""
+        self._set_mark()  # which stays until all answers are in
+        (busy, _, _) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not busy
+
+    def _require_sound(self) -> None:
+        if self.connection.execute("PRAGMA integrity_check(1)").fetchone() != ("ok",):
+            raise DataError("is damaged", file=self.path, hint="go on with a copy made by --backup")
+
+    def _is_marked(self) -> bool:
+        mark = _mark(self._handle)
+        return mark > 0 and self._number() == -mark
+
+    def _number(self) -> int:
+        (number,) = self.connection.execute("PRAGMA user_version").fetchone()
+        return int(number)
+
+    def _set_mark(self) -> None:
+        """Bring changes in and mark the file, unless another program is reading it: then both stay as they are."""
+        number = abs(_mark(self._handle)) + 1
+        self.connection.execute(f"PRAGMA user_version = {number}")
+        self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        self.connection.execute(f"PRAGMA user_version = {-abs(_mark(self._handle))}")
+        self._changes = 0
+
+
+def back_up(path: str | Path, to: str | Path) -> None:
+    """Write a copy of a database, which may be served meanwhile, completely or not at all. Raises DataError for what
+    is no whole database, OutputError where something is at `to`."""
+    with contextlib.suppress(OSError):
+        if not is_database(Path(path)):
+            raise DataError("is no database of judgements", file=path)
+    file = Path(os.path.realpath(path))
+    for name in (Path(to), Path(f"{to}-wal")):
+        if occupied(name):
+            raise OutputError("is already there", where=str(name), hint="name another file")
+    try:
+        handle = os.open(file, os.O_RDONLY)
+        try:
+            _require_one_name(file, handle)
+            _require_whole(file, _mark(handle))
+        finally:
+            os.close(handle)
+        with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)) as connection:
+            connection.execute("BEGIN")
+            if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
+                raise DataError("is no database of judgements", file=path)
+            data = connection.serialize()
+    except (OSError, sqlite3.Error) as error:
+        raise DataError(
+            f"cannot be read: {getattr(error, 'strerror', None) or first_line(error)}", file=path
+        ) from error
+    with replacing(to) as stream:
+        os.chmod(stream.name, 0o600)  # noqa: PTH101
+        stream.write(with_mark(data, -abs(mark_of(data))))
+
+
+def _mark(handle: int) -> int:
+    """Return the mark of the file itself. By a handle that stays open: to close one takes SQLite's locks away."""
+    return mark_of(os.pread(handle, HEADER, 0))
+
+
+def _require_one_name(file: Path, handle: int) -> None:
+    """Raise OutputError for a file with two names: SQLite would look for FILE-wal beside each."""
+    if os.fstat(handle).st_nlink > 1:
+        hint = "remove the others, or copy it with cp once nothing serves it, and name the copy"
+        raise OutputError("has several names (hard links)", where=str(file), hint=hint)
+
+
+def _require_whole(file: Path, mark: int) -> None:
+    """Raise DataError unless FILE-wal is there where the file needs it, and is that of the file."""
+    if not is_beside(file):
+        refuse_part(file, mark)
+        return
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro", uri=True)) as connection:  # so that it changes neither
+        (number,) = connection.execute("PRAGMA user_version").fetchone()
+    if number not in (mark, -abs(mark), abs(mark) + 1):
+        told = f"{file.name}-wal beside it is that of another time"
+        hint = "if you put a copy in the place of the file, remove FILE-wal; else copy with --backup"
+        raise DataError(told, file=file, hint=hint)
+
+
+def _connected(file: Path) -> sqlite3.Connection:
+    """A connection whose commits are on the disk when they return."""
+    connection = sqlite3.connect(file, isolation_level=None, check_same_thread=False)
+    for setting in ("journal_mode = WAL", "synchronous = FULL", "wal_autocheckpoint = 0", "secure_delete = ON"):
+        connection.execute(f"PRAGMA {setting}")
+    return connection

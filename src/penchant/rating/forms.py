@@ -1,0 +1,38 @@
+"""Forms as they come: small, from this page itself, and with numbers of a size."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qsl, urlsplit
+
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+
+BODY = 16 * 1024
+"""The most bytes of a form."""
+_FORM = "application/x-www-form-urlencoded"
+
+
+async def form_of(request: Request) -> dict[str, str]:
+    """The fields of a form. Raises HTTPException for what is none, comes from another site, or is too large."""
+    origin = request.headers.get("origin", "")
+    if origin and urlsplit(origin).netloc != request.headers.get("host", ""):
+        raise HTTPException(403, "This form comes from another site.")
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != _FORM:
+        raise HTTPException(415, "This is no form.")
+    body = bytearray()
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > BODY:
+                raise HTTPException(413, "This is too long. Shorten the comment.")
+    except ClientDisconnect as error:
+        raise HTTPException(400, "This did not arrive.") from error
+    try:
+        return dict(parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=20, errors="strict"))
+    except ValueError as error:
+        raise HTTPException(400, "This is no form.") from error
+
+
+def whole(text: str) -> int | None:
+    """A number of at most nine digits; None for anything else."""
+    return int(text) if len(text) < 10 and text.isascii() and text.isdigit() else None
