@@ -36,7 +36,7 @@ def test_names_that_look_alike(other: str) -> None:
 
 
 def test_names_that_do_not() -> None:
-    assert not list(counted_apart(["می\u200cخواهم", "میخواهم", "Anna", "Anne", "Anna"], "raters"))
+    assert not list(counted_apart(["Anna", "Anne", "Anna"], "raters"))
 
 
 def test_repeated_rows() -> None:

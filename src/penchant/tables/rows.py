@@ -268,7 +268,8 @@ def _one_header(rows: Iterator[Row], file: Path) -> Iterator[Row]:
     for row in rows:
         names = names or {_folded(name) for name in row.values}
         cells = [cell for cell in row.values.values() if cell not in (None, "")]
-        named = len(cells) > 1 and all(isinstance(cell, str) and _folded(cell) in names for cell in cells)
+        folded = {_folded(cell) for cell in cells if isinstance(cell, str)}
+        named = len(cells) > 1 and len(folded) == len(cells) and folded <= names
         if named and any(not _NUMBER.fullmatch(str(cell)) for cell in cells):
             raise DataError(
                 "repeats the header: were two tables put together?",
