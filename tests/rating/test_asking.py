@@ -127,7 +127,9 @@ def test_files_that_come_back_are_taken_in_together(penchant: Program, tmp_path:
     (tmp_path / "p.csv").write_text("good,bad\n" + "".join(f"It is {n}.,It are {n}.\n" for n in range(3)))
     asked = ("rate", "p.csv", "-o", "r.sqlite", "--raters", "anna,ben", "--repeat", "0")
     assert penchant(*asked, "--html", "pages")[0] == 0
-    right = [{"position": n, "answer": n % 2, "skipped": "", "comment": "", "seconds": 1.5} for n in (1, 2, 3)]
+    right: list[dict[str, object]] = [
+        {"position": n, "answer": n % 2, "skipped": "", "comment": "", "seconds": 1.5} for n in (1, 2, 3)
+    ]
     with Store.open(tmp_path / "r.sqlite") as store:
         for name in ("anna", "ben"):
             (tmp_path / f"{name}.json").write_text(saved(store, name, right))

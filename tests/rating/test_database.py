@@ -118,6 +118,21 @@ def test_another_program_that_looks_in_takes_nothing_away(tmp_path: Path) -> Non
     assert done(file) == 3
 
 
+def test_another_program_that_goes_on_reading_stops_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Changes stay beside the file meanwhile."""
+    monkeypatch.setattr(database, "_EVERY", 2)
+    file = tmp_path / "r.sqlite"
+    with Store.open(file, TASK, raters=["anna"]) as store, closing(sqlite3.connect(file)) as other:
+        other.execute("BEGIN")
+        assert other.execute("SELECT COUNT(*) FROM answers").fetchone() == (0,)
+        say(store, 4)
+        shutil.copy(file, tmp_path / "copy.sqlite")
+        shutil.copy(f"{file}-wal", tmp_path / "copy.sqlite-wal")
+        assert done(tmp_path / "copy.sqlite") == 4
+        assert other.execute("SELECT COUNT(*) FROM answers").fetchone() == (0,)
+    assert done(file) == 4
+
+
 @pytest.mark.parametrize("every", [1, 2, 500])
 def test_a_copy_that_lacks_answers_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, every: int) -> None:
     monkeypatch.setattr(database, "_EVERY", every)
@@ -204,9 +219,10 @@ def test_a_backup_is_whole(penchant: Callable[..., Answer], tmp_path: Path) -> N
     for to in ("1.sqlite", "r.sqlite"):
         assert penchant("rate", "anything", "-o", "k.sqlite", "--backup", to)[0] == 2
     (tmp_path / "p.csv").write_text("good,bad\n")
-    for source in ("none.sqlite", "p.csv"):
+    os.mkfifo(tmp_path / "pipe")
+    for source in ("none.sqlite", "p.csv", "pipe"):
         assert penchant("rate", "anything", "-o", source, "--backup", "new.sqlite")[0] == 2
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "p.csv"])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted([*before, "p.csv", "pipe"])
     assert penchant("rate", "anything", "-o", "k.sqlite", "--backup", "new.sqlite")[0] == 0
     assert done(tmp_path / "new.sqlite") == done(tmp_path / "k.sqlite") == 3
     shutil.copy(killed(tmp_path / "l.sqlite"), tmp_path / "part.sqlite")

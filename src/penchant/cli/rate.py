@@ -163,6 +163,7 @@ def _judges() -> list[Judge]:
 def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port: int, public: str) -> None:
     from penchant.rating.serving import LOOPBACK, Address, check_public, links, listening, serve
     from penchant.rating.store import Store
+    from penchant.tables.judgements import is_beside
 
     check_public(public)
     with Store.open(out, asked, raters=names, slots=slots) as store, listening(host, port) as bound:
@@ -180,7 +181,8 @@ def _serve(asked: Task, out: Path, names: list[str], slots: int, host: str, port
         if host not in LOOPBACK:
             say("note: others can reach this page, and it does not encrypt: put a proxy with https before it")
         serve(store, bound, address)
-    say(f"stopped; what was said is in {out}")
+    together = f" and {out}-wal, which belong together" if is_beside(out) else ""
+    say(f"stopped; what was said is in {out}{together}")
 
 
 def _without_server(

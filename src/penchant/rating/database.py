@@ -17,6 +17,7 @@ from typing import Self
 
 from penchant.errors import DataError, OutputError, StudyError, first_line
 from penchant.files import holding, occupied, refuse_other, replacing
+from penchant.reading import opened
 from penchant.tables.judgements import APPLICATION, HEADER, MAGIC, is_beside, mark_of, refuse_part, with_mark
 
 _EVERY = 500
@@ -119,7 +120,8 @@ class Database:
         return int(number)
 
     def _set_mark(self) -> None:
-        """Bring changes in and mark the file, unless another program is reading it: then both stay as they are."""
+        """Bring changes in and mark the file. While another program reads it, some may come in without the mark; the next
+        change tries again."""
         number = abs(_mark(self._handle)) + 1
         self.connection.execute(f"PRAGMA user_version = {number}")
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
@@ -130,32 +132,27 @@ class Database:
 def back_up(path: str | Path, to: str | Path) -> None:
     """Write a copy of a database, which may be served meanwhile, completely or not at all. Raises DataError for what
     is no whole database, OutputError where something is at `to`."""
-    with contextlib.suppress(OSError):
-        if not is_database(Path(path)):
-            raise DataError("is no database of judgements", file=path)
-    file = Path(os.path.realpath(path))
     for name in (Path(to), Path(f"{to}-wal")):
         if occupied(name):
             raise OutputError("is already there", where=str(name), hint="name another file")
+    file = Path(os.path.realpath(path))
+    with opened(path) as stream:
+        header = stream.read(HEADER)
+        if not header.startswith(MAGIC):
+            raise DataError("is no database of judgements", file=path)
+        _require_one_name(file, stream.fileno())
     try:
-        handle = os.open(file, os.O_RDONLY)
-        try:
-            _require_one_name(file, handle)
-            _require_whole(file, _mark(handle))
-        finally:
-            os.close(handle)
+        _require_whole(file, mark_of(header))
         with closing(sqlite3.connect(f"{file.as_uri()}?mode=rw", uri=True)) as connection:
             connection.execute("BEGIN")
             if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
                 raise DataError("is no database of judgements", file=path)
             data = connection.serialize()
-    except (OSError, sqlite3.Error) as error:
-        raise DataError(
-            f"cannot be read: {getattr(error, 'strerror', None) or first_line(error)}", file=path
-        ) from error
-    with replacing(to) as stream:
-        os.chmod(stream.name, 0o600)  # noqa: PTH101
-        stream.write(with_mark(data, -abs(mark_of(data))))
+    except sqlite3.Error as error:
+        raise DataError(f"cannot be read: {first_line(error)}", file=path) from error
+    with replacing(to) as copy:
+        os.chmod(copy.name, 0o600)  # noqa: PTH101
+        copy.write(with_mark(data, -abs(mark_of(data))))
 
 
 def _mark(handle: int) -> int:
