@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from penchant.errors import DataError, shortened
 from penchant.models.tokenizer import Tokenizer
+from penchant.numerals import numeral
 from penchant.reading import require_file
 from penchant.tables.rows import Row, lacking, read_rows
 
@@ -149,12 +150,9 @@ def _record(file: Path) -> dict[str, Any] | None:
 
 def _whole(row: Row, field: str, file: Path) -> int:
     """The whole number in a cell. Raises DataError."""
-    value = row.number(row.values.get(field))
-    try:
-        number = int(str(value))
-    except ValueError:
-        number = -1
-    if number < 0:
+    value = row.values.get(field)
+    number = numeral(str(value))
+    if not isinstance(number, int) or number < 0:
         told = f"expected a whole number, found {shortened(value)}"
         raise DataError(told, file=file, line=row.line, field=field)
     return number

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from penchant.errors import DataError, MethodError
+from penchant.numerals import numeral
 from penchant.rating.tables import declared, texts_task
 from penchant.rating.tasks import Task, Wishes
 from penchant.reading import read_text
@@ -31,10 +32,8 @@ class Given:
 def share(text: str) -> float:
     """A share between 0 and 1, as 5% or 0.05. Raises MethodError."""
     number, percent, rest = text.strip().partition("%")
-    try:
-        value = float(number) / (100 if percent else 1)
-    except ValueError:
-        value = -1.0
+    value = numeral(number)
+    value = -1 if value is None else value / (100 if percent else 1)
     if rest or not 0 <= value <= 1:
         raise MethodError(f"'{text}' is no share", where="--repeat", hint="such as 5% or 0.05")
     return value

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from penchant.errors import DataError, MethodError
+from penchant.numerals import numeral
 from penchant.rating.tasks import FIRST, ItemKind, Point, Question, Task
 from penchant.spellings import as_named
 from penchant.tables.places import suggestion
@@ -51,11 +52,8 @@ def _named(text: str) -> Iterator[Point]:
 
 
 def _number(text: str) -> float | None:
-    try:
-        number = float(text.strip().replace("−", "-"))
-    except ValueError:
-        return None
-    return number if abs(number) <= _LARGEST else None
+    number = numeral(text.replace("−", "-"))
+    return None if number is None or abs(number) > _LARGEST else float(number)
 
 
 def texts_task(path: Path, column: str, scale: str, question: str) -> Task:
