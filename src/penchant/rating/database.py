@@ -120,8 +120,8 @@ class Database:
         return int(number)
 
     def _set_mark(self) -> None:
-        """Bring changes in and mark the file. While another program reads it, some may come in unmarked; the next
-        change tries again."""
+        """Bring changes in and mark the file. While another program reads it, some may come in without the mark; the
+        next change tries again."""
         number = abs(_mark(self._handle)) + 1
         self.connection.execute(f"PRAGMA user_version = {number}")
         self.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
