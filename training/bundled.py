@@ -422,7 +422,7 @@ def evaluate(given: argparse.Namespace) -> None:
                         yield LogProbs(ids, (at,), (piece,))
                         yield TopK(ids, (at,), 1)
 
-            engine = Engine(LocalBackend(model.network, model.tokenizer))
+            engine = Engine(LocalBackend(model))
             answers = list(engine.answer(reads()))
             logprobs = np.array([float(answer[0]) for answer in answers[::2]])
             right = np.array([int(answer["token"][0, 0]) for answer in answers[1::2]]) == np.array(truth)

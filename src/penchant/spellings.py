@@ -12,7 +12,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 
-_INVISIBLE = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\u2800") | {chr(n) for n in range(0xFE00, 0xFE10)}
+_INVISIBLE = frozenset(
+    map(chr, (0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, *range(0xFE00, 0xFE10), 0xFFA0))
+)
 """Characters that show nothing and are neither spaces nor controls: fillers, joiners and variation selectors."""
 _END = 0x30000
 """No character from here on has a decomposition."""

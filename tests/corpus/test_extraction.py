@@ -1125,7 +1125,7 @@ def test_a_stop_while_the_table_is_written(tmp_path: Path, small: None, monkeypa
 
 
 KILLED = """
-import json, multiprocessing, os, signal, sys
+import json, multiprocessing, os, signal, stat, sys
 from penchant.corpus import extraction
 from penchant.corpus import reading, text_files
 
@@ -1135,8 +1135,8 @@ if __name__ == "__main__":
 
     def fsync(file):
         global left
-        left -= 1
-        if not left:
+        left -= stat.S_ISREG(os.fstat(file).st_mode)  # not of folders
+        if not left and stat.S_ISREG(os.fstat(file).st_mode):
             pids = [child.pid for child in multiprocessing.active_children()]
             print(json.dumps(pids), flush=True)
             if os.environ["SIGNAL"] == "SIGINT":

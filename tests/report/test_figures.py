@@ -21,6 +21,7 @@ AWKWARD = {
     "a\u2028b": "a␤b",
     "a\u2029b": "a¶b",
     "\x1b[31mred": "\ufffd[31mred",
+    "\u202eabc": "\\u202eabc",
     **{
         name: f"\u2060{name}"
         for name in ("constructor", "toString", "valueOf", "hasOwnProperty", "__defineGetter__", "if")
@@ -40,7 +41,6 @@ AWKWARD = {
             "null",
             "NaN",
             "\\u2028",
-            "\u202eabc",
             "\\u",
             '\\" + datum.x + "',
             "{",
