@@ -260,7 +260,7 @@ class OutputError(PenchantError):
     """A result that could not be written; no partial file is left behind."""
 
 
-def within(error: Exception) -> OSError | MemoryError | None:
+def machine_error(error: Exception) -> OSError | MemoryError | None:
     """Return the error of the machine that another library's error tells of in its text, such as "(os error 28)"."""
     if isinstance(error, OSError | MemoryError):
         return error

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 from urllib.parse import unquote
 
-from penchant.errors import OutputError, within
+from penchant.errors import OutputError, machine_error
 from penchant.reading import opened
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def replacing(path: str | Path) -> Iterator[BinaryIO]:
                 temporary.unlink()
             raise
     except Exception as error:
-        if not isinstance(of := within(error), OSError):
+        if not isinstance(of := machine_error(error), OSError):
             raise
         raise _unwritable(target, of) from error
 

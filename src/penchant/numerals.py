@@ -11,12 +11,12 @@ _LONGEST = 1_000
 """The most characters of a number."""
 _COMMA = re.compile(r"[+-]?[0-9]*,[0-9]+(?:[eE][+-]?[0-9]+)?")
 _GROUPED = re.compile(r"[+-]?[1-9][0-9]{0,2}([.,])[0-9]{3}(?:\1[0-9]{3})*")
-"""Whole numbers with separated thousands, or numbers with three decimals."""
+"""Numbers with separated thousands, or with three decimals."""
 
 
 def numeral(text: str) -> int | float | None:
-    """The number that a text is; None for none: underscores, digits of other scripts, `inf`, `nan` and what is too
-    large for a float are no numbers. Zero has no sign."""
+    """Return the number that a text is, None for none: underscores, digits of other scripts, `inf`, `nan` and what a
+    float cannot hold are no numbers. Zero has no sign."""
     text = text.strip()
     if len(text) > _LONGEST or not _NUMERAL.fullmatch(text):
         return None
@@ -27,13 +27,13 @@ def numeral(text: str) -> int | float | None:
 
 
 def decimal_comma(cell: str) -> bool:
-    """Whether a cell is a number with a comma that separates decimals and cannot separate thousands."""
+    """Return whether a cell is a number with a comma that separates decimals and cannot separate thousands."""
     cell = cell.strip()
     return _COMMA.fullmatch(cell) is not None and not _GROUPED.fullmatch(cell)
 
 
 def localised(text: str, decimal: str) -> int | float | None:
-    """The number that a text is in a table with a decimal mark: a point, a comma, or either ("") where nothing tells.
+    """Return the number that a text is in a table with a decimal mark: a point, a comma, or "" where nothing tells.
 
     Raises ValueError for a number with two readings, such as 1,000.
     """

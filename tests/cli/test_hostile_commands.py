@@ -22,12 +22,13 @@ from typing import Any
 
 import pytest
 
+from penchant.errors import MOST_LISTED
+
 Penchant = Callable[..., tuple[int, str, str]]
 SECONDS = 20
 MEMORY = 2 << 30
 EACH = 8
 """The hostile values that each place gets, of all."""
-HARMLESS = {"report.html"}
 
 CALLS: dict[str, str] = {
     "score": "score -m bundled:modern --method pll --normalise mean --batch-tokens 256 texts.txt",
@@ -199,7 +200,7 @@ def tried(penchant: Penchant, folder: Path, words: list[str]) -> int:
     assert "Traceback" not in err and "internal error" not in err, (words, err)
     if code == 2:
         lines = [line for line in err.splitlines() if line.startswith("penchant")]
-        assert len(lines) >= 1, (words, err)
+        assert 1 <= len(lines) <= MOST_LISTED + 1, (words, err)
     elif not {"nan", "inf"} & set(words):
         assert not re.search(r"\b[+-]?(nan|inf)\b", out), (words, out)
     assert sorted(folder.parent.iterdir()) == outside, words
@@ -230,6 +231,8 @@ def test_one_thing_is_hostile(
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     words = words_of(CALLS[name])
     values = HOSTILE if file is not None else random.Random(f"{name} {at}").sample(VALUES, EACH)
+    if words[at] == "texts.txt":  # which may be a folder: all files of a disk are asked for then, and take their time
+        values = [value for value in values if value != "/"]
     for number, value in enumerate(values):
         folder = tmp_path / "in" / str(number) / "work"
         prepared(home, penchant, folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -28,6 +29,23 @@ def test_waiting_is_said_and_ends_when_the_file_is_free(tmp_path: Path, monkeypa
             Cache(path, "m", "float32").close()
         free.join()
     assert len(said) == 1
+
+
+@pytest.mark.filterwarnings("default::penchant.errors.CacheWarning")
+def test_the_program_says_once_that_it_waits(
+    penchant: Callable[..., tuple[int, str, str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cache_file, "PATIENCE", 0.2)
+    ask = ("fill", "-m", "bundled:modern", "The [MASK] king.", "--cache", "held.sqlite")
+    right = penchant(*ask)
+    with closing(sqlite3.connect(tmp_path / "held.sqlite", isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        free = threading.Timer(1, lambda: other.execute("COMMIT"))
+        free.start()
+        code, out, err = penchant(*ask)
+        free.join()
+    assert (code, out) == right[:2], err
+    assert err.count("held.sqlite") == 1
 
 
 def test_a_file_that_is_held_for_long_is_an_error_of_the_holder(

@@ -619,6 +619,19 @@ class TestStore:
             VectorStore(tmp_path, SPACE)
         assert str(part) in str(error.value)
 
+    def test_a_part_that_changes_while_it_is_in_use(self, tmp_path: Path) -> None:
+        keys, vectors = some(50)
+        store = VectorStore(tmp_path, SPACE)
+        store.add(keys, vectors)
+        assert store.fetch(keys).tobytes() == vectors.tobytes()
+        (part,) = parts(tmp_path)
+        with part.open("r+b") as stream:
+            stream.seek(part.stat().st_size // 2)
+            stream.write(b"other")
+        with pytest.raises(CacheError) as error:
+            store.fetch(keys)
+        assert str(part) in str(error.value)
+
     def test_a_part_of_another_name_or_size_is_named(self, tmp_path: Path) -> None:
         store = VectorStore(tmp_path, SPACE)
         (store.folder / "part.arrow").write_bytes(b"ARROW1")

@@ -24,7 +24,7 @@ import penchant as pc
 import zoo as tiny
 from answers import Answer, refused
 from hub_server import NAME, Hub, changed, files, git_hash, serving
-from penchant.errors import ModelError
+from penchant.errors import ModelError, StudyError
 from penchant.hub.files import verify
 from penchant.models.digests import Digests
 from penchant.models.load import load_tokenizer
@@ -147,6 +147,56 @@ class TestWithoutTheHub:
         after = model(spec)
         assert (after.name, after.fingerprint) == (before.name, before.fingerprint)
         assert scores(after) == expected
+
+    @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
+    def test_a_file_that_is_no_link_into_the_cache_is_not_believed(
+        self, hub: Hub, bert: str, penchant: Penchant, tmp_path: Path, name: str
+    ) -> None:
+        """What was put there may be another, and the commit would be cited for it."""
+        model(NAME)
+        place = next((tmp_path / "hub").rglob(f"snapshots/{bert}/{name}"))
+        content = place.read_bytes()
+        place.unlink()
+        place.write_bytes(content)
+        hub.go()
+        code, _, err = penchant("fill", "-m", NAME, "The [MASK] king.")
+        assert code == 2 and str(place.parent) in err
+        elsewhere = tmp_path / hashlib.sha256(content).hexdigest()
+        place.rename(elsewhere)
+        place.symlink_to(elsewhere)
+        assert penchant("fill", "-m", NAME, "The [MASK] king.")[0] == 2
+
+    def test_a_cache_without_links_is_known_by_what_the_hub_stated(
+        self, hub: Hub, bert: str, penchant: Penchant, tmp_path: Path
+    ) -> None:
+        """As on systems that have no links."""
+        model(NAME)
+        for place in (tmp_path / "hub").rglob(f"snapshots/{bert}/*"):
+            place.write_bytes(content := place.read_bytes())
+            place.unlink()
+            place.write_bytes(content)
+        right = penchant("fill", "-m", NAME, "The [MASK] king.")
+        assert right[0] == 0
+        hub.go()
+        assert penchant("fill", "-m", NAME, "The [MASK] king.")[:2] == right[:2]
+        place = next((tmp_path / "hub").rglob(f"snapshots/{bert}/config.json"))
+        place.write_bytes(place.read_bytes() + b" ")
+        assert penchant("fill", "-m", NAME, "The [MASK] king.")[0] == 2
+
+    def test_a_file_that_changes_while_the_model_is_used(self, hub: Hub, bert: str, tmp_path: Path) -> None:
+        loaded = model(NAME)
+        place = next((tmp_path / "hub").rglob(f"snapshots/{bert}/model.safetensors")).resolve()
+        os.utime(place)
+        right = scores(loaded)  # touched alone
+        content = bytearray(place.read_bytes())
+        content[-9] ^= 1
+        place.chmod(0o644)
+        place.write_bytes(content)
+        with pytest.raises(StudyError):
+            scores(loaded)
+        content[-9] ^= 1
+        place.write_bytes(content)
+        assert scores(loaded) == right
 
     def test_the_commit_of_a_signature_is_found_in_the_cache(self, hub: Hub, bert: str) -> None:
         cited = model(NAME).name

@@ -22,7 +22,7 @@ from penchant._version import __version__
 from penchant.cli import checking, corpus, export, pairs, rate, ratings, report, scoring, study, surprisal, vectors
 from penchant.cli.console import ReaderGoneError, command, note, say, to_stdout, write
 from penchant.collector import left_at_exit
-from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, of_machine, within
+from penchant.errors import CacheWarning, ModelWarning, OutputError, PenchantError, machine_error, of_machine
 
 _INTERRUPTED = 130
 """Exit code after an interrupt."""
@@ -186,7 +186,7 @@ def _unexpected(error: Exception, debug: bool) -> int:
         return 2
     if debug:
         raise error
-    if (of := within(error)) is not None:
+    if (of := machine_error(error)) is not None:
         say(f"penchant: {of_machine(of)}")
         return 2
     say(f"penchant: internal error: {type(error).__name__}: {error} — run again with --debug and report it")

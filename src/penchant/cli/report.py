@@ -76,7 +76,7 @@ def compare(
 
 def verify(directory: Annotated[Path, typer.Argument(metavar="DIR", help="A result directory.")]) -> None:
     """Compare a result directory with what its study wrote, and its data and models with what was measured."""
-    from penchant.study.verify import verify
+    from penchant.study.verification import verify
 
     write(f"{directory}: {verify(directory)}")
 

@@ -76,7 +76,8 @@ class LocalBackend(InTurn):
     """
 
     def __init__(self, model: LanguageModel) -> None:
-        self.network, self.tokenizer = network, _ = model.network, model.tokenizer
+        self.network = network = model.network
+        self.tokenizer = model.tokenizer
         self._files = model.files
         self.packs = network.packs
         self.batching = network.batching

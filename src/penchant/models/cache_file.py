@@ -18,7 +18,7 @@ T = TypeVar("T")
 PATIENCE = 5
 """Seconds to wait for a file that another process holds before that is said."""
 _TURNS = 24
-"""How often they are waited: two minutes in all."""
+"""The times that they are waited for, two minutes in all."""
 _TABLES = {
     "answers": (["key", "wants", "answer"], ["key", "wants", "answer", "checksum"]),
     "files": (["path", "stamp", "sha256", "checksum"],),
@@ -53,15 +53,15 @@ def connected(path: Path) -> sqlite3.Connection:
 
 def patiently(path: Path, act: Callable[[], T]) -> T:
     """Do what waits for the file, for two minutes; warn after the first five seconds. Raises sqlite3.Error."""
-    for turn in range(_TURNS):
+    for turn in range(_TURNS - 1):
         try:
             return act()
         except sqlite3.OperationalError as error:
-            if _code(error) != sqlite3.SQLITE_BUSY or turn == _TURNS - 1:
+            if _code(error) != sqlite3.SQLITE_BUSY:
                 raise
             if not turn:
                 warnings.warn(f"{path}: waiting for another process that holds it", CacheWarning, stacklevel=3)
-    raise AssertionError
+    return act()
 
 
 def unusable(path: Path, reason: object) -> CacheError:
@@ -77,8 +77,8 @@ def _code(error: sqlite3.Error) -> int:
     return -1 if code is None else int(code) & 0xFF
 
 
-def foreign(path: Path) -> str:
-    """What a file is, if it exists and is no cache of penchant's; "" if it may be used. It is not changed.
+def foreign(path: Path) -> str | sqlite3.Error:
+    """Return why a file that exists is no cache of penchant's; "" if it may be used. It is not changed.
 
     SQLite would silently overwrite a short file of any kind, and add its tables to any other database.
     """
@@ -94,11 +94,13 @@ def foreign(path: Path) -> str:
         return "it is a file of another kind"
     try:
         with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=PATIENCE)) as db:
-            kinds = dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
+            kinds = patiently(
+                path, lambda: dict(db.execute("SELECT name, type FROM sqlite_master WHERE type != 'index'"))
+            )
             if any(kind != "table" or name not in _TABLES for name, kind in kinds.items()):
                 return "it holds other tables"
             tables = {name: [row[1] for row in db.execute(f"PRAGMA table_info({name})")] for name in kinds}
     except sqlite3.Error as error:
-        return str(error)
+        return error
     ours = all(columns in _TABLES[name] for name, columns in tables.items())
     return "" if ours else "it holds other tables"

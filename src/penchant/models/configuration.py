@@ -6,11 +6,13 @@ import contextlib
 import io
 import logging
 import re
+import sys
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal
 
-from penchant.errors import ModelError, PenchantError, first_line
+from penchant.errors import CacheWarning, ModelError, PenchantError, first_line
 from penchant.models.identity import code_elsewhere
 from penchant.models.source import Source
 
@@ -136,10 +138,18 @@ def quiet() -> Iterator[Heard]:
         each.setLevel(logging.WARNING)
     hf_logging.warning_once.cache_clear()  # it is said once a process, whatever the model
     hf_logging.disable_progress_bar()
+    show, stream = warnings.showwarning, sys.stderr
+
+    def own(message: Warning | str, category: type[Warning], *place: Any) -> None:
+        with contextlib.redirect_stderr(stream) if issubclass(category, CacheWarning) else contextlib.nullcontext():
+            show(message, category, *place)
+
+    warnings.showwarning = own  # type: ignore[assignment]  # a wait for the cache is no warning of loading
     try:
         with contextlib.redirect_stderr(io.StringIO()):  # bars that no switch turns off
             yield heard
     finally:
+        warnings.showwarning = show
         for each, (handlers, propagate, level) in zip(loggers, before, strict=True):
             each.handlers, each.propagate = handlers, propagate
             each.setLevel(level)

@@ -107,7 +107,7 @@ def _verify_offline(given: str, name: str, snapshot: Snapshot, file: str, digest
     """Compare a file with the hash that the hub stated before, or that the cache names it by. Raises ModelError where
     neither is known."""
     path = snapshot.folder / file
-    digest = digests.stated(f"{name}@{snapshot.commit}/{file}") or cached_digest(path)
+    digest = cached_digest(path) or digests.stated(f"{name}@{snapshot.commit}/{file}")
     if not digest:
         raise ModelError(
             f"{file} may be another: the hub is not reached, and the cache does not name the file by its hash",
@@ -157,7 +157,7 @@ def _weights(given: str, folder: Path, names: Iterable[str], wanted: Wanted) -> 
 
 
 def intact(given: str, path: Path) -> bool:
-    """Whether a file of the local cache is named by its hash, which it has. Raises ModelError for one that has not."""
+    """Return whether the local cache names a file by its hash. Raises ModelError where the file has another."""
     digest = cached_digest(path)
     verify(given, path, digest, Digests(None).sha256)
     return bool(digest)
@@ -176,5 +176,5 @@ def _download_file(given: str, name: str, snapshot: Snapshot, file: str, digest:
         except Exception as error:
             raise explained(error, given, name, snapshot.commit, file=file) from error
     verify(given, path, digest or cached_digest(path), digests.sha256, fresh=fresh)
-    if digest:
+    if digest and cached_digest(path) != digest:  # else the cache itself says it when the hub is not reached
         digests.remember_stated(f"{name}@{snapshot.commit}/{file}", digest)

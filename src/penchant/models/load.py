@@ -46,7 +46,7 @@ from penchant.models.quantized import quantization
 from penchant.models.source import Source, resolve
 from penchant.models.tokenizer import Tokenizer
 from penchant.models.tokenizer_files import read_tokenizer
-from penchant.models.unchanged import Files
+from penchant.models.watched_files import WatchedFiles
 from penchant.progress import waiting
 from penchant.reading import is_file
 from penchant.vectors.beginning import refuse_stranger
@@ -84,7 +84,7 @@ class LanguageModel:
     unused: tuple[str, ...] = ()
     quantized: str = ""
     cautions: tuple[str, ...] = ()
-    files: Files | None = None
+    files: WatchedFiles | None = None
 
     @property
     def numbers(self) -> str:
@@ -162,7 +162,7 @@ def read_model(
         config = read_config(source, options)
         hf_tokenizer = read_tokenizer(source, options)
         fingerprint = source.fingerprint(memory)
-        files = Files(stamps, partial(source.intact, fingerprint))
+        files = WatchedFiles(stamps, partial(source.intact, fingerprint))
         if source.is_gguf:
             options["config"] = config  # else the file is parsed once more, which takes seconds
         weight_options = {**options, "use_safetensors": None if allow_pickle or source.is_gguf else True}
@@ -242,9 +242,9 @@ def cited(spec: str, digests: Digests) -> str:
 def load_tokenizer(spec: str | Path, *, trust_remote_code: bool = False) -> tuple[str, Tokenizer]:
     """Load only the tokenizer of a model; return the name for a signature, too. No weights are read. Warns as `load`
     does."""
-    source = resolve(str(spec))
+    source, memory = resolve(str(spec)), Digests(default_path(), optional=True)
     with quiet() as heard, _parsed_once(source):
-        source = source.fetched(Wanted(weights=False, code=trust_remote_code))
+        source = source.fetched(Wanted(weights=False, code=trust_remote_code, digests=memory))
         hf = read_tokenizer(source, {**source.options, "trust_remote_code": trust_remote_code})
     for caution in heard.cautions:
         warnings.warn(f"{source.label}: {caution}", ModelWarning, stacklevel=3)

@@ -56,7 +56,7 @@ class Source:
         return sorted(file for file in Path(self.target).rglob("*") if file.is_file())
 
     def intact(self, fingerprint: str) -> bool:
-        """Whether the files, read anew, are those of a fingerprint. Raises ModelError for one that is not."""
+        """Hash the files anew; return whether they are those of a fingerprint. Raises ModelError for a damaged one."""
         if self.local is not None:
             return local_fingerprint(self.local, Digests(None)) == fingerprint
         return all(intact(self.given, file) for file in self.files())

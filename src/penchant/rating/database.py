@@ -17,7 +17,7 @@ from typing import Self
 
 from penchant.errors import DataError, OutputError, StudyError, first_line
 from penchant.files import holding, occupied, refuse_other, replacing
-from penchant.reading import opened
+from penchant.reading import require_file
 from penchant.tables.judgements import APPLICATION, HEADER, MAGIC, is_beside, mark_of, refuse_part, with_mark
 
 _EVERY = 500
@@ -72,7 +72,7 @@ class Database:
 
     @property
     def is_new(self) -> bool:
-        """Whether nothing is in it. Raises OutputError for a database of something else."""
+        """True where nothing is in it. Raises OutputError for a database of something else."""
         (tables,) = self.connection.execute("SELECT COUNT(*) FROM sqlite_master").fetchone()
         if tables and self.connection.execute("PRAGMA application_id").fetchone() != (APPLICATION,):
             raise OutputError("is a database, but none of judgements", where=str(self.path))
@@ -136,7 +136,8 @@ def back_up(path: str | Path, to: str | Path) -> None:
         if occupied(name):
             raise OutputError("is already there", where=str(name), hint="name another file")
     file = Path(os.path.realpath(path))
-    with opened(path) as stream:
+    require_file(path)
+    with file.open("rb") as stream:  # which may be written to meanwhile
         header = stream.read(HEADER)
         if not header.startswith(MAGIC):
             raise DataError("is no database of judgements", file=path)

@@ -9,7 +9,7 @@ from penchant.errors import MethodError, visible
 from penchant.spellings import as_named
 
 NUMBERED = "rater "
-"""What the names of raters who join by a link begin with, before their number."""
+"""The beginning of the names of raters who join by a link, before their number."""
 MOST = 10_000
 """The most raters that are named."""
 LONGEST = 100

@@ -43,13 +43,13 @@ _HEADERS = {
 _ASSETS = {"rate.css": "text/css", "rate.js": "text/javascript"}
 
 
-class Number(IntegerConvertor):
+class _Number(IntegerConvertor):
     """Numbers in addresses, of at most nine digits."""
 
     regex = "[0-9]{1,9}"
 
 
-register_url_convertor("number", Number())
+register_url_convertor("number", _Number())
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 

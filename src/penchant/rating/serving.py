@@ -105,7 +105,7 @@ def serve(store: Store, bound: socket.socket, address: Address) -> None:
 
 
 def settings(app: ASGIApp) -> uvicorn.Config:
-    """How the application is served: nothing is logged, nobody is told by what, and nobody waits for half a request."""
+    """Settings of the server: nothing is logged, no program is named, and nobody waits for half a request."""
     import uvicorn
 
     from penchant.rating.connections import Patient

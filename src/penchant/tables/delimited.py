@@ -28,10 +28,12 @@ def delimited(text: str, file: Path) -> Iterator[Row]:
     first, header = _header(records, file)
     names = _names(header)
     _check_header(names, first, file)
-    rows = list(records)
-    commas = delimiter != "," and any(decimal_comma(cell) for _, fields in rows for cell in fields if "," in cell)
-    decimal = "." if delimiter == "," else "," if commas else ""
-    for line, fields in rows:
+    decimal = "."
+    if delimiter != ",":  # the mark may stand in any row
+        rows = list(records)
+        cells = (cell for _, fields in rows for cell in fields if "," in cell)
+        decimal, records = "," if any(map(decimal_comma, cells)) else "", iter(rows)
+    for line, fields in records:
         if len(fields) > 1 and not any(field.strip() for field in fields):
             continue  # as spreadsheets leave them below a table
         alone = sum(map(bool, names)) == 1 and sum(map(bool, map(str.strip, fields))) > 1

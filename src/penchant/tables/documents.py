@@ -132,12 +132,10 @@ class Document:
             return model.model_validate(as_wanted(self.content, model))
         except ValidationError as error:
             first = error.errors()[0]
-            unknown = (
-                first["type"] == "extra_forbidden"
-            )  # then the last part is a key of the file, whatever it looks like
-            *above, last = first["loc"]
-            marks = [part for part in above if not str(part).startswith("[")]
-            key = tuple(map(key_name, [*marks, *([last] if unknown or not str(last).startswith("[") else [])]))
+            unknown = first["type"] == "extra_forbidden"  # then the last part is a key of the file, in brackets or not
+            own = len(first["loc"]) - unknown
+            kept = [part for i, part in enumerate(first["loc"]) if i >= own or not str(part).startswith("[")]
+            key = tuple(map(key_name, kept))
             near = nearest(key[-1], _keys_beside(model, key)) if unknown else []
             meant = f"did you mean {' or '.join(near)}? " if near else ""
             raise self.error(key, in_words(first), meant + hint) from error

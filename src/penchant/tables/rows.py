@@ -176,7 +176,7 @@ def _number(row: Row, value: object, file: Path, field: str) -> object:
 
 
 def _is_number(annotation: Any, *metadata: Any) -> bool:
-    """Whether a field is a number, or a number or nothing, and does not read its texts itself."""
+    """Return whether a field is a number, or a number or nothing, and does not read its texts itself."""
     origin = get_origin(annotation)
     if any(isinstance(each, BeforeValidator) for each in metadata):
         return False

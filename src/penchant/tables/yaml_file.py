@@ -33,9 +33,9 @@ _CORE = {
     ),
     MERGE: (re.compile(r"<<\Z"), "<"),
 }
-"""What a bare word stands for that is no text, and the characters with which such words begin."""
+"""The bare words that are no texts, by what they stand for, with the characters that begin them."""
 _FAILURES = (ValueError, TypeError, LookupError, AttributeError, OverflowError)
-"""What PyYAML's constructors raise for a value that is not of its type, such as a tagged date 2024-13-45."""
+"""The errors of PyYAML's constructors for a value that is not of its type, such as a tagged date 2024-13-45."""
 
 
 class RefusedError(yaml.MarkedYAMLError):

@@ -97,7 +97,7 @@ def _told(found: Sequence[tuple[str, Slip, str]], raters: int) -> Iterator[str]:
 
 
 def notes(sheets: Sequence[Sheet], results: Sequence[Result], ratings: Collection[Rating]) -> list[str]:
-    """What the user should know of an import: sheets without a rating, words that no model predicted, raters whose
+    """Return notes on an import: sheets without a rating, words that no model predicted, raters whose
     ratings run against the others' or slipped by a row, and raters who agree little."""
     blank = [
         f"{sheet.file} has no rating in {counted(sheet.rows, 'rows')}: was it saved?"

@@ -1,4 +1,4 @@
-"""Whether a result directory is as it was written, and its data and models as they were read."""
+"""A result directory held against its manifest, and its data and models against what was read."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _KINDS = ("result files", "data files", "models")
 
 @dataclass(slots=True)
 class Verified:
-    """What was looked at: how many files or models of each kind are the same, and what is not on this machine."""
+    """The number of files and models of each kind that are the same, and the names of those not on this machine."""
 
     same: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_KINDS, 0))
     absent: list[str] = field(default_factory=list)

@@ -1,9 +1,9 @@
-"""Whether the files of a model that was loaded are still those that were read."""
+"""The files of a model in use: held against what they were when it was read."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from penchant.errors import ModelError, StudyError
@@ -11,7 +11,7 @@ from penchant.models.digests import stamp
 
 
 @dataclass(slots=True)
-class Files:
+class WatchedFiles:
     """The files of a model, with what `stamp` gave of each before it was read.
 
     `intact` hashes them anew; it is asked only where a size, a time or an inode has changed.
@@ -19,10 +19,11 @@ class Files:
 
     stamps: Mapping[Path, str]
     intact: Callable[[], bool]
-    size: int = field(init=False)
 
-    def __post_init__(self) -> None:
-        self.size = sum(file.stat().st_size for file in self.stamps)
+    @property
+    def size(self) -> int:
+        """The bytes of all files. Raises OSError."""
+        return sum(file.stat().st_size for file in self.stamps)
 
     def require_same(self) -> None:
         """Raise StudyError if a file is another than the one that was read."""
