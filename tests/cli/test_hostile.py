@@ -13,6 +13,7 @@ import csv
 import io
 import json
 import math
+import re
 import shutil
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -230,6 +231,7 @@ def tried(penchant: Program, home: Path, case: tuple[str, list[Callable[[Path], 
     assert not [
         c for c in out + err if c in "\u2028\u2029\u202e" or (unicodedata.category(c) == "Cc" and c not in "\n\t")
     ]
+    assert not re.search(r"[+\u2212-](nan|inf)", out), out
     after = _contents(home)
     assert not [path for path in after if path.name.startswith(".") or path.suffix == ".tmp"]
     assert {path: data for path, data in after.items() if home / "out" not in path.parents} == before

@@ -81,7 +81,7 @@ def test_results(penchant: Program, whole: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.whole
-@pytest.mark.parametrize("copies", [14, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("copies", [14, pytest.param(100, marks=pytest.mark.slow)])
 def test_the_cache(penchant: Program, whole: Path, tmp_path: Path, copies: int) -> None:
     draw = random.Random(2)
     right = {path.relative_to(whole / "out"): pl.read_parquet(path) for path in (whole / "out").rglob("*.parquet")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from penchant.corpus.stimuli import Category, WordList
 from penchant.errors import DataError
 from penchant.instruments.acceptability.data import AcceptabilityColumns, read_judged
+from penchant.instruments.amplification.data import read_amplification
 from penchant.instruments.bec_pro.data import TamColumns, read_tam
 from penchant.instruments.values.survey import read_survey
 from penchant.instruments.wino.gender_data import _statistics
@@ -90,3 +92,23 @@ def test_a_survey_without_an_answer(write: Callable[..., Path], cell: str) -> No
     with pytest.raises(DataError):
         read_survey(write(("id", "a", "b"), (1, cell, cell), (2, cell, cell)), ["a", "b"])
     assert len(read_survey(write(("id", "a", "b"), (1, cell, 3), (2, cell, cell)), ["a", "b"]).answers) == 2
+
+
+@pytest.mark.parametrize(("a", "b"), [("king", "ki\u200bng"), ("king", "Ｋing"), ("he", "she")])
+def test_words_of_an_amplification_set(tmp_path: Path, a: str, b: str) -> None:
+    content = {
+        "templates": {"t": ["{group} was {attribute}."]},
+        "contrasts": {
+            "c": {
+                "A": {"label": "m", "words": [a]},
+                "B": {"label": "f", "words": [b]},
+                "attributes": {"kind": {"templates": "t", "words": ["strong"]}},
+            }
+        },
+    }
+    (tmp_path / "set.yaml").write_text(json.dumps(content), "utf-8")
+    if b == "she":
+        assert len(read_amplification(tmp_path).contrasts) == 1
+        return
+    with pytest.raises(DataError):
+        read_amplification(tmp_path)

@@ -90,7 +90,8 @@ class Cache:
                 ).fetchall()
             except sqlite3.Error as error:
                 raise unusable(self.path, error) from error
-            bad = [key for key, *row in rows if not _believed(part[key], key, *row)]
+            # In a damaged file a row may be found under another's key.
+            bad = [key for key, *row in rows if key not in part or not _believed(part[key], key, *row)]
             if bad:
                 self.damaged += len(bad)
                 self._drop(bad)

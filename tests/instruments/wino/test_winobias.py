@@ -92,6 +92,12 @@ def test_pairs_that_differ_in_more_are_left_out_and_named(tmp_path: Path, pro: s
     assert "line 3 of pro_stereotyped_type1.txt.dev and anti_stereotyped_type1.txt.dev" in caution
 
 
+def test_pairs_that_stand_twice_are_told(tmp_path: Path) -> None:
+    pro, anti = ([line, other.replace("1", "2"), line] for line, other in ((PRO[0], PRO[1]), (ANTI[0], ANTI[1])))
+    (caution,) = read_winobias([write(tmp_path, pro, anti)], {}).cautions
+    assert "type1.dev-3 as type1.dev-1" in caution
+
+
 def test_several_pronouns_and_brackets_on_one_side_are_one_pair(tmp_path: Path) -> None:
     pro = ["[The cook] said that [he] lost [his] key.", "The boy told [the cook] that he saw [him]."]
     anti = ["[The cook] said that [she] lost [her] key.", "The boy told [the cook] that [she] saw [her]."]

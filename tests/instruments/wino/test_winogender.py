@@ -94,6 +94,13 @@ def test_a_table_of_sentences_reads_the_same(tmp_path: Path) -> None:
     assert other.texts()[0][0] == "The cook told the guest that she was late."
 
 
+def test_items_that_say_the_same_are_told(tmp_path: Path) -> None:
+    made = read(write(tmp_path)).items[1]
+    rows = [f"{name}.{role}.txt\t{made.texts[role]}\n" for name in (made.id, "cook.Someone.0") for role in ROLES]
+    (tmp_path / "all_sentences.tsv").write_text("sentid\tsentence\n" + "".join(rows), "utf-8")
+    assert sum("cook.Someone.0 as cook.someone.0" in told for told in read(tmp_path, "all_sentences.tsv").cautions) == 1
+
+
 @pytest.mark.parametrize(
     ("row", "told"),
     [

@@ -6,9 +6,8 @@ of their forms: as they stand, with each suffix of their list, and in the forms 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +23,7 @@ from penchant.errors import DataError
 from penchant.files import sha256_file
 from penchant.letter_case import lowered
 from penchant.reading import is_directory
+from penchant.spellings import as_named
 from penchant.tables.documents import Document, distinct, read_yaml
 
 SET_FILE = "set.yaml"
@@ -228,7 +228,7 @@ def _contrast(id_: str, entry: ContrastEntry, content: SetFile, document: Docume
         suffixes |= dict.fromkeys(part.words, part.suffixes)
     for group in (entry.A, entry.B):
         suffixes |= dict.fromkeys(group.words, group.suffixes)
-    if entry.A.label == entry.B.label:
+    if as_named(entry.A.label) == as_named(entry.B.label):
         raise document.error(
             (*at, "B", "label"), f"both groups are called '{entry.B.label}'", "give each its own label"
         )
@@ -251,7 +251,10 @@ def _small(text: str, language: str) -> str:
 
 def _check_words(contrast: Contrast, content: SetFile, document: Document) -> None:
     """Raise DataError for a word without a letter, and for a form that two words of a contrast share."""
-    fold: Callable[[str], str] = str if content.cased else partial(_small, language=content.language)
+
+    def fold(form: str) -> str:
+        return form if content.cased else as_named(_small(form, content.language))
+
     lists = {"A": contrast.a, "B": contrast.b, "the attributes": tuple(each.word for each in contrast.attributes)}
     taken: dict[str, tuple[str, str]] = {}
     key = ("contrasts", contrast.name)

@@ -19,6 +19,7 @@ from penchant.instruments.wino.pronouns import FEMALE, MALE, difference
 from penchant.instruments.written import Pair, Sentence
 from penchant.reading import is_directory, read_text
 from penchant.records import Item
+from penchant.tables.cautions import name_cautions, repeated_rows
 
 PRO, ANTI = "pro", "anti"
 TYPES = ("1", "2")
@@ -123,6 +124,8 @@ def read_winobias(places: Sequence[Path], lists: dict[str, Path]) -> WinoBiasPai
         *_told_refused(refused, len(items)),
         *_told_lists(items, genders),
         *written.cautions(as_written, (PRO, ANTI)),
+        *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "pairs"),
+        *name_cautions((item.labels["occupation"] for item in items), "occupations"),
     )
     read = (*(path for each in files for path in (each.pro, each.anti)), *lists.values())
     return WinoBiasPairs(tuple(items), read, cautions, sum(len(lines) for _, lines in refused))

@@ -19,7 +19,7 @@ from penchant.instruments.wino.pronouns import difference
 from penchant.numerals import numeral
 from penchant.reading import is_directory
 from penchant.records import Item
-from penchant.tables.cautions import name_cautions
+from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.documents import SETTINGS, Text, Written
 from penchant.tables.rows import columns as columns_of
 from penchant.tables.rows import lacking, read_models, read_rows
@@ -148,7 +148,12 @@ def read_winogender(
         raise DataError(told, file=sentences)
     women = _statistics(statistics, shares, columns.occupation)
     names = [*(item.labels["occupation"] for item in items), *(name for known in women.values() for name in known)]
-    cautions = (*_told_refused(refused, len(made)), *_told_missing(items, women), *name_cautions(names, "occupations"))
+    cautions = (
+        *_told_refused(refused, len(made)),
+        *_told_missing(items, women),
+        *repeated_rows(((tuple(item.texts.values()), item.id) for item in items), "items"),
+        *name_cautions(names, "occupations"),
+    )
     return WinogenderItems(tuple(items), women, cautions)
 
 
