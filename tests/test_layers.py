@@ -17,6 +17,7 @@ SOURCE = Path(penchant.__file__).parent
 FLOORS = (
     ("_version",),
     ("errors", "limits", "counting", "collector", "numerals", "spellings", "letter_case"),
+    ("wording",),
     ("reading", "arguments", "progress"),
     ("files",),
     ("hub",),
@@ -31,7 +32,7 @@ FLOORS = (
     ("study",),
     ("cli",),
 )
-"""The floors of the house, lowest first; rooms of one floor do not know each other. The first six are the ground."""
+"""The floors of the house, lowest first; rooms of one floor do not know each other. The first seven are the ground."""
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
 INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())
 PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
@@ -15,6 +15,7 @@ from penchant._version import __version__
 from penchant.arguments import asked
 from penchant.errors import DataError, StudyError, UnknownKeyError, encodable, one_line, one_of
 from penchant.reading import opened, read_text
+from penchant.wording.phrases import Method, Note, Notes, in_words, notes_json, present
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,14 +40,23 @@ ALONE = "alone"
 
 
 @dataclass(frozen=True, slots=True)
+class Test:
+    """A p-value, two-sided unless the `method` says otherwise, and `adjusted` over a family of tests, which has a name
+    and so many tests (`of`); NaN, "" and 0 where it is in none."""
+
+    p: float
+    method: Method | None = None
+    adjusted: float = math.nan
+    family: str = ""
+    of: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A number with its uncertainty and how both were computed.
 
-    `low` and `high` bound the interval of confidence `level`; `how` names the interval's method. A number that
-    cannot be computed is NaN and `note` says why. `p` is a two-sided p-value unless `test` says otherwise, and
-    `p_holm` the same adjusted over its family of tests; both are NaN where nothing was tested. `test_family` names that
-    family and `tests` is its number of tests, "" and 0 where there is none; a row has `ALONE` and 1 for a p that stands
-    alone. `by` names the subset that the number describes.
+    `low` and `high` bound the interval of confidence `level`, made by `method`. A number that cannot be computed is NaN
+    and `notes` say why. `by` names the subset that the number describes.
     """
 
     measure: str
@@ -55,17 +65,40 @@ class Estimate:
     low: float = math.nan
     high: float = math.nan
     level: float = 0.95
-    how: str = ""
-    p: float = math.nan
-    p_holm: float = math.nan
-    tests: int = 0
-    test_family: str = ""
-    test: str = ""
-    note: str = ""
+    method: Method | None = None
+    test: Test | None = None
+    notes: Notes = ()
     by: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def p(self) -> float:
+        """The p-value; NaN where nothing was tested."""
+        return self.test.p if self.test else math.nan
+
+    @property
+    def how(self) -> str:
+        """The method of the interval in words."""
+        return str(self.method or "")
+
+    @property
+    def note(self) -> str:
+        """The notes in words."""
+        return in_words(self.notes)
+
+    def tested(self, p: float, method: Method | None) -> Estimate:
+        """Return the estimate with the p-value of a test."""
+        return replace(self, test=Test(float(p), method))
+
+    def noted(self, *notes: Note | None, first: bool = False) -> Estimate:
+        """Return the estimate with further notes, behind its own or `first`; None is no note."""
+        more = present(*notes)
+        return replace(self, notes=(*more, *self.notes) if first else (*self.notes, *more)) if more else self
+
     def row(self) -> dict[str, str | float | int]:
-        """The estimate as one flat table row, the levels of `by` first."""
+        """Return the estimate as one flat table row, the levels of `by` first: numbers, what they are called in words,
+        and the same as codes with parameters (JSON)."""
+        test = self.test or Test(math.nan)
+        known = test.p == test.p
         return {
             **self.by,
             "measure": self.measure,
@@ -75,12 +108,15 @@ class Estimate:
             "level": self.level,
             "n": self.n,
             "how": self.how,
-            "p": self.p,
-            "p_holm": self.p_holm,
-            "tests": self.tests or int(self.p == self.p),
-            "test_family": self.test_family or (ALONE if self.p == self.p else ""),
-            "test": self.test,
+            "p": test.p,
+            "p_holm": test.adjusted,
+            "tests": test.of or int(known),
+            "test_family": test.family or (ALONE if known else ""),
+            "test": str(test.method or ""),
             "note": self.note,
+            "method": self.method.json() if self.method else "",
+            "test_method": test.method.json() if test.method else "",
+            "notes": notes_json(self.notes),
         }
 
 

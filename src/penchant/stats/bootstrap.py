@@ -13,8 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import for_one
 from penchant.stats.inputs import Array, Codes, Counts, Seed, check_resamples
+from penchant.wording.phrases import Method, Note
 
 FEW_CLUSTERS = 10
 """Intervals from fewer units than this are called rough."""
@@ -117,17 +117,21 @@ def _by_t(deviate: float, n: int) -> float:
     return 2 * float(scipy.stats.t.cdf(np.sqrt((n - 1) / n) * deviate, n - 1))
 
 
-def bootstrap_name(units: int, resamples: int, seed: Seed, noun: str = "clusters") -> str:
-    """Describe a percentile bootstrap interval, for `Estimate.how`."""
-    return resampling_name("percentile bootstrap", units, resamples, seed, noun)
+def percentile_bootstrap(units: int, resamples: int, seed: Seed, noun: str = "clusters") -> Method:
+    """Describe a percentile bootstrap interval."""
+    return resampling("percentile-bootstrap", units, resamples, seed, noun)
 
 
-def resampling_name(method: str, units: int, resamples: int, seed: Seed, noun: str) -> str:
-    """Describe an interval by any method that resamples, for `Estimate.how`."""
-    source = "caller's generator" if isinstance(seed, np.random.Generator) else f"seed {seed}"
-    return f"{method} over {units} {noun}, {resamples} resamples, {source}"
+def resampling(code: str, units: int, resamples: int, seed: Seed, noun: str, **params: object) -> Method:
+    """Describe an interval by any method that resamples units."""
+    return Method(code, **params, units=units, noun=noun, resamples=resamples, seed=seed_of(seed))
 
 
-def few_clusters(clusters: int, noun: str = "clusters") -> str:
-    """The caution for an interval from few units; empty when there are enough."""
-    return f"the interval is rough: only {clusters} {for_one(clusters, noun)}" if clusters < FEW_CLUSTERS else ""
+def seed_of(seed: Seed) -> int | str:
+    """Return what a method says of where its random numbers come from."""
+    return "caller's generator" if isinstance(seed, np.random.Generator) else int(seed)
+
+
+def few_clusters(clusters: int, noun: str = "clusters") -> Note | None:
+    """Return the note on an interval from few units; None when there are enough."""
+    return Note("few-clusters", have=clusters, noun=noun) if clusters < FEW_CLUSTERS else None

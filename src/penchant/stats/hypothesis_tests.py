@@ -19,7 +19,8 @@ from numpy.typing import ArrayLike
 
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, has_ties, joined
+from penchant.stats.inputs import Array, Seed, as_credits, as_values, check_lengths, has_ties
+from penchant.wording.phrases import Note
 
 EXACT_UNITS = 16  # 2**15 sign patterns, the other half being their mirror images
 _TOLERANCE = 1e-12
@@ -123,8 +124,7 @@ def held_against(estimate: Estimate, truth: float) -> Estimate:
         return estimate
     if (estimate.p < 1 - estimate.level) == (not estimate.low <= truth <= estimate.high):
         return estimate
-    note = "test and interval are made in different ways, and disagree here: take it as undecided"
-    return replace(estimate, note=joined(estimate.note, note))
+    return estimate.noted(Note("test-against-interval"))
 
 
 def holm(p: ArrayLike) -> Array:
@@ -144,8 +144,8 @@ def holm(p: ArrayLike) -> Array:
 
 
 def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | None]) -> list[Estimate]:
-    """The same estimates with `p_holm`, their p-values adjusted within each family, the name of the family as
-    `test_family`, and its size as `tests`. Estimates of family None are unchanged, and a p of NaN is no test.
+    """The same estimates with their p-values adjusted within each family, of which each test has the name and
+    the size. Estimates of family None are unchanged, and a p of NaN is no test.
 
     An estimate over several others, such as their mean, asks another question than they do: it is no member of their
     family."""
@@ -158,12 +158,13 @@ def with_holm(estimates: Iterable[Estimate], family: Callable[[Estimate], str | 
         corrected = holm([adjusted[i].p for i in members])
         tests = int(np.count_nonzero(~np.isnan(corrected)))
         for i, p in zip(members, corrected, strict=True):
-            if not np.isnan(p):
-                adjusted[i] = replace(adjusted[i], p_holm=float(p), tests=tests, test_family=name)
+            if (test := adjusted[i].test) is not None and not np.isnan(p):
+                adjusted[i] = replace(adjusted[i], test=replace(test, adjusted=float(p), family=name, of=tests))
     return adjusted
 
 
 def placed_family(estimate: Estimate, *places: str) -> Estimate:
     """The estimate with places, such as its data set, at the end of the name of its family, if it has one."""
-    name = estimate.test_family
-    return replace(estimate, test_family=", ".join([name, *places])) if name else estimate
+    if estimate.test is None or not estimate.test.family:
+        return estimate
+    return replace(estimate, test=replace(estimate.test, family=", ".join([estimate.test.family, *places])))

@@ -96,8 +96,3 @@ def group_sums(codes: Codes, values: NDArray[np.generic]) -> Array:
 def has_ties(*credits: Array) -> bool:
     """Whether any credit is ½."""
     return any(bool(np.any(array == 0.5)) for array in credits)
-
-
-def joined(*notes: str) -> str:
-    """Join the notes that are not empty."""
-    return "; ".join(note for note in notes if note)

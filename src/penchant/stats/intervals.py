@@ -24,9 +24,9 @@ from penchant.stats.inputs import (
     cluster_codes,
     group_sums,
     has_ties,
-    joined,
 )
 from penchant.stats.skewness import skew
+from penchant.wording.phrases import Method, Note, present
 
 UNEQUAL, FEW_UNEQUAL = 0.8, 15
 """Up to so many clusters, a smaller effective share of them costs the interval some of its level (docs/validity.md)."""
@@ -57,10 +57,10 @@ def accuracy(credits: ArrayLike, *, level: float = 0.95) -> Estimate:
     check_level(level)
     array = as_credits(credits)
     if not len(array):
-        return Estimate("accuracy", np.nan, 0, level=level, note="no items")
+        return Estimate("accuracy", np.nan, 0, level=level, notes=(Note("no-items"),))
     mean = float(array.mean())
     low, high = wilson(mean, len(array), level)
-    return Estimate("accuracy", mean, len(array), low, high, level, how="Wilson score")
+    return Estimate("accuracy", mean, len(array), low, high, level, Method("wilson"))
 
 
 def on_scale(estimate: Estimate, lowest: float, highest: float) -> Estimate:
@@ -94,19 +94,19 @@ def clustered_mean(
     array = as_values(values)
     codes = cluster_codes(clusters, len(array))
     if not len(array):
-        return Estimate("mean", np.nan, 0, level=level, note="no items")
+        return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
     # Items are summed in sorted order, so that their order does not change a bit of the result.
     order = np.lexsort((array, codes))
     sums, sizes = group_sums(codes[order], array[order]), np.bincount(codes).astype(np.float64)
     estimate = Estimate("mean", float(np.sort(array).mean()), len(array), level=level)
     if len(sizes) == 1:
-        return replace(estimate, note=f"one of the {noun}: there is no spread between them to make an interval from")
+        return replace(estimate, notes=(Note("one-of-clusters", noun=noun),))
     if np.ptp(sums / sizes) <= 1e-12 * np.abs(array).max():
-        note = f"all {len(sizes)} {noun} have the same mean: "
+        same = {"all": len(sizes), "noun": noun}
         if not proportion:
-            return replace(estimate, note=f"{note}they give no interval and no test")
+            return estimate.noted(Note("clusters-alike", **same))
         low, high = wilson(estimate.value, len(array), level)
-        return replace(estimate, low=low, high=high, how="Wilson score", note=f"{note}items are taken as independent")
+        return replace(estimate, low=low, high=high, method=Method("wilson")).noted(Note("clusters-alike-wilson", **same))
     return clustered_ratio(estimate, sums, sizes, noun, logit=proportion, against=against)
 
 
@@ -127,17 +127,17 @@ def clustered_ratio(
     centre, scale = (float(scipy.special.logit(value)), value * (1 - value)) if logit else (value, 1.0)
     ends = np.array([centre - reach * error / scale, centre + reach * error / scale])
     low, high = scipy.special.expit(ends) if logit else ends
-    how = f"cluster-robust t (jackknife) over {groups} {noun}, {groups - 1} df{', logit scale' if logit else ''}"
-    note = joined(estimate.note, _unequal(weights / whole, noun))
-    estimate = replace(estimate, value=value, low=float(low), high=float(high), how=how, note=note)
+    method = Method("cluster-t", clusters=groups, noun=noun, df=groups - 1, scale="logit" if logit else None)
+    estimate = replace(estimate, value=value, low=float(low), high=float(high), method=method)
+    estimate = estimate.noted(_unequal(weights / whole, noun))
     if against is None:
         return estimate
     t = (centre - (float(scipy.special.logit(against)) if logit else against)) / (error / scale)
-    return replace(estimate, p=float(2 * scipy.stats.t.sf(abs(t), groups - 1)), test=f"cluster-robust t over {noun}")
+    return estimate.tested(2 * scipy.stats.t.sf(abs(t), groups - 1), Method("cluster-t-test", noun=noun))
 
 
-def _unequal(shares: Array, noun: str) -> str:
-    """The caution for a few clusters of which some weigh much more than others; empty for others.
+def _unequal(shares: Array, noun: str) -> Note | None:
+    """The note on a few clusters of which some weigh much more than others; None for others.
 
     The error's share that is expected from each cluster is p²/(1 − p) of its share p of the weights; the effective
     number of clusters is (Σ share)²/Σ share².
@@ -145,13 +145,9 @@ def _unequal(shares: Array, noun: str) -> str:
     parts = np.sort(shares**2 / (1 - shares))
     groups, effective = len(shares), float(parts.sum() ** 2 / (parts**2).sum())
     if groups > FEW_UNEQUAL or effective >= UNEQUAL * groups:
-        return ""
-    held, rejected = ("93", "7") if effective >= OUTWEIGHED else ("90 to 94", "6 to 10")
-    return (
-        f"the {groups} {noun} are so unequal in size that their mean is as uncertain as that of {effective:.1f} equal "
-        f"ones would be (the effective number, which need not be whole): of such 95 % intervals some {held} in 100 "
-        f"hold the truth, and {rejected} of 100 tests reject what is true"
-    )
+        return None
+    code = "unequal-clusters" if effective >= OUTWEIGHED else "one-cluster-outweighs"
+    return Note(code, have=groups, noun=noun, effective=effective)
 
 
 # Means ------------------------------------------------------------------------------------------------------
@@ -170,7 +166,7 @@ def t_mean(
 
     `strata`: one label per item, in a design that fixes the size of each; the error is then that of a stratified mean,
     √Σ(n_g/n)²·s_g²/n_g, with Satterthwaite's degrees of freedom (1946, Biometrics Bulletin 2:110–114). A stratum of one
-    item has no spread; if there is one, the strata are ignored. `noun`: what the items are, for `how` and `note`.
+    item has no spread; if there is one, the strata are ignored. `noun`: what the items are.
     `bounds`: the scale, beyond which no mean can be; the interval ends there. `against`: test the mean against this
     number; p is below 1 − `level` exactly where the interval leaves the number out. The note says where values are so
     skew, or so many of them equal, that the interval does not hold its level. For items that come in groups see
@@ -181,56 +177,53 @@ def t_mean(
     codes = np.zeros(len(array), dtype=np.intp) if strata is None else cluster_codes(strata, len(array), where="strata")
     items = len(array)
     if not items:
-        return Estimate("mean", np.nan, 0, level=level, note="no items")
-    value = float(np.sort(array).mean())
+        return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
+    bare = Estimate("mean", float(np.sort(array).mean()), items, level=level)
     if items == 1:
-        note = "one item: there is no spread between items to make an interval from"
-        return Estimate("mean", value, items, level=level, note=note)
+        return bare.noted(Note("one-item"))
     if np.bincount(codes).min() < 2:
         codes = np.zeros_like(codes)
     parts = [np.sort(array[codes == code]) for code in range(codes.max() + 1)]
     if all(np.ptp(part) <= 1e-12 * np.abs(array).max() for part in parts):
-        each = f"all {items} {noun} have" if len(parts) == 1 else f"within each of {len(parts)} groups all {noun} have"
-        note = f"{each} the same value: they give no interval and no test"
-        return Estimate("mean", value, items, level=level, note=note)
+        groups = len(parts) if len(parts) > 1 else None
+        return bare.noted(Note("values-alike" if groups is None else "values-alike-within", all=groups or items, noun=noun))
     # Sorted, so that the order of strata does not change a bit of the sum.
     errors = sorted((len(part) * float(part.var(ddof=1)) / items**2, len(part) - 1) for part in parts)
     variance = sum(own for own, _ in errors)
     df = variance**2 / sum(own**2 / of for own, of in errors)
     half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * variance**0.5
-    low, high, ends = within_scale(value - half, value + half, bounds, float(np.ptp(array)))
-    within = f"{noun} within {len(parts)} groups" if len(parts) > 1 else noun
-    note = joined(_sparse(array, noun, level) or joined(few_clusters(items, noun), skew(parts, noun)), ends)
-    how = f"t interval over {items} {within}, {df:.4g} df"
-    estimate = Estimate("mean", value, items, low, high, level, how=how, note=note)
+    low, high, ends = within_scale(bare.value - half, bare.value + half, bounds, float(np.ptp(array)))
+    sparse = _sparse(array, noun, level)
+    notes = present(*((sparse,) if sparse else (few_clusters(items, noun), skew(parts, noun))), ends)
+    within = {"groups": len(parts)} if len(parts) > 1 else {}
+    method = Method("t-within" if within else "t", items=items, noun=noun, **within, df=df)
+    estimate = replace(bare, low=low, high=high, method=method, notes=notes)
     if against is None:
         return estimate
-    p = 2 * float(scipy.stats.t.sf(abs(value - against) / variance**0.5, df))
-    return replace(estimate, p=p, test=f"t test over {noun}")
+    p = 2 * float(scipy.stats.t.sf(abs(bare.value - against) / variance**0.5, df))
+    return estimate.tested(p, Method("t-test", noun=noun))
 
 
-def _sparse(values: Array, noun: str, level: float) -> str:
-    """The share of values that are not the one most have, where that says more than the mean; empty elsewhere."""
+def _sparse(values: Array, noun: str, level: float) -> Note | None:
+    """The share of values that are not the one most have, where that says more than the mean; None elsewhere."""
     n, scale = len(values), float(np.abs(values).max())
     distinct, counts = np.unique(np.round(values / scale, 12), return_counts=True)
     most = int(counts.max())
     if n - most >= FEW_OTHERS or most < EQUAL * n:
-        return ""
+        return None
     low, high = wilson(1 - most / n, n, level)
-    return (
-        f"{most} of {n} {noun} have the value {scale * float(distinct[counts.argmax()]) + 0.0:.3g}: that "
-        f"{1 - most / n:.0%} [{low:.0%}, {high:.0%}] (Wilson) have another says more than the mean, for "
-        f"which {FEW_OTHERS} such would do"
-    )
+    same, share = scale * float(distinct[counts.argmax()]) + 0.0, 1 - most / n
+    others = {"share": share, "low": low, "high": high}
+    return Note("sparse", most=most, of=n, noun=noun, value=same, **others, would_do=FEW_OTHERS)
 
 
-def within_scale(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, str]:
+def within_scale(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, Note | None]:
     """An interval cut at the ends of the scale, with a note where it is."""
     low, high = max(low, bounds[0]), min(high, bounds[1])
     # What is 0 but for rounding is 0, never −1e-17 or −0.0.
     low, high = (0.0 if abs(bound) <= 1e-12 * spread else bound for bound in (low, high))
     ends = low in bounds or high in bounds
-    return low, high, "the interval ends at the end of the scale" if ends else ""
+    return low, high, Note("ends") if ends else None
 
 
 # Differences ------------------------------------------------------------------------------------------------
@@ -248,29 +241,29 @@ def paired_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Est
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
     check_lengths(first, second, where="paired difference")
     if not len(first):
-        return Estimate("accuracy difference", np.nan, 0, level=level, note="no items")
+        return Estimate("accuracy difference", np.nan, 0, level=level, notes=(Note("no-items"),))
     gain = first - second
     interval = _t_interval if has_ties(first, second) else _bonett_price
-    low, high, how, note = interval(gain, level)
-    mean = float(gain.mean())
-    return Estimate("accuracy difference", mean, len(gain), low, high, level, how=how, note=note)
+    estimate = Estimate("accuracy difference", float(gain.mean()), len(gain), level=level)
+    return interval(estimate, gain)
 
 
-def _bonett_price(gain: Array, level: float) -> tuple[float, float, str, str]:
+def _bonett_price(estimate: Estimate, gain: Array) -> Estimate:
     items = len(gain) + 2
     up, down = (np.count_nonzero(gain > 0) + 1) / items, (np.count_nonzero(gain < 0) + 1) / items
     centre = up - down
-    half = float(scipy.stats.norm.ppf((1 + level) / 2) * np.sqrt((up + down - centre**2) / items))
-    return max(-1.0, centre - half), min(1.0, centre + half), "Bonett-Price adjusted Wald", ""
+    half = float(scipy.stats.norm.ppf((1 + estimate.level) / 2) * np.sqrt((up + down - centre**2) / items))
+    low, high = max(-1.0, centre - half), min(1.0, centre + half)
+    return replace(estimate, low=low, high=high, method=Method("bonett-price"))
 
 
-def _t_interval(gain: Array, level: float) -> tuple[float, float, str, str]:
+def _t_interval(estimate: Estimate, gain: Array) -> Estimate:
     if len(gain) < 2 or not np.ptp(gain):
-        return np.nan, np.nan, "", "all differences are equal: their spread gives no interval"
+        return estimate.noted(Note("differences-equal"))
     error = gain.std(ddof=1) / np.sqrt(len(gain))
-    half = float(scipy.stats.t.ppf((1 + level) / 2, len(gain) - 1) * error)
-    mean = float(gain.mean())
-    return max(-1.0, mean - half), min(1.0, mean + half), "t interval on the differences (ties present)", ""
+    half = float(scipy.stats.t.ppf((1 + estimate.level) / 2, len(gain) - 1) * error)
+    low, high = max(-1.0, estimate.value - half), min(1.0, estimate.value + half)
+    return replace(estimate, low=low, high=high, method=Method("t-differences"))
 
 
 def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -283,29 +276,26 @@ def independent_difference(a: ArrayLike, b: ArrayLike, *, level: float = 0.95) -
     first, second = as_credits(a, where="a"), as_credits(b, where="b")
     items = len(first) + len(second)
     if not (len(first) and len(second)):
-        note = "one side has no items" if items else "no items"
-        return Estimate("accuracy difference", np.nan, items, level=level, note=note)
+        note = Note("empty-side" if items else "no-items")
+        return Estimate("accuracy difference", np.nan, items, level=level, notes=(note,))
     x, y = float(first.mean()), float(second.mean())
     (low_x, high_x), (low_y, high_y) = wilson(x, len(first), level), wilson(y, len(second), level)
     low = x - y - float(np.hypot(x - low_x, high_y - y))
     high = x - y + float(np.hypot(high_x - x, y - low_y))
-    p, test, note = _welch(first, second) if has_ties(first, second) else _fisher(first, second)
-    low, high, how = max(-1.0, low), min(1.0, high), "Newcombe hybrid score"
-    estimate = Estimate("accuracy difference", x - y, items, low, high, level, how=how, p=p, test=test, note=note)
-    return held_against(estimate, 0)
+    low, high, method = max(-1.0, low), min(1.0, high), Method("newcombe")
+    estimate = Estimate("accuracy difference", x - y, items, low, high, level, method)
+    if has_ties(first, second):
+        return held_against(_welch(estimate, first, second), 0)
+    return held_against(estimate.tested(fisher(first, second), Method("fisher")), 0)
 
 
-def _fisher(first: Array, second: Array) -> tuple[float, str, str]:
-    return fisher(first, second), "Fisher mid-p", ""
-
-
-def _welch(first: Array, second: Array) -> tuple[float, str, str]:
+def _welch(estimate: Estimate, first: Array, second: Array) -> Estimate:
     m, n = len(first), len(second)
     if min(m, n) < 2:
-        return np.nan, "", "no test: a side has only one item"
+        return estimate.noted(Note("no-test-one-item"))
     if not (np.ptp(first) or np.ptp(second)):
-        return np.nan, "", "no test: the credits do not vary within either side"
+        return estimate.noted(Note("no-test-alike"))
     # From the moments, which does not warn when one side does not vary.
     sd_first, sd_second = float(first.std(ddof=1)), float(second.std(ddof=1))
     test = scipy.stats.ttest_ind_from_stats(first.mean(), sd_first, m, second.mean(), sd_second, n, equal_var=False)
-    return float(test.pvalue), "Welch t", ""
+    return estimate.tested(test.pvalue, Method("welch"))

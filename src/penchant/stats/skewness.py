@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from penchant.stats.inputs import Array
+from penchant.wording.phrases import Note
 
 HELD = {
     1.2: {10: 0.885, 20: 0.921, 40: 0.940},
@@ -24,15 +25,13 @@ ENOUGH = 0.93
 FEWEST = 10
 
 
-def skew(parts: list[Array], noun: str) -> str:
-    """Return how often intervals from so few values that are so skew hold their mean; empty where enough of them do."""
+def skew(parts: list[Array], noun: str) -> Note | None:
+    """Return how often intervals from so few values that are so skew hold their mean; None where enough of them do."""
     centred = np.concatenate([part - part.mean() for part in parts])
     items, skewness = len(centred), abs(float(np.mean(centred**3)) / float(np.mean(centred**2)) ** 1.5)
     measured = next((row for least, row in reversed(HELD.items()) if skewness >= least), {})
     held = next((share for n, share in reversed(measured.items()) if n <= max(items, FEWEST)), ENOUGH)
     if held >= ENOUGH:
-        return ""
+        return None
     enough = next(n for n, share in measured.items() if share >= ENOUGH and n > items)
-    return (
-        f"skew values: of such 95 % intervals from {items} {noun} only some {held:.0%} hold the mean; {enough} would do"
-    )
+    return Note("skew", held=held, have=items, noun=noun, would_do=enough)

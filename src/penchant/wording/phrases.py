@@ -1,0 +1,274 @@
+"""How a number was made and what must be known of it, as codes with parameters; their words are in catalogues.
+
+Code reads codes and parameters and never their words. Those of penchant's own statistics are in `methods.yaml` and
+`notes.yaml` beside this file; those of an instrument, whose codes begin with the name of its folder and a point, are in
+its `text.yaml`, under `methods` and `notes`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any, ClassVar, Self, TypeAlias
+
+_HERE = Path(__file__).parent
+_FOLDERS: dict[str, Path] = {}
+
+
+class Phrase:
+    """A code with parameters: text, numbers, lists of them, or another phrase that this one is about.
+
+    Equal phrases have equal codes and parameters. `str(phrase)` is its words in the catalogue. A parameter that is None
+    is left out.
+    """
+
+    __slots__ = ("code", "params")
+    catalogue: ClassVar[str]
+    code: str
+    params: Mapping[str, Any]
+
+    def __init__(self, code: str, /, **params: Any) -> None:
+        self.code = code
+        self.params = {name: _plain(value) for name, value in params.items() if value is not None}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and isinstance(other, Phrase) and self.json() == other.json()
+
+    def __hash__(self) -> int:
+        return hash((type(self).__name__, self.json()))
+
+    def __repr__(self) -> str:
+        params = "".join(f", {name}={value!r}" for name, value in self.params.items())
+        return f"{type(self).__name__}({self.code!r}{params})"
+
+    def __str__(self) -> str:
+        return _words(self)
+
+    def json(self) -> str:
+        """Return the phrase as compact JSON, which `read` takes back."""
+        return json.dumps(self.plain(), ensure_ascii=False, separators=(",", ":"), default=_jsonable)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the code and, where there are any, the parameters as a mapping fit for JSON."""
+        return {"code": self.code, **({"params": dict(self.params)} if self.params else {})}
+
+    @classmethod
+    def read(cls, text: str | Mapping[str, Any]) -> Self:
+        """Read what `json` wrote."""
+        found = json.loads(text) if isinstance(text, str) else text
+        return cls(found["code"], **{name: _unplain(value) for name, value in found.get("params", {}).items()})
+
+    def with_(self, **changes: Any) -> Self:
+        """Return the phrase with some parameters changed; one that is None is left out."""
+        return type(self)(self.code, **{**self.params, **changes})
+
+
+class Method(Phrase):
+    """How an interval or a test was made, such as `Method("cluster-t", clusters=12, df=11)`.
+
+    A code that begins with `none-` (after the folder, in an instrument's) says why there is no interval.
+    """
+
+    __slots__ = ()
+    catalogue = "methods"
+
+    @property
+    def makes_nothing(self) -> bool:
+        """Return whether it says that there is no interval."""
+        return self.code.rpartition(".")[2].startswith("none-")
+
+    def sources(self) -> list[str]:
+        """Return the keys of the works it is cited with, those of the methods in its parameters first."""
+        inner = [key for value in self.params.values() if isinstance(value, Method) for key in value.sources()]
+        return list(dict.fromkeys([*inner, *_entry(self)["cite"]]))
+
+
+class Note(Phrase):
+    """What must be known to read a number, such as `Note("few-clusters", have=5, noun="groups")`.
+
+    A parameter `would_do` says how many items an interval that misses its level would need.
+    """
+
+    __slots__ = ()
+    catalogue = "notes"
+
+
+Notes: TypeAlias = tuple[Note, ...]
+
+
+def read_method(text: str) -> Method | None:
+    """Read the column `method` or `test_method` of a row; None where it is empty."""
+    return Method.read(text) if text else None
+
+
+def read_notes(text: str) -> Notes:
+    """Read the column `notes` of a row."""
+    return tuple(Note.read(each) for each in json.loads(text)) if text else ()
+
+
+def notes_json(notes: Iterable[Note]) -> str:
+    """Return notes as the column `notes` of a row, which is empty for none."""
+    found = [note.plain() for note in notes]
+    return json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=_jsonable) if found else ""
+
+
+def notes_of(row: Mapping[str, Any]) -> Notes:
+    """Return the notes of a row of a summary or a comparison."""
+    return read_notes(row.get("notes") or "")
+
+
+def present(*notes: Note | None) -> Notes:
+    """Return the notes that there are, in order."""
+    return tuple(note for note in notes if note is not None)
+
+
+def in_words(notes: Iterable[Note]) -> str:
+    """Return the words of notes, in order."""
+    return "; ".join(map(str, notes))
+
+
+# Many that differ in their numbers only
+
+
+class Span:
+    """The numbers that stand in one place of several phrases, shown as their least and their largest."""
+
+    def __init__(self, values: Iterable[float], between: str) -> None:
+        self.values, self.between = sorted(set(values)), between
+
+    def __format__(self, form: str) -> str:
+        ends = list(dict.fromkeys(format(value, form) for value in (self.values[0], self.values[-1])))
+        if len(ends) == 2 and ends[0].endswith("%"):
+            ends[0] = ends[0].removesuffix("%")
+        return self.between.join(ends)
+
+    def __str__(self) -> str:
+        return format(self, "")
+
+
+def shape(phrase: Phrase) -> tuple[object, ...]:
+    """Return what phrases have in common that differ in their numbers only."""
+    return phrase.code, tuple((name, _shape(value)) for name, value in phrase.params.items())
+
+
+def spanning(phrases: Sequence[Phrase], between: str) -> str:
+    """Return the words of phrases of one shape, each number as a range where it differs: "3–5" between which stands
+    `between`."""
+    return _words(_spanned(phrases, between))
+
+
+def together(groups: Sequence[Notes], between: str = "–") -> str:
+    """Return the words of several lists of notes that differ in their numbers only as one."""
+    return "; ".join(spanning(alike, between) for alike in zip(*groups, strict=True))
+
+
+def _spanned(phrases: Sequence[Phrase], between: str) -> Phrase:
+    first = phrases[0]
+    if len(set(phrases)) == 1:
+        return first
+    params = {name: _span([each.params[name] for each in phrases], between) for name in first.params}
+    return first.with_(**params)
+
+
+def _span(values: list[Any], between: str) -> Any:
+    if isinstance(values[0], Phrase):
+        return _spanned(values, between)
+    if all(value == values[0] for value in values):
+        return values[0]
+    if isinstance(values[0], list):
+        return [_span(list(each), between) for each in zip(*values, strict=True)]
+    return Span(values, between)
+
+
+def _shape(value: Any) -> object:
+    if isinstance(value, Phrase):
+        return shape(value)
+    if isinstance(value, list):
+        return tuple(map(_shape, value))
+    return None if _is_number(value) else value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+# Catalogues
+
+
+def register(folder: Path) -> None:
+    """Make the `text.yaml` of an instrument's folder, if it has one, the catalogue of its codes."""
+    if (folder / "text.yaml").is_file():
+        _FOLDERS[folder.name] = folder / "text.yaml"
+
+
+def entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
+    """Return the texts of a catalogue with the keys of the works they cite, by code."""
+    from penchant.wording.templates import document
+
+    found = document(path)
+    inside = found.get(catalogue, {}) if path.name == "text.yaml" else found
+    return {
+        code: {"text": entry, "cite": []} if isinstance(entry, str) else {"cite": [], **entry}
+        for code, entry in inside.items()
+    }
+
+
+@cache
+def _entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
+    return entries(path, catalogue)
+
+
+def _entry(phrase: Phrase) -> dict[str, Any]:
+    folder, point, code = phrase.code.rpartition(".")
+    path = _FOLDERS[folder] if point else _HERE / f"{phrase.catalogue}.yaml"
+    return _entries(path, phrase.catalogue)[code]
+
+
+@lru_cache(maxsize=4096)
+def _written(phrase: Phrase) -> str:
+    from penchant.wording.templates import filled
+
+    return filled(_entry(phrase)["text"], phrase.params)
+
+
+def _words(phrase: Phrase) -> str:
+    return _written.__wrapped__(phrase) if _has_span(phrase) else _written(phrase)
+
+
+def _has_span(phrase: Phrase) -> bool:
+    return any(_spans(value) for value in phrase.params.values())
+
+
+def _spans(value: object) -> bool:
+    if isinstance(value, list):
+        return any(map(_spans, value))
+    return isinstance(value, Span) or (isinstance(value, Phrase) and _has_span(value))
+
+
+def every_code() -> Iterator[tuple[str, str, str]]:
+    """Return the catalogue, code and text of every method and note that is known."""
+    for catalogue in ("methods", "notes"):
+        places = [("", _HERE / f"{catalogue}.yaml"), *((f"{name}.", path) for name, path in _FOLDERS.items())]
+        for prefix, path in places:
+            for code, entry in _entries(path, catalogue).items():
+                yield catalogue, f"{prefix}{code}", entry["text"]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return value.item() if hasattr(value, "item") else value  # numbers of numpy
+
+
+def _unplain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return Method.read(value) if value.get("of") == "methods" else Note.read(value)
+    return [_unplain(each) for each in value] if isinstance(value, list) else value
+
+
+def _jsonable(value: object) -> object:
+    if isinstance(value, Phrase):
+        return {"of": value.catalogue, **value.plain()}
+    raise TypeError(f"{type(value).__name__} is no parameter of a phrase")
