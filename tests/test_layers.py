@@ -26,6 +26,7 @@ FLOORS = (
     ("models",),
     ("engine",),
     ("report",),
+    ("views",),
     ("corpus", "grammar"),
     ("cluster", "rating"),
     ("instruments",),

@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 from penchant.counting import counted, for_one
 from penchant.report.tables import DECIDES, P, is_few, shown
+from penchant.wording.phrases import notes_of
 
 ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
@@ -22,8 +23,6 @@ MOST = 3
 """How many differences, models or data sets a finding names; of the others it says how many there are."""
 NAMED = 5
 """How many places that are not clear a finding names; of more it says how many there are."""
-_ROUGH = "would do"
-"""Part of the note of an estimate whose interval misses its level: it says how many items would do."""
 TOO_FEW = "too few to say"
 """What is said in place of a number whose interval leaves nothing out."""
 _WHOLE = 0.005
@@ -54,7 +53,7 @@ class Shown:
             return f"{TOO_FEW}{over}"
         value, low, high = (self._plain(row[key]) for key in ("value", "low", "high"))
         interval = "without an interval" if math.isnan(row["low"]) else f"[{low}, {high}]"
-        rough = ", a rough interval" if _ROUGH in (row.get("note") or "") else ""
+        rough = ", a rough interval" if any("would_do" in note.params for note in notes_of(row)) else ""
         p = f", {tested(row)}" if _at_odds(row, self.null) else ""
         return f"{value}{self.unit} {interval}{rough}{p}{over}"
 

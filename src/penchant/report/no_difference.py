@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from penchant.records import Estimate
 from penchant.report.tables import Number, Row, Table
 from penchant.stats.equivalence import equivalent, narrower
 
-_OWN = {"comparison", "measure", "how", "test", "note", "signature"}
+_OWN = {"comparison", *Estimate("", math.nan, 0).row(), "signature"}
 """Text columns of a comparison that do not name a subset."""
 NEVER = "none possible"
 """What stands for a smallest detectable difference that is larger than any can be."""

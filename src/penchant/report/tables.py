@@ -6,7 +6,6 @@ The terminal, the page, CSV and LaTeX all render the same Table, so that their n
 from __future__ import annotations
 
 import math
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +17,8 @@ from rich.cells import cell_len
 
 from penchant.errors import one_line
 from penchant.records import Result
+from penchant.wording.phrases import Notes, in_words, notes_of, shape, together
+from penchant.wording.templates import literal as literal
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,8 @@ class Number:
     """A number to show in the format `form`, followed by its interval and count `n` if there are any. One of `few`
     items shows as too few of them instead.
 
-    `low` and `high` without a `value` show as a range. `note` is what a reader must know about this number; tables show
-    it as a footnote. `star` follows the value, such as "*" for a significant one.
+    `low` and `high` without a `value` show as a range. `notes` are what a reader must know about this number; tables
+    show them as a footnote. `star` follows the value, such as "*" for a significant one.
     """
 
     value: float = math.nan
@@ -34,9 +35,14 @@ class Number:
     high: float = math.nan
     n: int | None = None
     form: str = ".2f"
-    note: str = ""
+    notes: Notes = ()
     star: str = ""
     few: int = 0
+
+    @property
+    def note(self) -> str:
+        """The notes in words."""
+        return in_words(self.notes)
 
     def __str__(self) -> str:
         if self.few:
@@ -110,7 +116,6 @@ class Row:
 
 MANY = 3
 """From so many notes on that differ in their numbers only, one mark stands for all."""
-_DIGITS = re.compile(r"\d+(?:,\d{3})*(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,17 +141,18 @@ class Table:
 
     def below(self) -> list[tuple[str, str]]:
         """The marks with what stands beside them below the table, many notes that differ in their numbers as one."""
-        return [(mark, _together(notes)) for mark, notes in self._notes()]
+        return [(mark, together(list(notes.values()))) for mark, notes in self._notes()]
 
-    def _notes(self) -> list[tuple[str, list[str]]]:
-        notes = dict.fromkeys(c.note for row in self.rows for c in row.cells if isinstance(c, Number) and c.note)
-        alike: dict[str, list[str]] = {}
-        for note in notes:
-            alike.setdefault(_DIGITS.sub("#", note), []).append(note)
+    def _notes(self) -> list[tuple[str, dict[str, Notes]]]:
+        """The marks with the notes that each stands for, by their words."""
+        notes = {c.note: c.notes for row in self.rows for c in row.cells if isinstance(c, Number) and c.notes}
+        alike: dict[object, dict[str, Notes]] = {}
+        for words, each in notes.items():
+            alike.setdefault(tuple(map(shape, each)), {})[words] = each
         kept = [group for group in alike.values() if len(group) >= MANY]
-        whole = {note: group for group in kept for note in group}
-        parts = list({id(group): group for group in (whole.get(note, [note]) for note in notes)}.values())
-        return [(_mark(i), part) for i, part in enumerate(parts)]
+        whole = {words: group for group in kept for words in group}
+        groups = (whole.get(words, {words: each}) for words, each in notes.items())
+        return [(_mark(i), group) for i, group in enumerate({id(group): group for group in groups}.values())]
 
     def without(self, columns: Sequence[int]) -> Table:
         """The table without some columns."""
@@ -167,14 +173,6 @@ class Table:
         return "\n".join(
             [one_line(self.title), text, *(line for part in (self.note, *notes) for line in _wrapped(part))]
         )
-
-
-def _together(notes: Sequence[str]) -> str:
-    """Notes that differ in their numbers only as one, with the least and the largest of each number that differs."""
-    numbers = zip(*(_DIGITS.findall(note) for note in notes), strict=True)
-    ends = [sorted(set(column), key=lambda number: float(number.replace(",", ""))) for column in numbers]
-    told = iter(f"{found[0]}–{found[-1]}" if len(found) > 1 else found[0] for found in ends)
-    return _DIGITS.sub(lambda _: next(told), notes[0])
 
 
 def constant(table: Table) -> list[int]:
@@ -211,7 +209,7 @@ def estimate(row: Mapping[str, Any], form: str = ".2f", *, scale: float = 1, cou
     """The number of a row of a summary, multiplied by `scale`."""
     n = int(row["n"]) if count else None
     value, low, high = (scaled(row[key], scale) for key in ("value", "low", "high"))
-    return Number(value, low, high, n, form, str(row.get("note", "")), few=int(row["n"]) if is_few(row) else 0)
+    return Number(value, low, high, n, form, notes_of(row), few=int(row["n"]) if is_few(row) else 0)
 
 
 def scaled(value: float, scale: float) -> float:
@@ -222,11 +220,6 @@ def scaled(value: float, scale: float) -> float:
 def models(results: Sequence[Result]) -> list[str]:
     """The names of the models, in order."""
     return [result.signature["model"] for result in results]
-
-
-def literal(text: str) -> str:
-    """Make a user's name safe within a paragraph of methods, where backticks and [@…] have a meaning."""
-    return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
 
 
 def aligned(frame: pl.DataFrame) -> str:

@@ -247,13 +247,13 @@ def _spans(value: object) -> bool:
     return isinstance(value, Span) or (isinstance(value, Phrase) and _has_span(value))
 
 
-def every_code() -> Iterator[tuple[str, str, str]]:
-    """Return the catalogue, code and text of every method and note that is known."""
+def every_code() -> Iterator[tuple[str, str, str, list[str]]]:
+    """Yield the catalogue, code, text and cited works of every method and note that is known."""
     for catalogue in ("methods", "notes"):
         places = [("", _HERE / f"{catalogue}.yaml"), *((f"{name}.", path) for name, path in _FOLDERS.items())]
         for prefix, path in places:
             for code, entry in _entries(path, catalogue).items():
-                yield catalogue, f"{prefix}{code}", entry["text"]
+                yield catalogue, f"{prefix}{code}", entry["text"], entry["cite"]
 
 
 def _plain(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,55 @@ def filled(text: str, params: Mapping[str, Any]) -> str:
     return _template(text).render(params)
 
 
+def parsed(text: str) -> Template:
+    """Return a text as a template. Raises jinja2's TemplateSyntaxError."""
+    return _template(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The words of an instrument: the entries of its `text.yaml` (or those below a key of it), whose placeholders are
+    filled in with `facts`."""
+
+    path: Path
+    keys: tuple[str, ...] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, folder: Path, *keys: str) -> Text:
+        """Return the text in a folder, or a part of it."""
+        return cls(folder / "text.yaml", keys)
+
+    def below(self, *keys: str) -> Text:
+        """Return a part of the text."""
+        return Text(self.path, (*self.keys, *keys), self.facts)
+
+    def given(self, **facts: Any) -> Text:
+        """Return the text with further facts."""
+        return Text(self.path, self.keys, {**self.facts, **facts})
+
+    def get(self, *keys: str, **facts: Any) -> str:
+        """Return an entry in words; "" where there is none."""
+        entry = self._entry(keys)
+        return "" if entry is None else filled(str(entry), {**self.facts, **facts}).strip()
+
+    def paragraphs(self, *keys: str) -> list[str]:
+        """Return an entry that is a list of paragraphs, without those that turn out empty."""
+        texts = (filled(text, self.facts).strip() for text in self._entry(keys) or ())
+        return [text for text in texts if text]
+
+    def _entry(self, keys: tuple[str, ...]) -> Any:
+        found: Any = document(self.path)
+        for key in (*self.keys, *keys):
+            found = found.get(key) if isinstance(found, dict) else None
+        return found
+
+
+def literal(text: str) -> str:
+    """Make a user's name safe within a paragraph of methods, where backticks and [@…] have a meaning."""
+    return text.translate({ord("`"): "'", ord("["): "(", ord("]"): ")"})
+
+
 def listed(parts: Iterable[object]) -> str:
     """Join parts of a sentence: "a", "a and b" or "a, b and c"."""
     names = [str(part) for part in parts]
@@ -42,8 +92,9 @@ def _template(text: str) -> Template:
 def _environment() -> Environment:
     from jinja2 import Environment, StrictUndefined
 
-    found = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
-    found.filters |= {"f": _formatted, "counted": _counted, "for_one": _for_one, "listed": listed, "seeded": _seeded}
+    found = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
+    found.filters |= {"f": _formatted, "counted": _counted, "for_one": _for_one, "seeded": _seeded}
+    found.filters |= {"listed": listed, "literal": literal}
     return found
 
 

@@ -1,0 +1,96 @@
+"""Declared findings: which estimates are told, and against what; the words are in `text.yaml` under `prose`,
+`finding`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import polars as pl
+
+from penchant.records import Result
+from penchant.report.finding import MOST, Shown, across, differences, levels, sentences
+from penchant.views.rows import At, compared, sources
+from penchant.wording.templates import Text
+
+
+class FindingSpec(Protocol):
+    """A part of a finding that is declared."""
+
+    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+        """Yield its sentences, empty ones among them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The number of each model at some levels, and which cannot be told apart from `apart`. The text has {{ each }}."""
+
+    name: str
+    at: At
+    shown: Shown
+    apart: str = "0"
+
+    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+        """Yield the sentence."""
+        rows = [(source.model, line.row) for source in sources(results) for line in source.only(self.at)[:1]]
+        each = levels(rows, self.shown, self.apart)
+        yield text.get("prose", "finding", self.name, each=each) if each else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """What can be told of differences between models. The text says what the first is where a difference is above 0
+    (`higher`), and of what it is (`what`) where that does not."""
+
+    name: str
+    at: At
+    shown: Shown
+
+    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+        """Yield the sentence, where models were compared."""
+        if comparison is not None:
+            own = text.below("prose", "finding", self.name)
+            rows = [line.row for source in compared(comparison) for line in source.only(self.at)]
+            yield differences(rows, self.shown, own.get("higher"), own.get("what"))
+
+
+@dataclass(frozen=True, slots=True)
+class Across:
+    """In which places (levels of a column) an estimate is told apart from `apart`, for each of the first models. The
+    text has what it is (`what`, with {{ model }}), what the places are called (`noun`) and where `more` stand."""
+
+    name: str
+    at: At
+    shown: Shown
+    place: str
+    apart: str = "0"
+    least: int = 1
+
+    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+        """Yield a sentence for each of the first models."""
+        own = text.below("prose", "finding", self.name)
+        for source in sources(results)[:MOST]:
+            rows = [(str(line[self.place]), line.row) for line in source.only(self.at)]
+            what = own.get("what", model=source.model)
+            if len(rows) >= self.least:
+                more = own.get("more") or "in the table"
+                yield across(rows, self.shown, own.get("noun"), what, apart=self.apart, more=more)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A part of a finding that an instrument puts together itself."""
+
+    sentences: Callable[[Sequence[Result], pl.DataFrame | None, Text], Iterator[str]]
+
+    def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+        """Yield its sentences."""
+        return self.sentences(results, comparison, text)
+
+
+def finding(
+    specs: Iterable[FindingSpec], results: Sequence[Result], comparison: pl.DataFrame | None, text: Text
+) -> list[str]:
+    """Return the sentences of a finding."""
+    return sentences(*(said for spec in specs for said in spec.said(results, comparison, text)))

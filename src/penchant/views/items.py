@@ -1,0 +1,94 @@
+"""Declared items: the columns of the table that readers browse, and the tokens of each item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from penchant.records import Result
+from penchant.report.items import Column, ItemTable, Joined, Strip
+from penchant.report.pieces import readable
+from penchant.report.tables import models
+from penchant.wording.templates import Text
+
+
+@dataclass(frozen=True, slots=True)
+class ItemColumn:
+    """A column about items: its name in tables of items, and its `kind` as in `report.items.Column`. `varies`: shown
+    only where it has several values. `text.yaml` has its head under `items`, `columns` where it is another."""
+
+    name: str
+    kind: Literal["id", "text", "label", "number", "hidden"] = "text"
+    varies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ModelColumn:
+    """A column about what a model made of items: a column of its items, or values made of its result."""
+
+    name: str
+    values: Callable[[Result], pl.Series] | None = None
+    kind: Literal["text", "label", "number"] = "number"
+    digits: int = 3
+    signed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """A strip of tokens with a number each: the columns of items that hold them (`pieces` and `values`), `of`, the text
+    that they are of, and what is said of each strip."""
+
+    name: str
+    pieces: str
+    of: str | Callable[[Result], str]
+    values: str
+    said: Callable[[pl.DataFrame], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """The table of items: columns about them, columns and strips of each model, and what is remarked on each item.
+    `text.yaml` says under `items` what they are called (`noun`) and what the numbers of tokens are (`unit`)."""
+
+    columns: tuple[ItemColumn, ...]
+    each: tuple[ModelColumn, ...] = ()
+    tokens: tuple[Tokens, ...] = ()
+    remark: Callable[[Result], Sequence[str]] | None = None
+    sums: bool = True
+
+    def table(self, results: Sequence[Result], text: Text) -> ItemTable:
+        """Return the items of several models, joined by what identifies them."""
+        joined = Joined.of([result.items for result in results])
+        own, first = text.below("items"), joined.items
+        columns = [
+            Column(own.get("columns", column.name) or column.name, column.kind, first[column.name])
+            for column in self.columns
+            if not column.varies or first[column.name].n_unique() > 1
+        ]
+        strips, remarks = [], {}
+        for model, result in zip(models(results), results, strict=True):
+            for column in self.each:
+                values = result.items[column.name] if column.values is None else column.values(result)
+                head = own.get("columns", column.name) or column.name
+                columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
+            if self.remark is not None:
+                remarks[model] = pl.Series(self.remark(result), dtype=pl.String)
+            strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
+        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), sums=self.sums)
+        return joined.table(made, models(results))
+
+
+def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
+    of = tokens.of(result) if callable(tokens.of) else tokens.of
+    title = text.get("tokens", tokens.name) or tokens.name
+    pieces = readable(result.items[tokens.pieces], result.items[of])
+    notes = pl.Series(tokens.said(result.items), dtype=pl.String)
+    return Strip(model, title, pieces, result.items[tokens.values], notes)
+
+
+def fixed(name: str, digits: int) -> Callable[[pl.DataFrame], Sequence[str]]:
+    """Return what says a number of each item with so many decimals."""
+    return lambda items: [f"{value:.{digits}f}" for value in items[name]]

@@ -1,0 +1,119 @@
+"""The rows of summaries and comparisons that views show, found by their levels and never by their place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+
+from penchant.records import Estimate, Result
+from penchant.report.tables import models
+
+OWN = frozenset({*Estimate("", 0, 0).row(), "signature", "comparison"} - {"measure"})
+"""The columns of a row that do not name what it is an estimate of."""
+
+
+class At:
+    """Rows by their levels: `At(measure=GAP, template="all")`; a tuple is any of several, a function says which."""
+
+    def __init__(self, **levels: object) -> None:
+        self.levels = levels
+
+    def __call__(self, row: Mapping[str, Any]) -> bool:
+        """Return whether a row is one of them."""
+        return all(_is(row[name], wanted) for name, wanted in self.levels.items())
+
+
+def but(level: object) -> Callable[[object], bool]:
+    """Return what takes every level except one."""
+    return lambda found: found != level
+
+
+def _is(level: object, wanted: object) -> bool:
+    if callable(wanted):
+        return bool(wanted(level))
+    return level in wanted if isinstance(wanted, tuple) else level == wanted
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of a source."""
+
+    row: Mapping[str, Any]
+    source: Source
+
+    def __getitem__(self, name: str) -> Any:
+        return self.row[name]
+
+    @property
+    def model(self) -> str:
+        """The model, or two models that are compared."""
+        return self.source.model or str(self.row["comparison"])
+
+    def at(self, **levels: object) -> Line | None:
+        """Return the row of the same source at the same levels except these, if there is one."""
+        return self.source.find({name: self.row[name] for name in self.source.names} | levels, self.row)
+
+
+@dataclass(frozen=True)
+class Source:
+    """The rows of one model, or of all comparisons (whose `model` is "")."""
+
+    model: str
+    frame: pl.DataFrame
+    result: Result | None = field(default=None, repr=False)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The columns whose levels tell rows apart."""
+        return tuple(name for name in self.frame.columns if name not in OWN)
+
+    @cached_property
+    def lines(self) -> list[Line]:
+        """All rows."""
+        return [Line(row, self) for row in self.frame.iter_rows(named=True)]
+
+    @cached_property
+    def _by_levels(self) -> dict[tuple[object, ...], Line]:
+        return {self._key(line.row): line for line in self.lines}
+
+    def _key(self, levels: Mapping[str, Any], row: Mapping[str, Any] | None = None) -> tuple[object, ...]:
+        return ((row or levels).get("comparison"), *(levels[name] for name in self.names))
+
+    def find(self, levels: Mapping[str, Any], row: Mapping[str, Any]) -> Line | None:
+        """Return the row at some levels, of the same comparison as another row."""
+        return self._by_levels.get(self._key(levels, row))
+
+    def only(self, at: At) -> list[Line]:
+        """Return the rows at some levels, in order."""
+        return [line for line in self.lines if at(line.row)]
+
+
+def sources(results: Sequence[Result]) -> list[Source]:
+    """Return the summaries of several models."""
+    return [Source(model, result.summary, result) for model, result in zip(models(results), results, strict=True)]
+
+
+def compared(comparison: pl.DataFrame) -> list[Source]:
+    """Return the rows of comparisons."""
+    return [Source("", comparison)]
+
+
+def together(found: Iterable[Source], at: At, by: Sequence[str] | None = None) -> Iterator[Line]:
+    """Yield the rows at some levels, those of all models of the same levels (those in `by`, by default all) one after
+    the other."""
+    groups: dict[tuple[object, ...], list[Line]] = {}
+    for source in found:
+        for line in source.only(at):
+            names = source.names if by is None else by
+            groups.setdefault((line.row.get("comparison"), *(line.row[name] for name in names)), []).append(line)
+    for lines in groups.values():
+        yield from lines
+
+
+def having(results: Sequence[Result], at: At) -> bool:
+    """Return whether any of some results has rows at some levels."""
+    return any(source.only(at) for source in sources(results))

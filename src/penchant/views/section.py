@@ -1,0 +1,65 @@
+"""A section of a report, made of declared views and the words of an instrument's `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from penchant.records import Result
+from penchant.report.figures import Figure
+from penchant.report.items import ItemTable, every_item
+from penchant.report.sections import Section
+from penchant.report.tables import Table
+from penchant.views import figures, finding, tables
+from penchant.views.figures import FigureSpec
+from penchant.views.finding import FindingSpec
+from penchant.views.items import Items
+from penchant.views.rows import compared, sources
+from penchant.views.tables import TableSpec
+from penchant.wording.templates import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Views:
+    """What an instrument shows. `facts` are what its texts may name besides `signature` (of the first result), `items`
+    (all, each once) and `results`."""
+
+    tables: tuple[TableSpec, ...]
+    compared: tuple[TableSpec, ...]
+    figures: tuple[FigureSpec, ...]
+    items: Items
+    finding: tuple[FindingSpec, ...]
+    facts: Callable[[Sequence[Result]], Mapping[str, Any]] = lambda results: {}
+
+    def words(self, text: Text, results: Sequence[Result]) -> Text:
+        """Return a text that knows the facts of some results."""
+        items = every_item(results)
+        return text.given(signature=results[0].signature, items=items, results=results, **self.facts(results))
+
+
+def section(views: Views, text: Text) -> Section:
+    """Return the section of some views."""
+
+    def shown(results: Sequence[Result]) -> list[Table]:
+        return tables.tables(views.tables, sources(results), views.words(text, results))
+
+    def differences(comparison: pl.DataFrame) -> list[Table]:
+        return tables.tables(views.compared, compared(comparison), text)
+
+    def drawn(results: Sequence[Result]) -> list[Figure]:
+        return figures.figures(views.figures, results, views.words(text, results))
+
+    def items(results: Sequence[Result]) -> ItemTable:
+        return views.items.table(results, views.words(text, results))
+
+    def said(results: Sequence[Result], comparison: pl.DataFrame | None) -> list[str]:
+        return finding.finding(views.finding, results, comparison, views.words(text, results))
+
+    def prose(part: str) -> Callable[[Sequence[Result]], list[str]]:
+        return lambda results: views.words(text, results).paragraphs("prose", part)
+
+    title, question = text.get("title"), text.get("question")
+    return Section(title, question, shown, differences, drawn, items, prose("methods"), prose("limits"), finding=said)
