@@ -13,10 +13,9 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from penchant.counting import counted, of_all
 from penchant.errors import DataError, MethodError
 from penchant.records import Estimate
-from penchant.stats.bootstrap import bootstrap_name, few_clusters, percentile, resampled
+from penchant.stats.bootstrap import few_clusters, percentile, percentile_bootstrap, resampled
 from penchant.stats.inputs import (
     Array,
     Counts,
@@ -25,16 +24,16 @@ from penchant.stats.inputs import (
     as_values,
     check_level,
     check_resamples,
-    joined,
 )
 from penchant.stats.intervals import clustered_mean
+from penchant.wording.phrases import Note
 
 Scale = Literal["ordinal", "interval", "nominal"]
 TENTATIVE, RELIABLE = 0.667, 0.8
 """The α from which Krippendorff (2019) draws tentative conclusions, and from which he relies on the data."""
 ENOUGH = 100
 """From this many units, percentile intervals of the nominal and the interval α hold what they say (simulated)."""
-_ROUGH = f"the interval is rough: from fewer units than {ENOUGH} 87 to 94 of 100 hold the truth; {ENOUGH} would do"
+_ROUGH = Note("rough-alpha", would_do=ENOUGH)
 
 
 def krippendorff_alpha(
@@ -65,7 +64,7 @@ def krippendorff_alpha(
 
     pairable = table[table.sum(axis=1) > 1].astype(np.float64)
     estimate = Estimate(f"Krippendorff's alpha ({scale})", np.nan, len(pairable), level=level)
-    caution = _ROUGH if scale == "nominal" else ""
+    caution = _ROUGH if scale == "nominal" else None
     return _with_interval(estimate, alphas, pairable, len(table), seed=seed, resamples=resamples, caution=caution)
 
 
@@ -83,8 +82,7 @@ def raw_agreement(counts: ArrayLike, *, level: float = 0.95, noun: str = "units"
     shares = (pairable * (pairable - 1)).sum(axis=1) / (raters * (raters - 1))
     found = clustered_mean(shares, range(len(shares)), noun=noun, proportion=True, level=level)
     lost = len(table) - len(pairable)
-    left_out = f"{of_all(lost, len(table), noun, 'have')} fewer than two ratings: left out" if lost else ""
-    return replace(found, measure="raw agreement", note=joined(found.note, left_out))
+    return replace(found, measure="raw agreement").noted(_too_few_ratings(lost, len(table), noun))
 
 
 def interval_alpha(units: Iterable[ArrayLike], *, seed: Seed, resamples: int = 1_000, level: float = 0.95) -> Estimate:
@@ -128,30 +126,33 @@ def _with_interval(
     *,
     seed: Seed,
     resamples: int,
-    caution: str = "",
+    caution: Note | None = None,
 ) -> Estimate:
     """α of the units with two ratings or more, with the percentile interval over them; `caution` is its note where
     units are few."""
     units, lost = estimate.n, units_given - estimate.n
     if not units:
-        return replace(estimate, note=f"none of {counted(lost, 'units')} has two ratings" if lost else "no units")
-    left_out = f"{of_all(lost, units_given, 'units', 'have')} fewer than two ratings: left out" if lost else ""
+        return estimate.noted(Note("no-unit-with-two-ratings", of=lost) if lost else Note("no-units"))
+    left_out = _too_few_ratings(lost, units_given, "units")
     kinds, times = np.unique(pairable, axis=0, return_counts=True)
     value = float(alphas(times[None], kinds)[0])
     if np.isnan(value):
-        note = "all ratings are equal: chance alone would agree, and alpha is undefined"
-        return replace(estimate, note=joined(note, left_out))
+        return estimate.noted(Note("alpha-undefined"), left_out)
     estimate = replace(estimate, value=value)
     draws = resampled(alphas, pairable, seed=seed, resamples=resamples)
     defined = draws[~np.isnan(draws)]
     undefined = _undefined(resamples - len(defined), resamples)
     if not len(defined) or np.ptp(defined) <= 1e-12:
-        note = "alpha does not vary between resamples of the units: no interval"
-        return replace(estimate, note=joined(note, undefined, left_out))
+        return estimate.noted(Note("alpha-does-not-vary"), undefined, left_out)
     low, high = percentile(defined, estimate.level)
-    how = bootstrap_name(units, resamples, seed, noun="units")
-    note = joined(few_clusters(units, noun="units") or caution if units < ENOUGH else "", undefined, left_out)
-    return replace(estimate, low=low, high=high, how=how, note=note)
+    method = percentile_bootstrap(units, resamples, seed, noun="units")
+    few = few_clusters(units, noun="units") or caution if units < ENOUGH else None
+    return replace(estimate, low=low, high=high, method=method).noted(few, undefined, left_out)
+
+
+def _too_few_ratings(lost: int, given: int, noun: str) -> Note | None:
+    """Return the note on units that fewer than two raters judged."""
+    return Note("fewer-than-two-ratings", lost=lost, of=given, noun=noun) if lost else None
 
 
 def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, Array]:
@@ -164,9 +165,9 @@ def _checked(counts: ArrayLike, domain: ArrayLike, scale: str) -> tuple[Counts, 
     return table, values
 
 
-def _undefined(lost: int, resamples: int) -> str:
-    """The note on resamples without an α; empty when there are none."""
-    return f"{of_all(lost, resamples, 'resamples', 'have')} equal ratings only, and no alpha: left out" if lost else ""
+def _undefined(lost: int, resamples: int) -> Note | None:
+    """The note on resamples without an α; None when there are none."""
+    return Note("resamples-without-alpha", lost=lost, of=resamples) if lost else None
 
 
 def _coincidences(units: Array) -> Array:

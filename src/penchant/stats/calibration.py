@@ -16,10 +16,11 @@ from numpy.typing import ArrayLike
 
 from penchant.records import Estimate
 from penchant.stats.bootstrap import resampled
-from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, joined
+from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level
 from penchant.stats.intervals import clustered_ratio
 from penchant.stats.spread import FEW as FEWEST
-from penchant.stats.spread import HOW, spread_interval
+from penchant.stats.spread import bonett, spread_interval
+from penchant.wording.phrases import Method, Note
 
 Line = Literal["origin", "difference"]
 """`origin`: the slope a is fitted, without intercept. `difference`: the slope is 1 and the intercept b is fitted."""
@@ -97,14 +98,14 @@ def calibration(x: ArrayLike, y: ArrayLike, *, line: Line, level: float) -> list
     order = np.lexsort((y, x))  # so that the order of statements does not change a bit of the result
     x, y, n = x[order], y[order], len(x)
     if n < 3:
-        note = "fewer than three neutral statements"
-        return [Estimate(name, np.nan, n, level=level, note=note) for name in (*_NAMES[line], _CORRELATION)]
+        few = Note("fewer-than-three-neutral")
+        return [Estimate(name, np.nan, n, level=level, notes=(few,)) for name in (*_NAMES[line], _CORRELATION)]
     fitted = lines(x, y, np.ones((1, n)), line)
     residuals = y - float(fitted.slope[0]) * x - float(fitted.offset[0])
     free = _free_line(x, y, line, level)
     misfit = _misfit(x, residuals, free, line)
     own = (_coefficient(x, y, line, level), _residual_sd(residuals, float(fitted.sigma[0]), level))
-    estimates = [replace(estimate, note=joined(estimate.note, misfit)) for estimate in own]
+    estimates = [estimate.noted(misfit) for estimate in own]
     estimates.append(_correlation(x, y, level))
     estimates += free
     estimates.append(replace(_normality(y - fitted.slope * x - fitted.offset), level=level))
@@ -121,7 +122,7 @@ def _coefficient(x: Array, y: Array, line: Line, level: float) -> Estimate:
     estimate = Estimate(_NAMES[line][0], float(totals.sum() / weights.sum()), len(x), level=level)
     ratios = np.divide(totals, weights, out=np.zeros_like(totals), where=weights > 0)
     if not weights.sum() > weights.max() or np.ptp(ratios) <= _ROUNDING * np.abs(ratios).max():
-        return replace(estimate, note="the neutral statements lie on the line: they give no interval")
+        return estimate.noted(Note("neutral-on-the-line"))
     return clustered_ratio(estimate, totals, weights, "neutral statements")
 
 
@@ -129,71 +130,58 @@ def _residual_sd(residuals: Array, value: float, level: float) -> Estimate:
     estimate = Estimate("residual sd σ", value, len(residuals), level=level)
     low, high = spread_interval(residuals, level, about=0.0)
     if np.isnan(low):
-        few = f"no interval: fewer than {FEWEST} neutral statements, or no residuals"
-        return replace(estimate, note=few)
-    return replace(estimate, low=low, high=high, how=f"{HOW} over {len(residuals)} neutral statements")
+        return estimate.noted(Note("residual-sd-without-interval", least=FEWEST))
+    return replace(estimate, low=low, high=high, method=bonett(units=len(residuals), noun="neutral statements"))
 
 
 def _correlation(x: Array, y: Array, level: float) -> Estimate:
     n = len(x)
     if np.ptp(x) == 0 or np.ptp(y) == 0:
-        return Estimate(_CORRELATION, np.nan, n, level=level, note="one side does not vary")
+        return Estimate(_CORRELATION, np.nan, n, level=level, notes=(Note("side-does-not-vary"),))
     result = scipy.stats.pearsonr(x, y)
     low, high = result.confidence_interval(level) if n > 3 else (np.nan, np.nan)
-    return Estimate(
-        _CORRELATION,
-        float(result.statistic),
-        n,
-        float(low),
-        float(high),
-        level,
-        how="Fisher z",
-        p=float(result.pvalue),
-        test="Pearson's r, two-sided",
-    )
+    estimate = Estimate(_CORRELATION, float(result.statistic), n, float(low), float(high), level, Method("fisher-z"))
+    return estimate.tested(result.pvalue, Method("pearson-test", two_sided=True))
 
 
 def _free_line(x: Array, y: Array, line: Line, level: float) -> list[Estimate]:
     """The fit with an intercept, for comparison, with the test of what the calibration takes for granted."""
     n = len(x)
     if np.ptp(x) == 0:
-        return [Estimate(name, np.nan, n, level=level, note="x does not vary") for name in _FREE]
+        return [Estimate(name, np.nan, n, level=level, notes=(Note("x-does-not-vary"),)) for name in _FREE]
     fit = scipy.stats.linregress(x, y)
     t = scipy.stats.t.ppf((1 + level) / 2, n - 2)
     pairs = ((fit.slope, fit.stderr), (fit.intercept, fit.intercept_stderr))
     estimates = [
-        Estimate(name, float(b), n, float(b - t * se), float(b + t * se), level, how=f"t interval, {n - 2} df")
+        Estimate(name, float(b), n, float(b - t * se), float(b + t * se), level, Method("t-of-a-fit", df=n - 2))
         for name, (b, se) in zip(_FREE, pairs, strict=True)
     ]
     i, taken = (1, 0.0) if line == "origin" else (0, 1.0)
-    (b, se), name = pairs[i], ("an intercept of 0" if line == "origin" else "a slope of 1")
+    (b, se), code = pairs[i], ("intercept-test" if line == "origin" else "slope-test")
     if se > 0:
         p = float(2 * scipy.stats.t.sf(abs(b - taken) / se, n - 2))
-        estimates[i] = replace(estimates[i], p=p, test=f"t test of {name}, two-sided")
+        estimates[i] = estimates[i].tested(p, Method(code, two_sided=True))
     return estimates
 
 
-def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> str:
-    """The caution for a line that the fit with an intercept contradicts; empty where it does not."""
+def _misfit(x: Array, residuals: Array, free: list[Estimate], line: Line) -> Note | None:
+    """The note on a line that the fit with an intercept contradicts; None where it does not."""
     slope, intercept = free
     estimate, taken = (intercept, 0.0) if line == "origin" else (slope, 1.0)
     if not (estimate.low > taken or estimate.high < taken) or np.ptp(residuals) == 0:
-        return ""
+        return None
     r = float(np.corrcoef(x, residuals)[0, 1])
-    what = "intercept" if line == "origin" else "slope"
-    return (
-        f"the line does not fit: residuals correlate with x at {r:+.2f}, and a free line has {what} "
-        f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
-    )
+    code = "line-without-intercept" if line == "origin" else "line-of-slope-one"
+    return Note(code, r=r, value=estimate.value, low=estimate.low, high=estimate.high)
 
 
 def _normality(residuals: Array) -> Estimate:
     name = "normality of the residuals (W)"
     if np.ptp(residuals) == 0:
-        return Estimate(name, np.nan, len(residuals), note="the residuals do not vary")
+        return Estimate(name, np.nan, len(residuals), notes=(Note("residuals-do-not-vary"),))
     result = scipy.stats.shapiro(residuals)
-    how = "no interval: a test statistic"
-    return Estimate(name, float(result.statistic), len(residuals), how=how, p=float(result.pvalue), test="Shapiro–Wilk")
+    estimate = Estimate(name, float(result.statistic), len(residuals), method=Method("none-test-statistic"))
+    return estimate.tested(result.pvalue, Method("shapiro-wilk"))
 
 
 def representativeness(ratings: ArrayLike, answers: ArrayLike) -> Array:

@@ -17,6 +17,7 @@ from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, Codes, Counts, check_level, check_resamples
 from penchant.stats.intervals import clustered_mean
+from penchant.wording.phrases import Method
 
 _BLOCK = 2_000_000
 """Random numbers held at once."""
@@ -33,8 +34,8 @@ class Change:
     before: Estimate
     after: Estimate
     p: float
-    how: str
-    test: str
+    method: Method
+    test: Method
 
 
 def change_point(
@@ -82,8 +83,8 @@ def change_point(
         mean(table[:, :at]),
         mean(table[:, at:]),
         _flipped(patterns, counts, resamples, rng),
-        f"percentile bootstrap over {noun}, each with all its checkpoints, {resamples:,} resamples, seed {seed}",
-        f"sign-flip of the largest weighted CUSUM over change points, {resamples:,} draws, two-sided",
+        Method("bootstrap-of-curves", noun=noun, resamples=resamples, seed=seed),
+        Method("flipped-cusum", draws=resamples, two_sided=True),
     )
 
 

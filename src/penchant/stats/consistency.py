@@ -6,10 +6,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike
 
-from penchant.counting import for_one
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, joined
+from penchant.stats.inputs import Array
 from penchant.stats.weighted import effective_n, weighted_sd
+from penchant.wording.phrases import Method, Note, present
 
 ALPHA = "internal consistency (Cronbach's α)"
 INTERACTION = "statement × template"
@@ -35,19 +35,20 @@ def cronbach_alpha(scores: ArrayLike, *, level: float = 0.95, weights: Array | N
     whole, counting = table[known], np.ones(int(known.sum())) if weights is None else weights[known]
     n, k = len(whole), table.shape[1]
     lost = len(table) - n
-    note = f"{lost} {for_one(lost, 'respondents')} with a missing answer left out" if lost else ""
+    left_out = Note("respondents-left-out", lost=lost) if lost else None
     total = weighted_sd(whole.sum(axis=1), counting) ** 2 if n > 1 else 0.0
     if k < 2 or n < RESPONDENTS or not total > 0:
-        few = f"fewer than {RESPONDENTS} respondents are too few for an α"
-        why = "fewer than two items" if k < 2 else few if n < RESPONDENTS else "the sums do not vary"
-        return Estimate(name, np.nan, n, level=level, note=joined(why, note))
+        few = Note("alpha-few-respondents", least=RESPONDENTS)
+        why = Note("alpha-few-items") if k < 2 else few if n < RESPONDENTS else Note("alpha-sums-alike")
+        return Estimate(name, np.nan, n, level=level, notes=present(why, left_out))
     alpha = k / (k - 1) * (1 - sum(weighted_sd(item, counting) ** 2 for item in whole.T) / total)
     worth = n if weights is None else effective_n(counting)
     df = worth - 1, (worth - 1) * (k - 1)
     low = 1 - (1 - alpha) * scipy.stats.f.ppf((1 + level) / 2, *df)
     high = 1 - (1 - alpha) * scipy.stats.f.ppf((1 - level) / 2, *df)
-    how = f"Feldt, {k} items, {n} respondents" + ("" if weights is None else f" worth {worth:.1f}")
-    return Estimate(name, float(alpha), n, float(low), float(high), level, how=how, note=note)
+    worth_of = None if weights is None else worth
+    method = Method("feldt", items=k, respondents=n, worth=worth_of)
+    return Estimate(name, float(alpha), n, float(low), float(high), level, method, notes=present(left_out))
 
 
 def variance_shares(table: Array) -> dict[str, Array]:

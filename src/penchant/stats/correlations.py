@@ -14,18 +14,18 @@ import scipy
 from numpy.typing import ArrayLike
 
 from penchant.records import Estimate
-from penchant.stats.bootstrap import CHUNK, expanded_p, expanded_percentile, resampled, resampling_name
+from penchant.stats.bootstrap import CHUNK, expanded_p, expanded_percentile, resampled, resampling, seed_of
 from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
 from penchant.stats.hypothesis_tests import held_against
-from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples, joined
+from penchant.stats.inputs import Array, Counts, Seed, as_values, check_lengths, check_level, check_resamples
+from penchant.wording.phrases import Method, Note, present
 
 SLOPE = "slope"
 DIFFERENCE = f"difference of {PEARSON}"
 FEWEST = 5
 """The fewest units that have a correlation or a slope here."""
 ENOUGH = 30
-ROUGH = "the interval is rough: from so few {noun} some 93 of 100 hold the truth; {enough} would do"
-"""What is said beside one from fewer than `ENOUGH` units (docs/validity.md)."""
+"""Intervals from fewer units are called rough (docs/validity.md)."""
 _SAME = 1e-12
 """Numbers that differ by less than this share of the largest are the same but for rounding."""
 
@@ -89,19 +89,18 @@ def correlation_difference(
     n = len(sides[0])
     reason = _none(DIFFERENCE, sides, noun)
     if reason:
-        return Estimate(DIFFERENCE, np.nan, n, level=level, note=reason)
+        return Estimate(DIFFERENCE, np.nan, n, level=level, notes=(reason,))
     units = np.stack(sides, axis=1)
     units = units[np.lexsort(units.T)]  # their order changes nothing
     value = float(_differences(np.ones((1, n), dtype=np.int64), units)[0])
     draws = resampled(_differences, units, seed=seed, resamples=resamples)
     known = draws[~np.isnan(draws)]
     if np.ptp(known) <= _SAME:
-        return Estimate(DIFFERENCE, value, n, level=level, note="no interval: all resamples have the same difference")
+        return Estimate(DIFFERENCE, value, n, level=level, notes=(Note("resamples-alike"),))
     low, high = expanded_percentile(known, n, level)
-    name = f"expanded percentile bootstrap of the {DIFFERENCE}"
-    how = resampling_name(name, n, resamples, seed, noun)
-    p, test = expanded_p(known, n), f"expanded percentile bootstrap over {noun}"
-    return Estimate(DIFFERENCE, value, n, low, high, level, how=how, p=p, test=test, note=_rough(n, noun))
+    method = resampling("expanded-bootstrap-of-the", n, resamples, seed, noun, of=DIFFERENCE)
+    estimate = Estimate(DIFFERENCE, value, n, low, high, level, method, notes=present(_rough(n, noun)))
+    return estimate.tested(expanded_p(known, n), Method("expanded-bootstrap-test", noun=noun))
 
 
 def _estimate(
@@ -122,34 +121,34 @@ def _estimate(
     n = len(first)
     reason = _none(measure, (first, second), noun)
     if reason:
-        return Estimate(measure, np.nan, n, level=level, note=reason)
+        return Estimate(measure, np.nan, n, level=level, notes=(reason,))
     units = np.stack([first, second], axis=1)
     units = units[np.lexsort((second, first))]  # their order changes nothing
     value = float(statistic(np.ones((1, n), dtype=np.int64), units)[0])
     p = _permutation_p(units, ranks=ranks, seed=seed, draws=resamples)
-    test = f"permutation of {n} {noun}, {resamples} draws, seed {seed}, two-sided"
-    estimate = Estimate(measure, value, n, level=level, p=p, test=test)
+    test = Method("permutation", units=n, noun=noun, draws=resamples, seed=seed_of(seed), two_sided=True)
+    estimate = Estimate(measure, value, n, level=level).tested(p, test)
     draws = resampled(statistic, units, seed=seed, resamples=resamples)
     known = draws[~np.isnan(draws)]
     lost = len(draws) - len(known)
-    undefined = f"{lost} of {resamples} resamples have no {measure}: left out" if lost else ""
+    undefined = Note("resamples-without", lost=lost, of=resamples, measure=measure) if lost else None
     if np.ptp(known) <= _SAME * np.abs(known).max():
-        return replace(estimate, note=joined("no interval: nothing departs from a line", undefined))
+        return estimate.noted(Note("nothing-departs-from-a-line"), undefined)
     low, high = expanded_percentile(known, n, level)
-    how = resampling_name(f"expanded percentile bootstrap of {measure}", n, resamples, seed, noun)
-    return held_against(replace(estimate, low=low, high=high, how=how, note=joined(_rough(n, noun), undefined)), 0)
+    method = resampling("expanded-bootstrap-of", n, resamples, seed, noun, of=measure)
+    return held_against(replace(estimate, low=low, high=high, method=method).noted(_rough(n, noun), undefined), 0)
 
 
-def _none(measure: str, sides: Sequence[Array], noun: str) -> str:
-    """Why there is no such number of some units; empty where there is one."""
+def _none(measure: str, sides: Sequence[Array], noun: str) -> Note | None:
+    """Why there is no such number of some units; None where there is one."""
     if len(sides[0]) < FEWEST:
-        return f"no {measure}: it needs {FEWEST} {noun}"
+        return Note("needs-more", measure=measure, least=FEWEST, noun=noun)
     alike = any(np.ptp(side) <= _SAME * np.abs(side).max() for side in sides)
-    return f"no {measure}: all {noun} have the same number" if alike else ""
+    return Note("numbers-alike", measure=measure, noun=noun) if alike else None
 
 
-def _rough(n: int, noun: str) -> str:
-    return ROUGH.format(noun=noun, enough=ENOUGH) if n < ENOUGH else ""
+def _rough(n: int, noun: str) -> Note | None:
+    return Note("rough-correlation", noun=noun, would_do=ENOUGH) if n < ENOUGH else None
 
 
 def _differences(counts: Counts, units: Array) -> Array:

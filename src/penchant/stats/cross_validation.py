@@ -20,9 +20,10 @@ from penchant.stats.crossed import PEARSON, SPEARMAN, midranks, weighted_pearson
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level
 from penchant.stats.morcela import fit, scores
+from penchant.wording.phrases import Method, Note
 
-WIDE = "the interval errs on the wide side"
-"""What is said beside one (docs/validity.md)."""
+WIDE = Note("wide")
+"""What is said beside an interval (docs/validity.md)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Folded:
     judged: Array
     folds: Codes
     scores: Array
-    reason: str
+    reason: Note | None
 
     @classmethod
     def of(
@@ -58,7 +59,7 @@ class Folded:
             if fitted.reason:
                 return cls(p, u, n, y, codes, np.full(len(y), np.nan), fitted.reason)
             made[inside] = scores(p[inside], u[inside], n[inside], fitted.beta, fitted.gamma)
-        return cls(p, u, n, y, codes, made, "")
+        return cls(p, u, n, y, codes, made, None)
 
     def left_out(self, start: int, stop: int) -> Array:
         """The scores of all sentences where each of those from `start` to `stop` is left out, (stop − start, n); that
@@ -99,22 +100,20 @@ def cross_validated(
     n = len(folded.judged)
     bare = Estimate(name, np.nan, n, level=level)
     if folded.reason:
-        return replace(bare, note=f"not fitted: {folded.reason}")
+        return bare.noted(folded.reason)
     if isinstance(other, Folded) and other.reason:
-        return replace(bare, note=f"not fitted: {other.reason}")
+        return bare.noted(other.reason)
     value, without = _with_and_without(folded, other, ranks=ranks)
     error = float(np.sqrt((n - 1) / n * ((without - without.mean()) ** 2).sum()))
     if not (np.isfinite(value) and error > 0):
-        return replace(bare, note=f"no {name}: all {noun} have the same number")
+        return bare.noted(Note("numbers-alike", measure=name, noun=noun))
     back = np.tanh if other is None else lambda end: np.clip(end, -2.0, 2.0)
     half = float(scipy.stats.t.ppf((1 + level) / 2, n - 1)) * error
     p = float(2 * scipy.stats.t.sf(abs(value) / error, n - 1))
     low, high = (float(back(end)) for end in (value - half, value + half))
-    scale = ", Fisher's z" if other is None else ""
-    how = f"jackknife t interval over {n} {noun}, fitted anew without each, {n - 1} df{scale}"
-    test = f"jackknife t over {noun}, two-sided"
-    found = replace(bare, value=float(back(value)), low=low, high=high, how=how, p=p, test=test, note=WIDE)
-    return held_against(found, 0)
+    method = Method("jackknife-t-z" if other is None else "jackknife-t", units=n, noun=noun, df=n - 1)
+    found = replace(bare, value=float(back(value)), low=low, high=high, method=method, notes=(WIDE,))
+    return held_against(found.tested(p, Method("jackknife-t-test", noun=noun, two_sided=True)), 0)
 
 
 def _with_and_without(folded: Folded, other: ArrayLike | Folded | None, *, ranks: bool) -> tuple[float, Array]:

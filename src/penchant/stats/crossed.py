@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from penchant.counting import of_all
 from penchant.errors import DataError
 from penchant.records import Estimate
-from penchant.stats.bootstrap import CHUNK, percentile, resampling_name
+from penchant.stats.bootstrap import CHUNK, percentile, resampling
 from penchant.stats.inputs import (
     Array,
     Codes,
@@ -25,18 +25,16 @@ from penchant.stats.inputs import (
     check_level,
     check_resamples,
     cluster_codes,
-    joined,
 )
+from penchant.wording.phrases import Method, Note, present
 
 PEARSON, SPEARMAN = "Pearson's r", "Spearman's ρ"
 FEWEST = 3
 """The fewest items that have a correlation, and the fewest raters of an item that have a ceiling."""
 FEW_RATERS = 5
 FEW_ITEMS = 30
-WIDE = "the interval errs on the wide side: 93 to 100 of 100 hold the truth"
-"""What is said beside an interval (simulated in the slow tests)."""
-ROUGH = "the interval is rough: from {of} 88 to 100 of 100 hold the truth; {enough} would do"
-"""What is said beside one from fewer raters or items."""
+"""Intervals from fewer raters or items are called rough (simulated in the slow tests)."""
+WIDE = Note("wide-of-100")
 _SAME = 1e-12
 """Numbers that differ by less than this share of the largest are the same but for rounding."""
 
@@ -85,28 +83,26 @@ def correlation(
     raters, n = table.shape
     name = SPEARMAN if ranks else PEARSON
     if n < FEWEST:
-        return Estimate(name, np.nan, n, level=level, note=f"a correlation needs {FEWEST} {noun}")
+        return Estimate(name, np.nan, n, level=level, notes=(Note("correlation-needs", least=FEWEST, noun=noun),))
     value = float(_correlations(values, table, np.ones((1, raters)), np.ones((1, n)), ranks=ranks)[0])
     if np.isnan(value):
         what = "scores" if _alike(values[None])[0] else "mean judgements"
-        return Estimate(name, np.nan, n, level=level, note=f"no correlation: the {what} of all {noun} are the same")
+        return Estimate(name, np.nan, n, level=level, notes=(Note("no-correlation", what=what, noun=noun),))
     if raters < 2:
-        return Estimate(name, value, n, level=level, note="no interval with raters' uncertainty: one rater")
+        return Estimate(name, value, n, level=level, notes=(Note("one-rater"),))
     draws = _draws(values, table, ranks=ranks, seed=seed, resamples=resamples)
     defined = draws[~np.isnan(draws)]
     lost = len(draws) - len(defined)
-    undefined = f"{of_all(lost, resamples, 'resamples', 'have')} no correlation: left out" if lost else ""
+    undefined = Note("resamples-without-correlation", lost=lost, of=resamples) if lost else None
     if lost > most_lost * resamples:
-        return Estimate(name, np.nan, n, level=level, note=f"not estimated: {undefined.removesuffix(': left out')}")
+        return Estimate(name, np.nan, n, level=level, notes=(Note("too-many-undefined", lost=lost, of=resamples),))
     if abs(value) > 1 - _SAME or not len(defined):
-        why = "nothing departs from a line" if len(defined) else "no resample has a correlation"
-        return Estimate(name, value, n, level=level, note=joined(f"no interval: {why}", undefined))
+        why = Note("nothing-departs-from-a-line" if len(defined) else "no-resample-has-a-correlation")
+        return Estimate(name, value, n, level=level, notes=present(why, undefined))
     ends = np.tanh(np.array(percentile(_fisher(defined), level)) - np.median(_fisher(defined)) + _fisher(value))
-    how = resampling_name(
-        f"percentile bootstrap of {name}, recentred on Fisher's z,", n, resamples, seed, f"{noun} and {raters} raters"
-    )
-    note = joined(_few(raters, n, noun), undefined)
-    return Estimate(name, value, n, float(ends[0]), float(ends[1]), level, how=how, note=note)
+    method = resampling("recentred-bootstrap", n, resamples, seed, noun, of=name, raters=raters)
+    notes = present(_few(raters, n, noun), undefined)
+    return Estimate(name, value, n, float(ends[0]), float(ends[1]), level, method, notes=notes)
 
 
 def _draws(scores: Array, judged: Array, *, ranks: bool, seed: Seed, resamples: int) -> Array:
@@ -138,13 +134,10 @@ def left_out(scores: ArrayLike, judged: ArrayLike, *, ranks: bool) -> Array:
     return np.where(np.isnan(found), found[0], found)
 
 
-def _few(raters: int, items: int, noun: str) -> str:
+def _few(raters: int, items: int, noun: str) -> Note:
     """What the interval holds in simulations, with a caution for few raters or items."""
-    if raters >= FEW_RATERS and items >= FEW_ITEMS:
-        return WIDE
-    few = (f"{raters} raters" if raters < FEW_RATERS else "", f"{items} {noun}" if items < FEW_ITEMS else "")
-    of = " and ".join(filter(None, few))
-    return ROUGH.format(of=of, enough=f"{FEW_RATERS} and {FEW_ITEMS}")
+    few = [[raters, "raters"]] * (raters < FEW_RATERS) + [[items, noun]] * (items < FEW_ITEMS)
+    return Note("rough-of-raters-and-items", few=few, would_do=[FEW_RATERS, FEW_ITEMS]) if few else WIDE
 
 
 def _correlations(scores: Array, judged: Array, raters: Array, items: Array, *, ranks: bool) -> Array:
@@ -235,25 +228,22 @@ def ceiling(
     credit = _against_others(table, FEWEST - 1)
     n = int((~np.isnan(credit)).any(axis=0).sum())
     if not n:
-        note = "every majority of the others is a tie" if measured else f"no item has {FEWEST} raters"
-        return Estimate("ceiling", np.nan, 0, level=level, note=f"no ceiling: {note}")
+        note = Note("no-ceiling-ties") if measured else Note("no-ceiling-few-raters", least=FEWEST)
+        return Estimate("ceiling", np.nan, 0, level=level, notes=(note,))
     value = _mean_of_raters(credit)
     codes = np.arange(table.shape[1]) if clusters is None else cluster_codes(clusters, table.shape[1])
     parts = _between_items(credit, codes), _between_raters(table)
     variance = sum(part for part, _ in parts)
     if value in (0.0, 1.0) or not variance > 0 or not all(df for _, df in parts):
-        few = "one of them" if not parts[0][1] else "none of the raters differs from the others"
-        note = f"no interval over {noun}: {few}"
-        return Estimate("ceiling", value, n, level=level, note=note)
+        note = Note("no-interval-raters-alike" if parts[0][1] else "no-interval-over-one", noun=noun)
+        return Estimate("ceiling", value, n, level=level, notes=(note,))
     df = variance**2 / sum(part**2 / of for part, of in parts)
     half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * variance**0.5 / (value * (1 - value))
     low, high = scipy.special.expit(scipy.special.logit(value) + np.array([-half, half]))
-    counted = f"{parts[0][1] + 1} {noun} and {len(table)} raters"
-    how = f"Satterthwaite t interval over {counted} (jackknife), {df:.1f} df, logit scale"
-    note = WIDE
-    if len(table) < FEW_RATERS:
-        note = ROUGH.format(of=f"{len(table)} raters", enough=FEW_RATERS)
-    return Estimate("ceiling", value, n, float(low), float(high), level, how=how, note=note)
+    over = [[parts[0][1] + 1, noun], [len(table), "raters"]]
+    rough = Note("rough-of-raters", have=len(table), would_do=FEW_RATERS) if len(table) < FEW_RATERS else WIDE
+    method = Method("satterthwaite", over=over, df=df, scale="logit")
+    return Estimate("ceiling", value, n, float(low), float(high), level, method, notes=(rough,))
 
 
 def _against_others(judged: Array, others: int) -> Array:

@@ -15,8 +15,7 @@ import scipy
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, check_level
 from penchant.stats.weighted import effective_n, mean_variance
-
-ENDS = "the interval ends where the end of the scale lies from the interval of the survey's mean"
+from penchant.wording.phrases import Method, Note
 
 
 def crossed_difference(
@@ -45,25 +44,21 @@ def crossed_difference(
     gaps = ratings - means
     estimate = Estimate("", float(np.sort(gaps).mean()), n, level=level)
     if n < 2 or people < 2:
-        lone = "statement" if n < 2 else "respondent"
-        return Estimate("", estimate.value, n, level=level, note=f"one {lone}: no interval over {lone}s, and no test")
+        return estimate.noted(Note("one-of-crossed", noun="statements" if n < 2 else "respondents"))
     parts = np.array([gaps.var(ddof=1) / n, mean_variance(answers.mean(axis=1), counting), shared])
     error = float(np.sqrt(parts.sum()))
     if not error > 1e-12 * (scale[1] - scale[0]):
-        return Estimate("", estimate.value, n, level=level, note="nothing varies: no interval and no test")
+        return estimate.noted(Note("nothing-varies-no-test"))
     df = min(n, people) - 1 if weights is None else max(1, min(n, int(effective_n(weights))) - 1)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, df)) * error
     least, most = _possible(answers, counting, means, scale, df, level)
     low, high = max(least, estimate.value - reach), min(most, estimate.value + reach)
     ends = low == least or high == most
     p = float(2 * scipy.stats.t.sf(abs(estimate.value) / error, df))
-    how = (
-        f"t interval ({df} df) of the errors of {n} statements, {people} "
-        f"{'respondents' if weights is None else 'weighted respondents'} and the calibration on {calibrated} neutral "
-        "statements"
-    )
-    test = "t test of the same errors, two-sided"
-    return Estimate("", estimate.value, n, low, high, level, how=how, p=p, test=test, note=ENDS if ends else "")
+    noun = "respondents" if weights is None else "weighted respondents"
+    method = Method("t-crossed", df=df, statements=n, people=people, noun=noun, neutral=calibrated)
+    found = Estimate("", estimate.value, n, low, high, level, method)
+    return found.tested(p, Method("t-test-same-errors", two_sided=True)).noted(Note("ends-of-survey") if ends else None)
 
 
 def _item_means(answers: Array, weights: Array | None) -> Array:

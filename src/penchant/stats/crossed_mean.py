@@ -14,15 +14,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 import scipy
 
-from penchant.counting import counted
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, Codes, check_level, joined
+from penchant.stats.inputs import Array, Codes, check_level
+from penchant.wording.phrases import Method, Note
 
 Statistic = Callable[[Array], float]
 """A number of the rows that have weight 1, (rows,), where others have 0; NaN where too few are left."""
 FEW = 5
 """Intervals over fewer units of a factor than this are called rough."""
-ROUGH = "the interval is rough: only {}"
 _NONE = 1e-12
 """A variance below this share of the largest square is rounding."""
 
@@ -55,29 +54,26 @@ def crossed(
     value = statistic(np.ones(rows))
     estimate = Estimate("", value, n, level=level)
     if np.isnan(value):
-        return replace(estimate, note="no number: a side is missing")
+        return estimate.noted(Note("side-missing"))
     single = [factor.noun for factor in factors if factor.units < 2]
     if single:
-        return replace(estimate, note=f"no interval: the {' and '.join(single)} are one, and show no spread")
+        return estimate.noted(Note("factors-of-one", nouns=single))
     parts = _parts(statistic, factors)
     if any(np.isnan(part) for part, _ in parts):
-        return replace(estimate, note="no interval: without one unit a side is missing")
+        return estimate.noted(Note("side-missing-without-unit"))
     variance = sum(part for part, _ in parts)
     if not variance > _NONE * value**2:
-        return replace(estimate, note="no interval and no test: nothing varies")
+        return estimate.noted(Note("no-interval-nothing-varies"))
     df = variance**2 / sum(part**2 / of for part, of in parts)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, df)) * variance**0.5
-    over = [f"{factor.units} {factor.noun}" for factor in factors]
-    how = f"Satterthwaite t interval over {', '.join(over[:-1])} and {over[-1]} (jackknife), {df:.1f} df"
-    if len(over) == 1:
-        how = f"Satterthwaite t interval over {over[0]} (jackknife), {df:.1f} df"
-    few = [counted(factor.units, factor.noun) for factor in factors if factor.units < FEW]
-    note = joined(estimate.note, ROUGH.format(" and ".join(few)) if few else "")
-    estimate = replace(estimate, low=value - reach, high=value + reach, how=how, note=note)
+    method = Method("satterthwaite", over=[[factor.units, factor.noun] for factor in factors], df=df)
+    few = [[factor.units, factor.noun] for factor in factors if factor.units < FEW]
+    estimate = replace(estimate, low=value - reach, high=value + reach, method=method)
+    estimate = estimate.noted(Note("few-of-factors", few=few) if few else None)
     if against is None:
         return estimate
     p = float(2 * scipy.stats.t.sf(abs(value - against) / variance**0.5, df))
-    return replace(estimate, p=p, test="t test of the same errors (Satterthwaite), two-sided")
+    return estimate.tested(p, Method("satterthwaite-test", two_sided=True))
 
 
 def _parts(statistic: Statistic, factors: Sequence[Factor]) -> list[tuple[float, int]]:

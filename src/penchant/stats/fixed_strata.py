@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from penchant.records import Estimate
 from penchant.stats.inputs import Array, as_credits, check_level, cluster_codes, group_sums
+from penchant.wording.phrases import Method, Note
 
 _STEPS = 100
 _MOST = 37.0
@@ -38,16 +39,15 @@ def fixed_strata_share(
     array = as_credits(credits)
     codes = cluster_codes(strata, len(array), where="strata")
     if not len(array):
-        return Estimate("mean", np.nan, 0, level=level, note="no items")
+        return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
     sizes = np.bincount(codes).astype(np.float64)
     order = np.lexsort((sizes, group_sums(codes, array)))  # the same bits in whatever order the strata come
     sizes, shares = sizes[order], (group_sums(codes, array) / sizes)[order]
     value = float(array.sum() / len(array))
     low, high = _ends(shares, sizes, float(scipy.stats.norm.ppf((1 + level) / 2)), sizes / sizes.sum())
-    how = f"stratified Wilson score over {len(sizes)} {noun} as they are"
-    p = _p(shares, sizes, value, against)
-    test = f"score test over {noun} as they are"
-    return Estimate("mean", value, len(array), min(low, value), max(high, value), level, how=how, p=p, test=test)
+    method = Method("stratified-wilson", strata=len(sizes), noun=noun)
+    estimate = Estimate("mean", value, len(array), min(low, value), max(high, value), level, method)
+    return estimate.tested(_p(shares, sizes, value, against), Method("stratified-score-test", noun=noun))
 
 
 def fixed_strata_difference(
@@ -72,7 +72,7 @@ def fixed_strata_difference(
     sizes = np.stack([group_sums(codes, chosen) for chosen in (side, ~side)])
     both = (sizes > 0).all(axis=0) if len(array) else np.zeros(0, dtype=bool)
     if not both.any():
-        return Estimate("difference", np.nan, 0, level=level, note="no stratum has both kinds of item")
+        return Estimate("difference", np.nan, 0, level=level, notes=(Note("no-stratum-with-both"),))
     sums = np.stack([group_sums(codes, array * chosen) for chosen in (side, ~side)])[:, both]
     sizes = sizes[:, both]
     order = np.lexsort((*sizes, *sums))  # the same bits in whatever order the strata come
@@ -82,15 +82,15 @@ def fixed_strata_difference(
     arms = tuple(zip(sums / sizes, sizes, strict=True))
     value = float(weights @ (arms[0][0] - arms[1][0]))
     low, high = _difference_ends(arms, weights, value, float(scipy.stats.norm.ppf((1 + level) / 2)))
-    how = f"stratified Newcombe over {len(weights)} {noun} as they are, Mantel-Haenszel weights"
+    method = Method("stratified-newcombe", strata=len(weights), noun=noun)
     side_of = 0 if value > 0 else 1
 
     def beyond(z: float) -> float:
         return _difference_ends(arms, weights, value, z)[side_of] * (1 if side_of == 0 else -1)
 
     p = 1.0 if abs(value) <= 1e-12 else _inverted(beyond)
-    test = f"inverted interval over {noun} as they are"
-    return Estimate("difference", value, int(sizes.sum()), low, high, level, how=how, p=p, test=test)
+    estimate = Estimate("difference", value, int(sizes.sum()), low, high, level, method)
+    return estimate.tested(p, Method("inverted-interval", noun=noun))
 
 
 _Arm = tuple[Array, Array]

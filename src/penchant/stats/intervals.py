@@ -106,7 +106,9 @@ def clustered_mean(
         if not proportion:
             return estimate.noted(Note("clusters-alike", **same))
         low, high = wilson(estimate.value, len(array), level)
-        return replace(estimate, low=low, high=high, method=Method("wilson")).noted(Note("clusters-alike-wilson", **same))
+        return replace(estimate, low=low, high=high, method=Method("wilson")).noted(
+            Note("clusters-alike-wilson", **same)
+        )
     return clustered_ratio(estimate, sums, sizes, noun, logit=proportion, against=against)
 
 
@@ -186,7 +188,9 @@ def t_mean(
     parts = [np.sort(array[codes == code]) for code in range(codes.max() + 1)]
     if all(np.ptp(part) <= 1e-12 * np.abs(array).max() for part in parts):
         groups = len(parts) if len(parts) > 1 else None
-        return bare.noted(Note("values-alike" if groups is None else "values-alike-within", all=groups or items, noun=noun))
+        return bare.noted(
+            Note("values-alike" if groups is None else "values-alike-within", all=groups or items, noun=noun)
+        )
     # Sorted, so that the order of strata does not change a bit of the sum.
     errors = sorted((len(part) * float(part.var(ddof=1)) / items**2, len(part) - 1) for part in parts)
     variance = sum(own for own, _ in errors)
@@ -217,7 +221,9 @@ def _sparse(values: Array, noun: str, level: float) -> Note | None:
     return Note("sparse", most=most, of=n, noun=noun, value=same, **others, would_do=FEW_OTHERS)
 
 
-def within_scale(low: float, high: float, bounds: tuple[float, float], spread: float) -> tuple[float, float, Note | None]:
+def within_scale(
+    low: float, high: float, bounds: tuple[float, float], spread: float
+) -> tuple[float, float, Note | None]:
     """An interval cut at the ends of the scale, with a note where it is."""
     low, high = max(low, bounds[0]), min(high, bounds[1])
     # What is 0 but for rounding is 0, never −1e-17 or −0.0.
@@ -298,4 +304,4 @@ def _welch(estimate: Estimate, first: Array, second: Array) -> Estimate:
     # From the moments, which does not warn when one side does not vary.
     sd_first, sd_second = float(first.std(ddof=1)), float(second.std(ddof=1))
     test = scipy.stats.ttest_ind_from_stats(first.mean(), sd_first, m, second.mean(), sd_second, n, equal_var=False)
-    return estimate.tested(test.pvalue, Method("welch"))
+    return estimate.tested(float(test.pvalue), Method("welch"))

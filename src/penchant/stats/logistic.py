@@ -14,7 +14,6 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from penchant.counting import for_one
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
 from penchant.stats.firth import Rows, solve, state
@@ -28,8 +27,8 @@ from penchant.stats.inputs import (
     cluster_codes,
     group_sums,
     has_ties,
-    joined,
 )
+from penchant.wording.phrases import Method, Note, Notes, present
 
 FEW_ITEMS = 10
 """Differences that fewer items have share one level with the others of their sign."""
@@ -46,7 +45,7 @@ class Fit:
     `intercept` is the logit of the accuracy at difference 0: with several strata, of the mean of their accuracies
     there, weighted by their items. `slope` is NaN where differences have levels. Intervals use a t distribution with
     `df` degrees of freedom (infinite: normal); `errors` names the kind of standard errors, `terms` those of the model.
-    A coefficient that cannot be computed is NaN and `note` says why.
+    A coefficient that cannot be computed is NaN and `notes` say why.
     """
 
     n: int
@@ -55,19 +54,22 @@ class Fit:
     slope: float = np.nan
     slope_se: float = np.nan
     df: float = np.inf
-    errors: str = ""
-    terms: str = ""
-    note: str = ""
+    errors: Method | None = None
+    terms: Method | None = None
+    notes: Notes = ()
 
     @property
-    def how(self) -> str:
-        """The method, as an `Estimate` names it."""
-        return f"Firth logistic regression with {self.terms}, Wald on the logit scale, {self.errors}"
+    def method(self) -> Method:
+        """How the accuracy and its interval were made."""
+        return Method("firth", terms=self.terms, errors=self.errors)
 
     @property
-    def how_of_slope(self) -> str:
+    def method_of_slope(self) -> Method:
         """The same for the slope, whose cluster-robust errors are those of the jackknife."""
-        return self.how.replace("cluster-robust", "cluster-robust (jackknife)")
+        errors = self.errors
+        if errors is not None and errors.code == "errors-clusters":
+            errors = Method("errors-clusters-jackknife", **errors.params)
+        return Method("firth", terms=self.terms, errors=errors)
 
     def quantile(self, level: float) -> float:
         """The half-width of an interval, in standard errors."""
@@ -79,34 +81,25 @@ def adjusted_accuracy(regression: Fit, *, level: float = 0.95) -> Estimate:
     check_level(level)
     measure = "length-adjusted accuracy"
     if np.isnan(regression.intercept):
-        return Estimate(measure, np.nan, regression.n, level=level, note=regression.note)
+        return Estimate(measure, np.nan, regression.n, level=level, notes=regression.notes)
     reach = regression.quantile(level) * regression.intercept_se
     low, value, high = (float(scipy.special.expit(regression.intercept + step)) for step in (-reach, 0.0, reach))
-    return Estimate(measure, value, regression.n, low, high, level, how=regression.how, note=regression.note)
+    return Estimate(measure, value, regression.n, low, high, level, regression.method, notes=regression.notes)
 
 
 def length_slope(regression: Fit, *, level: float = 0.95) -> Estimate:
     """Change of the log-odds of a right choice per token of difference, with a Wald interval and test."""
     check_level(level)
     if np.isnan(regression.slope):
-        note = regression.note or "no differences within a stratum: no slope"
-        return Estimate("length slope", np.nan, regression.n, level=level, note=note)
+        notes = regression.notes or (Note("no-slope"),)
+        return Estimate("length slope", np.nan, regression.n, level=level, notes=notes)
     reach = regression.quantile(level) * regression.slope_se
     p = float(2 * scipy.stats.t.sf(abs(regression.slope) / regression.slope_se, regression.df))
     low, high = regression.slope - reach, regression.slope + reach
-    test = "Wald z" if np.isinf(regression.df) else f"Wald t, {regression.df:g} df"
-    return Estimate(
-        "length slope",
-        regression.slope,
-        regression.n,
-        low,
-        high,
-        level,
-        how=regression.how_of_slope,
-        p=p,
-        test=test,
-        note=regression.note,
-    )
+    test = Method("wald-z") if np.isinf(regression.df) else Method("wald-t", df=regression.df)
+    method, notes = regression.method_of_slope, regression.notes
+    estimate = Estimate("length slope", regression.slope, regression.n, low, high, level, method, notes=notes)
+    return estimate.tested(p, test)
 
 
 def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.95) -> Estimate:
@@ -121,20 +114,16 @@ def lack_of_fit(credits: ArrayLike, difference: ArrayLike, *, level: float = 0.9
     levels = _levels(x)
     count = len(np.unique(levels))
     if count < 3 or np.isnan(line.slope):
-        fits = "one level of difference fits" if count == 1 else f"{count} levels of difference fit"
-        note = line.note if np.isnan(line.intercept) else f"{fits} any line"
-        return Estimate(LACK_OF_FIT, np.nan, len(y), level=level, note=note)
+        fits = Note("one-level-fits") if count == 1 else Note("levels-fit", levels=count)
+        notes = line.notes if np.isnan(line.intercept) else (fits,)
+        return Estimate(LACK_OF_FIT, np.nan, len(y), level=level, notes=notes)
     codes = np.unique(levels, return_inverse=True)[1]
     share = scipy.special.expit(line.intercept + line.slope * x)
     surplus, variance = group_sums(codes, y - share), group_sums(codes, share * (1 - share))
     value, df = float((surplus**2 / variance).sum()), count - 2
-    merged = f" (one for those of a sign with fewer than {FEW_ITEMS} items)" if count < len(np.unique(x)) else ""
-    p, test = (
-        float(scipy.stats.chi2.sf(value, df)),
-        f"Pearson chi-square of a line against free levels{merged}, {df} df",
-    )
-    note = joined("a test statistic: it has no interval", line.note)
-    return Estimate(LACK_OF_FIT, value, len(y), level=level, p=p, test=test, note=note)
+    merged = FEW_ITEMS if count < len(np.unique(x)) else None
+    estimate = Estimate(LACK_OF_FIT, value, len(y), level=level, notes=(Note("test-statistic"), *line.notes))
+    return estimate.tested(scipy.stats.chi2.sf(value, df), Method("chi-square-of-a-line", merged=merged, df=df))
 
 
 def fit(
@@ -164,27 +153,21 @@ def fit(
     strata_codes = np.zeros(len(y), dtype=np.intp) if strata is None else cluster_codes(strata, len(y), where="strata")
     codes = None if clusters is None else cluster_codes(clusters, len(y))
     if not len(y):
-        return Fit(0, note="no items")
+        return Fit(0, notes=(Note("no-items"),))
     free = levels and bool((x == 0).any())
     steps = _levels(x) if free else x
     linked = _linked(strata_codes, steps, free)[strata_codes]
     if not linked.any():
-        where = f"all differences are {x[0]:g}" if not np.ptp(x) else "differences vary only between strata"
-        return Fit(len(y), note=f"{where}: nothing says what happens at 0")
+        nothing = Note("differences-only-between") if np.ptp(x) else Note("all-differences-are", value=x[0])
+        return Fit(len(y), notes=(nothing,))
     lost = int(np.count_nonzero(~linked))
-    apart = len(np.unique(strata_codes[~linked]))
-    have = f"{apart} {for_one(apart, 'strata')} {for_one(apart, 'have')}"
-    left_out = f"{have} no link to difference 0 ({lost} {for_one(lost, 'items')} left out)"
+    left_out = Note("no-link", strata=len(np.unique(strata_codes[~linked])), items=lost) if lost else None
     model = _Model.of(y[linked], steps[linked], strata_codes[linked], None if codes is None else codes[linked], free)
     fitted = model.fit(iterations)
-    note = fitted.note
+    extrapolated = None
     if not np.isnan(fitted.intercept) and not x.min() <= 0 <= x.max():
-        note = joined(f"extrapolated: the differences run from {x.min():g} to {x.max():g}", note)
-    return replace(fitted, note=joined(note, left_out if lost else ""))
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n} {noun}{'s' * (n != 1)}"
+        extrapolated = Note("extrapolated", low=x.min(), high=x.max())
+    return replace(fitted, notes=present(extrapolated, *fitted.notes, left_out))
 
 
 def _levels(x: Array) -> Array:
@@ -256,25 +239,19 @@ class _Model:
         return group_sums(self.stratum, self.rows.times)
 
     @property
-    def terms(self) -> str:
-        """The terms in words."""
+    def terms(self) -> Method:
+        """The terms."""
         strata = len(self.items)
         levels = self.back.shape[0] - strata
-        kind = (
-            "a line in the difference"
-            if self.line
-            else f"free levels of {_many(levels, 'difference')}"
-            if levels
-            else ""
-        )
-        intercepts = "one intercept" if strata == 1 else f"unpenalised intercepts of {strata} strata (FLIC)"
-        return f"{intercepts} and {kind}" if kind else intercepts
+        kind = Method("term-line") if self.line else Method("term-levels", levels=levels) if levels else None
+        intercepts = Method("one-intercept") if strata == 1 else Method("intercepts", strata=strata)
+        return Method("terms", intercepts=intercepts, kind=kind) if kind else intercepts
 
     def fit(self, iterations: int) -> Fit:
         n, strata = int(self.rows.times.sum()), len(self.items)
         beta = solve(self.rows, iterations)
         if beta is None:
-            return Fit(n, note=f"the logistic fit did not converge in {iterations} steps")
+            return Fit(n, notes=(Note("no-convergence", steps=iterations),))
         coefficients = self.back @ beta
         logits = self.rows.design @ beta
         at_zero = scipy.special.expit(coefficients[:strata])
@@ -285,9 +262,9 @@ class _Model:
                 at_zero, logits = moved, logits + shifts[self.stratum]
         mean = float(self.items @ at_zero) / n
         value = float(scipy.special.logit(mean)) if strata > 1 else float(coefficients[0])
-        errors, df, kind, note = self._errors(beta, logits, at_zero, mean)
+        errors, df, kind, notes = self._errors(beta, logits, at_zero, mean)
         slope, slope_se = (float(coefficients[-1]), float(errors[1])) if self.line else (np.nan, np.nan)
-        return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, note)
+        return Fit(n, value, float(errors[0]), slope, slope_se, df, kind, self.terms, notes)
 
     def _unpenalised(self, logits: Array) -> Array:
         """What to add to the intercept of every stratum for its mean prediction to be its accuracy; by bisection, which
@@ -313,7 +290,7 @@ class _Model:
         shares: Array = np.minimum(known / known.sum(), _MOST_KNOWN)
         return shares
 
-    def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, str, str]:
+    def _errors(self, beta: Array, logits: Array, at_zero: Array, mean: float) -> tuple[Array, float, Method, Notes]:
         """Standard errors of the logit of the mean accuracy at 0 and of the slope, their degrees of freedom, their
         kind, and a caution.
 
@@ -342,12 +319,10 @@ class _Model:
             if self.line:
                 sums[:, 1] *= (groups - 1) / groups / (1 - self._shares(at.weights))
             robust = np.sqrt((sums**2).sum(axis=0) * (groups - 1) / groups)
-            kind = (
-                f"cluster-robust standard errors over {groups} clusters, not below those of the penalised information"
-            )
-            return np.maximum(robust, model), groups - 1.0, kind, few_clusters(groups)
-        note = "one cluster: the interval takes its items as independent" if groups == 1 else ""
+            kind = Method("errors-clusters", clusters=groups)
+            return np.maximum(robust, model), groups - 1.0, kind, present(few_clusters(groups))
+        notes = (Note("one-cluster"),) if groups == 1 else ()
         robust = np.sqrt((rows.times[:, None] * influence**2).sum(axis=0))
         if has_ties(rows.y) and bool(np.all(robust > 1e-6 * model)):
-            return robust, np.inf, "sandwich standard errors (ties present)", note
-        return model, np.inf, "standard errors of the penalised information", note
+            return robust, np.inf, Method("errors-sandwich"), notes
+        return model, np.inf, Method("errors-penalised"), notes

@@ -21,7 +21,8 @@ from numpy.typing import ArrayLike
 
 from penchant.errors import MethodError
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, as_values, check_lengths, check_level, joined
+from penchant.stats.inputs import Array, as_values, check_lengths, check_level
+from penchant.wording.phrases import Method, Note, present
 
 BETA, GAMMA = "β", "γ"
 FEWEST = 12
@@ -29,9 +30,7 @@ FEWEST = 12
 _NULL = {BETA: 1.0, GAMMA: 0.0}
 """What SLOR has."""
 ENOUGH = 200
-FEW = "the interval is rough: from so few sentences 90 to 97 of 100 hold the truth; {enough} would do"
-"""What is said beside an interval from fewer than `ENOUGH` sentences (docs/validity.md)."""
-ROUGH = "rough: the judgements hardly depend on log p; intervals that have an end then hold the truth less often"
+"""Intervals from fewer sentences are called rough (docs/validity.md)."""
 _CLEAR = 5.0
 """So many errors from 0 the coefficient of log p is clear (docs/validity.md)."""
 _SINGULAR = 1e-9
@@ -41,12 +40,12 @@ _SINGULAR = 1e-9
 @dataclass(frozen=True, slots=True)
 class Fit:
     """Coefficients of 1, log p/ℓ, log u/ℓ and 1/ℓ, with their covariance, from n sentences. `reason`: why there are
-    none, or ""."""
+    none."""
 
     coefficients: Array
     covariance: Array
     n: int
-    reason: str = ""
+    reason: Note | None = None
 
     @property
     def beta(self) -> float:
@@ -80,7 +79,7 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
         check_lengths(p, side, where="MORCELA")
     nothing = np.full(4, np.nan), np.full((4, 4), np.nan), len(y)
     if len(y) < FEWEST:
-        return Fit(*nothing, f"it needs {FEWEST} sentences")
+        return Fit(*nothing, Note("not-fitted-few", least=FEWEST))
     predictors = np.stack([np.ones(len(y)), p / n, u / n, 1 / n], axis=1)
     if reason := _alike(predictors, y):
         return Fit(*nothing, reason)
@@ -91,23 +90,23 @@ def fit(logprobs: ArrayLike, unigrams: ArrayLike, lengths: ArrayLike, judged: Ar
         residuals = (y - predictors @ coefficients) / (1 - leverage)
     covariance = (inverse * residuals**2) @ inverse.T
     if not np.isfinite(covariance).all():
-        return Fit(*nothing, "one sentence alone decides a coefficient")
+        return Fit(*nothing, Note("not-fitted-one-decides"))
     return Fit(coefficients, covariance, len(y))
 
 
-def _alike(predictors: Array, judged: Array) -> str:
-    """Why nothing can be fitted: "" where it can."""
+def _alike(predictors: Array, judged: Array) -> Note | None:
+    """Why nothing can be fitted; None where it can."""
     if np.ptp(judged) <= _SINGULAR * np.abs(judged).max():
-        return "all sentences are judged the same"
+        return Note("not-fitted-judged-alike")
     if np.ptp(predictors[:, 3]) <= _SINGULAR:
-        return "all sentences have the same length, so that γ is no more than a constant"
+        return Note("not-fitted-one-length")
     spread = predictors.std(axis=0)
     spread[0] = 1.0
     if not spread.all():
-        return "all sentences have the same probability a token"
+        return Note("not-fitted-one-probability")
     shapes = (predictors - np.array([0.0, *predictors[:, 1:].mean(axis=0)])) / spread
     values = np.linalg.svd(shapes, compute_uv=False)
-    return "frequency, length and probability cannot be told apart" if values[-1] <= _SINGULAR * values[0] else ""
+    return Note("not-fitted-together") if values[-1] <= _SINGULAR * values[0] else None
 
 
 def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
@@ -119,7 +118,7 @@ def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
     if which not in _NULL:
         raise MethodError(f"MORCELA has no parameter '{which}'", hint=f"{BETA} or {GAMMA}")
     if fitted.reason:
-        return Estimate(which, np.nan, fitted.n, level=level, note=f"not fitted: {fitted.reason}")
+        return Estimate(which, np.nan, fitted.n, level=level, notes=(fitted.reason,))
     at, sign = (2, -1.0) if which == BETA else (3, 1.0)
     df = fitted.n - 4
     top, bottom = sign * fitted.coefficients[at], fitted.coefficients[1]
@@ -128,16 +127,15 @@ def parameter(fitted: Fit, which: str, *, level: float = 0.95) -> Estimate:
     against = _NULL[which]
     error = v_top - 2 * against * v_both + against**2 * v_bottom
     p = float(2 * scipy.stats.t.sf(abs(top - against * bottom) / np.sqrt(error), df)) if error > 0 else np.nan
-    test = f"t test of {which} = {against:g} (that of SLOR), HC3, {df} df"
+    test = Method("t-test-of-slor", of=which, against=against, df=df)
     low, high = _fieller(top, bottom, v_top, v_bottom, v_both, float(scipy.stats.t.ppf((1 + level) / 2, df)))
     value = float(top / bottom)
     if np.isnan(low):
-        note = "no interval: it has no end, since the judgements may not depend on log p"
-        return Estimate(which, value, fitted.n, level=level, p=p, test=test, note=note)
-    how = f"Fieller interval of a ratio of least-squares coefficients, HC3, {df} df"
-    few = FEW.format(enough=ENOUGH) if fitted.n < ENOUGH else ""
-    note = joined(few, ROUGH if bottom**2 < _CLEAR**2 * v_bottom else "")
-    return Estimate(which, value, fitted.n, low, high, level, how=how, p=p, test=test, note=note)
+        return Estimate(which, value, fitted.n, level=level, notes=(Note("no-end"),)).tested(p, test)
+    few = Note("rough-ratio", would_do=ENOUGH) if fitted.n < ENOUGH else None
+    notes = present(few, Note("hardly-depend") if bottom**2 < _CLEAR**2 * v_bottom else None)
+    estimate = Estimate(which, value, fitted.n, low, high, level, Method("fieller", df=df), notes=notes)
+    return estimate.tested(p, test)
 
 
 def _fieller(top: float, bottom: float, v_top: float, v_bottom: float, v_both: float, t: float) -> tuple[float, float]:

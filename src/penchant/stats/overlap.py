@@ -9,10 +9,10 @@ import numpy as np
 import scipy
 from numpy.typing import ArrayLike, NDArray
 
-from penchant.counting import for_one, of_all
 from penchant.records import Estimate
-from penchant.stats.inputs import Array, as_credits, check_lengths, check_level, cluster_codes, joined
+from penchant.stats.inputs import Array, as_credits, check_lengths, check_level, cluster_codes
 from penchant.stats.intervals import clustered_ratio, on_scale, wilson
+from penchant.wording.phrases import Method, Note, present
 
 MEASURE = "accuracy difference of overlapping sets"
 _FARTHEST = 7.9
@@ -63,19 +63,19 @@ def overlapping_difference(
     both = [each for each in range(count) if sizes[each].min() > 0]
     kept = used & np.isin(codes, both)
     n, lost = int(kept.sum()), int((used & ~kept).sum())
-    lack = of_all(count - len(both), count, "strata", "lack")
-    left_out = f"{lack} a side ({lost} {for_one(lost, 'items')} left out)" if len(both) < count else ""
+    lacking = count - len(both)
+    left_out = Note("strata-lack-a-side", lost=lacking, of=count, items=lost) if lacking else None
     if not both:
-        return Estimate(MEASURE, np.nan, 0, level=level, note=left_out or "no items")
+        return Estimate(MEASURE, np.nan, 0, level=level, notes=(left_out or Note("no-items"),))
     weights = sizes[both].prod(axis=1) / sizes[both].sum(axis=1)
     weights = weights / weights.sum()
     parts = [_parts(y, first, second, codes == each) for each in both]
     gaps = np.array([sum(part.weight * part.mean for part in stratum) for stratum in parts])
     if not any(part.weight for stratum in parts for part in stratum):
-        return Estimate(MEASURE, 0.0, n, level=level, note=joined("the two sets are the same items", left_out))
+        return Estimate(MEASURE, 0.0, n, level=level, notes=present(Note("same-sets"), left_out))
     if len(both) == 1:
-        return _given(n, parts[0], level, left_out)
-    return _sampled(Estimate(MEASURE, 0.0, n, level=level, note=left_out), gaps, weights, noun)
+        return _given(n, parts[0], level).noted(left_out)
+    return _sampled(Estimate(MEASURE, 0.0, n, level=level, notes=present(left_out)), gaps, weights, noun)
 
 
 def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside: NDArray[np.bool_]) -> list[_Part]:
@@ -88,7 +88,7 @@ def _parts(y: Array, first: NDArray[np.bool_], second: NDArray[np.bool_], inside
     return parts
 
 
-def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
+def _given(n: int, parts: list[_Part], level: float) -> Estimate:
     """The estimate within one stratum."""
     value = float(sum(part.weight * part.mean for part in parts))
 
@@ -113,16 +113,14 @@ def _given(n: int, parts: list[_Part], level: float, note: str) -> Estimate:
     else:
         z = _FARTHEST if distance(_FARTHEST) > 0 else scipy.optimize.brentq(distance, 0.0, _FARTHEST)
         p = float(2 * scipy.stats.norm.sf(z))
-    how = "MOVER of Wilson scores"
-    low, high = max(-1.0, low), min(1.0, high)
-    return Estimate(MEASURE, value, n, low, high, level, how=how, p=p, test="inverted MOVER interval", note=note)
+    estimate = Estimate(MEASURE, value, n, max(-1.0, low), min(1.0, high), level, Method("mover"))
+    return estimate.tested(p, Method("inverted-mover"))
 
 
 def _sampled(estimate: Estimate, gaps: Array, weights: Array, noun: str) -> Estimate:
     """The estimate for strata that are a sample."""
     if np.ptp(gaps) <= 1e-12:
-        alike = f"all {len(gaps)} {noun} have the same difference: they give no interval and no test"
-        return replace(estimate, value=float(weights @ gaps), note=joined(alike, estimate.note))
+        alike = Note("differences-alike", all=len(gaps), noun=noun)
+        return replace(estimate, value=float(weights @ gaps)).noted(alike, first=True)
     found = clustered_ratio(estimate, weights * gaps, weights, noun, against=0)
-    how = f"{found.how}, {noun} weighted by n₁n₂/(n₁ + n₂)"
-    return on_scale(replace(found, how=how), -1, 1)
+    return on_scale(replace(found, method=Method("weighted-by-items", within=found.method, noun=noun)), -1, 1)

@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.crossed import SPEARMAN
-from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level, cluster_codes, joined
+from penchant.stats.inputs import Array, Codes, as_values, check_lengths, check_level, cluster_codes
 from penchant.stats.intervals import within_scale
 from penchant.stats.weighted import effective_n
+from penchant.wording.phrases import Method, Note, present
 
-_FEW = {2: "87 to 97", 3: "92 to 97"}
+_FEW = {2: (87, 97), 3: (92, 97)}
 """Of 100 intervals of level 95 %, how many hold the truth: from raters who differ much, and from raters alike."""
 FEWEST_SHARED = 10
 """The fewest units over which a rater is compared with the others."""
@@ -47,13 +48,13 @@ def with_others(own: ArrayLike, others: ArrayLike, *, level: float = 0.95) -> Es
     check_lengths(x, y, where=SPEARMAN)
     n = len(x)
     if n < FEWEST_SHARED or np.ptp(x) == 0 or np.ptp(y) == 0:
-        why = "all ratings are equal" if n >= FEWEST_SHARED else f"under {FEWEST_SHARED} that others judged, too"
-        return Estimate(SPEARMAN, np.nan, n, level=level, note=f"not estimated: {why}")
+        why = Note("ratings-equal") if n >= FEWEST_SHARED else Note("few-shared", least=FEWEST_SHARED)
+        return Estimate(SPEARMAN, np.nan, n, level=level, notes=(why,))
     rho = float(np.clip(scipy.stats.spearmanr(x, y).statistic, -1, 1))
     half = float(scipy.stats.norm.ppf((1 + level) / 2)) * (1.06 / (n - 3)) ** 0.5
     with np.errstate(divide="ignore"):  # ρ of ±1 is an interval of itself
         low, high = (float(np.tanh(np.arctanh(rho) + side)) for side in (-half, half))
-    return Estimate(SPEARMAN, rho, n, low, high, level, how=f"Fisher's z of ranks over {n} units")
+    return Estimate(SPEARMAN, rho, n, low, high, level, Method("fisher-z-of-ranks", units=n))
 
 
 def mean_over_raters(
@@ -86,25 +87,25 @@ def mean_over_raters(
     items, raters = len(array), len(others)
     codes = np.zeros(items, dtype=np.intp) if strata is None else cluster_codes(strata, items, where="strata")
     if not items:
-        return Estimate("mean", np.nan, 0, level=level, note="no items")
+        return Estimate("mean", np.nan, 0, level=level, notes=(Note("no-items"),))
     value = float(np.sort(array).mean())
     if items < 2 or raters < 2:
-        few = f"one of the {noun}" if items < 2 else "fewer than two raters"
-        return Estimate("mean", value, items, level=level, note=f"no interval with raters' uncertainty: {few}")
+        few = Note("one-rated", noun=noun) if items < 2 else Note("fewer-than-two-raters")
+        return Estimate("mean", value, items, level=level, notes=(few,))
     if np.bincount(codes).min() < 2:
         codes = np.zeros_like(codes)
     alike = raters if judged is None else min(worth(judged), raters)
     parts = [*_between_items(array, codes), (_between_raters(others), max(alike - 1, _LEAST))]
     variance = sum(part for part, _ in parts)
     if not variance > (1e-12 * np.abs(array).max()) ** 2:
-        note = f"no interval: neither {noun} nor raters differ"
-        return Estimate("mean", value, items, level=level, note=note)
+        return Estimate("mean", value, items, level=level, notes=(Note("neither-differ", noun=noun),))
     df = float(variance**2 / sum(part**2 / of for part, of in parts))
     half = float(scipy.stats.t.ppf((1 + level) / 2, df) * variance**0.5)
-    who = told(raters, alike)
-    how = f"Satterthwaite t interval over {items} {noun} and {who} (jackknife), {df:.1f} df"
+    worth_less = alike if f"{alike:.1f}" != f"{raters:.1f}" else None
+    over = {"items": items, "noun": noun, "raters": raters, "worth": worth_less}
+    method = Method("satterthwaite-raters", **over, df=df)
     low, high, ends = within_scale(value - half, value + half, bounds, float(np.ptp(array)))
-    return Estimate("mean", value, items, low, high, level, how=how, note=joined(_rough(raters, alike), ends))
+    return Estimate("mean", value, items, low, high, level, method, notes=present(_rough(raters, alike), ends))
 
 
 def told(raters: int, alike: float) -> str:
@@ -113,14 +114,16 @@ def told(raters: int, alike: float) -> str:
     return f"{raters} raters" + (f", worth {alike:.1f}" if few else "")
 
 
-def _rough(raters: int, alike: float) -> str:
-    """The caution for few raters; empty when there are enough."""
+def _rough(raters: int, alike: float) -> Note | None:
+    """The note on few raters; None when there are enough."""
     full = round(alike)
     if full >= WANTED:
-        return ""
-    held = _FEW.get(max(full, min(_FEW)), _FEW[max(_FEW)])
-    who, more = (f"{told(raters, alike)},", " who judge everything") if full < raters else (f"{raters} raters", "")
-    return f"the interval is rough: with {who} {held} of 100 hold the truth; {WANTED}{more} would do"
+        return None
+    held = list(_FEW.get(max(full, min(_FEW)), _FEW[max(_FEW)]))
+    if full >= raters:
+        return Note("rough-raters", raters=raters, held=held, would_do=WANTED)
+    worth_less = alike if f"{alike:.1f}" != f"{raters:.1f}" else None
+    return Note("rough-unequal-raters", raters=raters, worth=worth_less, held=held, would_do=WANTED)
 
 
 def _between_items(values: Array, codes: Codes) -> list[tuple[float, float]]:

@@ -6,12 +6,15 @@ import numpy as np
 import scipy
 
 from penchant.stats.inputs import Array
+from penchant.wording.phrases import Method
 
 FEW = 5
 """A spread of fewer values than this has no interval: kurtosis cannot be told from them."""
 
 
-HOW = "Bonett interval of a log sd"
+def bonett(**over: object) -> Method:
+    """Describe the interval, `over` so many units of a noun where that is said."""
+    return Method("bonett-over" if over else "bonett", **over)
 
 
 def spread_interval(

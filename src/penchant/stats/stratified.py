@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from penchant.counting import for_one, of_all
 from penchant.errors import DataError
 from penchant.records import Estimate
 from penchant.stats.inputs import (
@@ -19,9 +18,9 @@ from penchant.stats.inputs import (
     check_level,
     cluster_codes,
     group_sums,
-    joined,
 )
 from penchant.stats.intervals import clustered_ratio, independent_difference, on_scale
+from penchant.wording.phrases import Method, Note, present
 
 MEASURE = "stratified accuracy difference"
 
@@ -83,7 +82,7 @@ def mantel_haenszel_difference(
     check_lengths(array, side, where="exposed")
     codes = cluster_codes(strata, len(array), where="strata")
     if not len(array):
-        return Estimate(MEASURE, np.nan, 0, level=level, note="no items")
+        return Estimate(MEASURE, np.nan, 0, level=level, notes=(Note("no-items"),))
     all_strata = _Strata.of(array, side, codes)
     informative = (all_strata.exposed > 0) & (all_strata.others > 0)
     kept = informative[codes]
@@ -91,23 +90,20 @@ def mantel_haenszel_difference(
     array, side, codes = array[kept], side[kept], np.unique(codes[kept], return_inverse=True)[1]
     groups = int(np.count_nonzero(informative))
     if not groups:
-        return Estimate(MEASURE, np.nan, 0, level=level, note=left_out)
+        return Estimate(MEASURE, np.nan, 0, level=level, notes=present(left_out))
     if groups == 1:
         estimate = independent_difference(array[side], array[~side], level=level)
-        return replace(estimate, measure=MEASURE, note=joined(estimate.note, left_out))
-    estimate = _sampled_strata(_Strata.of(array, side, codes), level, noun)
-    return replace(estimate, note=joined(estimate.note, left_out))
+        return replace(estimate, measure=MEASURE).noted(left_out)
+    return _sampled_strata(_Strata.of(array, side, codes), level, noun).noted(left_out)
 
 
 def _sampled_strata(strata: _Strata, level: float, noun: str) -> Estimate:
     gaps, weights, groups = strata.weighted_differences, strata.weights, len(strata.items)
     estimate = Estimate(MEASURE, float(gaps.sum() / weights.sum()), int(strata.items.sum()), level=level)
     if np.ptp(gaps / weights) <= 1e-12:
-        note = f"all {groups} {noun} have the same difference: they give no interval and no test"
-        return replace(estimate, note=note)
+        return estimate.noted(Note("differences-alike", all=groups, noun=noun))
     estimate = clustered_ratio(estimate, gaps, weights, noun, against=0)
-    how = f"{estimate.how}, Mantel-Haenszel weights"
-    return on_scale(replace(estimate, how=how), -1, 1)
+    return on_scale(replace(estimate, method=Method("mantel-haenszel", within=estimate.method)), -1, 1)
 
 
 def _as_sides(exposed: ArrayLike) -> NDArray[np.bool_]:
@@ -117,7 +113,6 @@ def _as_sides(exposed: ArrayLike) -> NDArray[np.bool_]:
     return array.astype(np.bool_)
 
 
-def _left_out(informative: NDArray[np.bool_], items: int) -> str:
+def _left_out(informative: NDArray[np.bool_], items: int) -> Note | None:
     strata = int(np.count_nonzero(~informative))
-    lack = f"{of_all(strata, len(informative), 'strata', 'lack')} a side ({items} {for_one(items, 'items')} left out)"
-    return lack if strata else ""
+    return Note("strata-lack-a-side", lost=strata, of=len(informative), items=items) if strata else None

@@ -10,30 +10,28 @@ import scipy
 
 from penchant.records import Estimate
 from penchant.stats.consistency import variance_shares
-from penchant.stats.inputs import Array, Codes, joined
-from penchant.stats.spread import FEW, HOW, spread_interval
+from penchant.stats.inputs import Array, Codes
+from penchant.stats.spread import FEW, bonett, spread_interval
+from penchant.wording.phrases import Method, Note
 
 SD = "sd over templates"
 SHARE = "share of variance between templates"
 """Of the sum of squares of templates by what else they are crossed with, as for value statements."""
-SAME = "nothing varies"
-LONE = "one number a template: all of its variance lies between templates"
-SINGLE = "each of the {} has one template, so that what templates and {} add cannot be told apart"
+LONE = Note("one-number-a-template")
 MANY = 60
 """An sd pooled over fewer units than this has an interval that is called rough (docs/validity.md)."""
-ROUGH = f"the interval is rough: fewer than {MANY} {{}}"
 
 
 def sd_over_templates(values: Array, *, level: float) -> Estimate:
     """The standard deviation of one number a template (ddof 1), with Bonett's interval; NaN for one template."""
     n = len(values)
     if n < 2:
-        return Estimate(SD, math.nan, n, level=level, note="one template")
+        return Estimate(SD, math.nan, n, level=level, notes=(Note("one-template"),))
     low, high = spread_interval(np.sort(values), level)
-    why = f"no interval: fewer than {FEW} templates" if n < FEW else "no interval: the templates do not differ"
-    missing = math.isnan(low)
-    how, note = ("", why) if missing else (HOW, "")
-    return Estimate(SD, float(np.sort(values).std(ddof=1)), n, low, high, level, how=how, note=note)
+    estimate = Estimate(SD, float(np.sort(values).std(ddof=1)), n, low, high, level)
+    if math.isnan(low):
+        return estimate.noted(Note("few-templates", least=FEW) if n < FEW else Note("templates-alike"))
+    return replace(estimate, method=bonett())
 
 
 def share_of_templates(table: Array, *, level: float) -> Estimate:
@@ -41,17 +39,17 @@ def share_of_templates(table: Array, *, level: float) -> Estimate:
     describes these templates and has no interval; NaN where a cell is missing, nothing varies or there is one unit."""
     n = len(table)
     if n < 2 or not np.isfinite(table).all():
-        note = "one template" if n < 2 else "a template lacks some of what others have"
-        return Estimate(SHARE, math.nan, n, level=level, note=note)
+        note = Note("one-template" if n < 2 else "template-lacks-some")
+        return Estimate(SHARE, math.nan, n, level=level, notes=(note,))
     if table.shape[1] < 2:
-        return Estimate(SHARE, math.nan, n, level=level, note=LONE)
+        return Estimate(SHARE, math.nan, n, level=level, notes=(LONE,))
     return _share(float(variance_shares(table.T[:, :, None])["template"]), n, level)
 
 
 def _share(value: float, n: int, level: float) -> Estimate:
     if math.isnan(value):
-        return Estimate(SHARE, math.nan, n, level=level, note=SAME)
-    return Estimate(SHARE, value, n, level=level, how="no interval: it describes these templates")
+        return Estimate(SHARE, math.nan, n, level=level, notes=(Note("nothing-varies"),))
+    return Estimate(SHARE, value, n, level=level, method=Method("none-these-templates"))
 
 
 def nested_templates(
@@ -69,8 +67,8 @@ def nested_templates(
     of = np.unique(unit[first], return_inverse=True)[1]
     n, free = len(names), np.bincount(of) - 1
     if not free.any():
-        note = "no sentences" if not n else "one template" if n == 1 else SINGLE.format(noun, noun)
-        none = Estimate(SD, math.nan, n, level=level, note=note)
+        note = Note("no-sentences") if not n else Note("one-template") if n == 1 else Note("template-each", noun=noun)
+        none = Estimate(SD, math.nan, n, level=level, notes=(note,))
         return none, replace(none, measure=SHARE)
     means, rows = _means(values, code), np.bincount(code)
     about = _means(np.repeat(means, rows), np.repeat(of, rows))[of]
@@ -78,7 +76,7 @@ def nested_templates(
     total = float(np.sort((values - np.sort(values).mean()) ** 2).sum())
     share = _share(between / total if total > 0 else math.nan, n, level)
     if len(free) == 1 and len(values) == n:
-        share = Estimate(SHARE, math.nan, n, level=level, note=LONE)
+        share = Estimate(SHARE, math.nan, n, level=level, notes=(LONE,))
     if len(free) == 1:
         return sd_over_templates(means, level=level), share
     squares: Array = np.bincount(of, (means - _means(means, of)[of]) ** 2)[free > 0].astype(np.float64)
@@ -100,15 +98,15 @@ def _pooled_sd(squares: Array, free: Codes, n: int, *, level: float, noun: str) 
     estimate = Estimate(SD, math.sqrt(variance), n, level=level)
     error = math.sqrt(units / max(1, units - 1) * float(np.sort((squares - variance * free) ** 2).sum()))
     if units < FEW:
-        return replace(estimate, note=f"no interval: fewer than {FEW} {noun} with several templates")
+        return estimate.noted(Note("few-with-templates", least=FEW, noun=noun))
     if not variance > 0 or not error > 0:
-        return replace(estimate, note="no interval: the templates do not differ")
+        return estimate.noted(Note("templates-alike"))
     z, freedom = float(scipy.stats.norm.ppf((1 + level) / 2)), int(free.sum())
     if freedom <= z:
-        return replace(estimate, note=f"no interval: {noun} are too few for this level")
+        return estimate.noted(Note("too-few-for-level", noun=noun))
     correction = freedom / (freedom - z)  # Bonett's, of few values: those seen are too alike
     reach = z * correction * error / (variance * freedom) / 2
-    note = ROUGH.format(noun) if units < MANY else ""
+    rough = Note("rough-pooled-sd", least=MANY, noun=noun) if units < MANY else None
     low, high = (estimate.value * correction**0.5 * math.exp(sign * reach) for sign in (-1, 1))
-    how = f"interval of a log sd pooled over {units} {noun}"
-    return replace(estimate, low=low, high=high, how=how, note=joined(estimate.note, note))
+    method = Method("log-sd-pooled", units=units, noun=noun)
+    return replace(estimate, low=low, high=high, method=method).noted(rough)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penchant.counting import counted, for_one
+from penchant.counting import counted, for_one, of_all
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -94,7 +94,7 @@ def _environment() -> Environment:
 
     found = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
     found.filters |= {"f": _formatted, "counted": _counted, "for_one": _for_one, "seeded": _seeded}
-    found.filters |= {"listed": listed, "literal": literal}
+    found.filters |= {"of_all": _of_all, "listed": listed, "literal": literal}
     return found
 
 
@@ -104,6 +104,12 @@ def _formatted(value: Any, form: str) -> str:
 
 def _counted(n: Any, noun: str) -> str:
     return counted(n, noun) if isinstance(n, int) else f"{n} {noun}"
+
+
+def _of_all(n: Any, whole: Any, noun: str, verb: str = "") -> str:
+    if isinstance(n, int) and isinstance(whole, int):
+        return of_all(n, whole, noun, verb)
+    return f"{n} of {whole} {_for_one(noun, whole)} {verb}".rstrip()
 
 
 def _for_one(word: str, n: Any) -> str:
