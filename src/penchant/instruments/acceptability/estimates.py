@@ -21,8 +21,9 @@ from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
 from penchant.stats.cross_validation import Folded, cross_validated
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import Array, Codes, joined
+from penchant.stats.inputs import Array, Codes
 from penchant.stats.morcela import BETA, GAMMA, Fit, fit, parameter
+from penchant.wording.phrases import Note
 
 if TYPE_CHECKING:
     from penchant.instruments.acceptability.probe import Acceptability
@@ -89,8 +90,8 @@ def estimates_of(items: pl.DataFrame, settings: Acceptability) -> Iterator[Estim
         for measure, ranks in CORRELATIONS.items():
             if how == MORCELA and fitted_out is not None:
                 estimate = cross_validated(fitted_out, ranks=ranks, **named)
-                note = f"out of fold, {settings.folds} folds" if not fitted_out.reason else ""
-                estimate = replace(estimate, note=joined(note, estimate.note))
+                out_of_fold = None if fitted_out.reason else Note("acceptability.out-of-fold", folds=settings.folds)
+                estimate = estimate.noted(out_of_fold, first=True)
             else:
                 estimate = correlation(plain[how], judged, ranks=ranks, **drawn, **named)
             yield replace(estimate, measure=measure, by={"score": how})

@@ -14,21 +14,22 @@ from penchant.instruments.amplification.data import EVERYTHING
 from penchant.instruments.amplification.estimates import (
     SHIFT,
     SLOPE,
-    WIDER,
     Word,
     Words,
     generator,
+    wider,
     with_draws,
     words_of,
 )
 from penchant.instruments.amplification.probe import Amplification
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
-from penchant.stats.bootstrap import resampled, resampling_name
+from penchant.stats.bootstrap import resampled
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Counts
 from penchant.stats.intervals import t_mean
+from penchant.wording.phrases import Note
 
 STEEPER = f"difference of {SLOPE}"
 FURTHER = f"difference of {SHIFT}"
@@ -70,7 +71,7 @@ def _steeper(
     bare = Estimate(STEEPER, math.nan, len(names), level=settings.level)
     fewest = min(len(ours), len(theirs))
     if fewest < FEWEST:
-        return replace(bare, note=f"no line: fewer than {FEWEST} words in one of the texts")
+        return bare.noted(Note("amplification.few-words-of-a-text", least=FEWEST))
     names.sort(key=lambda name: _content(ours.get(name)) + _content(theirs.get(name)))
     sides = [_aligned(names, words) for words in (ours, theirs)]
 
@@ -90,10 +91,9 @@ def _steeper(
         resamples=settings.resamples,
         pooled=False,
     )
-    noun = f"words of both models at once, {fewest} in the smaller text"
-    how = resampling_name(WIDER, len(names), settings.resamples, settings.seed, noun)
+    method = wider("wider-of-both", settings, words=len(names), smaller=fewest)
     error = jackknife_error(slopes(1.0 - np.eye(len(names))))
-    return with_draws(replace(bare, value=value), drawn, error, fewest, how, 0.0)
+    return with_draws(replace(bare, value=value), drawn, error, fewest, method, 0.0)
 
 
 def _content(word: Word | None) -> tuple[float, float]:

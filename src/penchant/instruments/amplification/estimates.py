@@ -14,14 +14,14 @@ import scipy
 
 from penchant.instruments.amplification.data import EVERYTHING
 from penchant.records import Estimate
-from penchant.stats.bootstrap import resampling_name
 from penchant.stats.crossed_contrast import Contrast, contrast
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error, wider_interval, wider_p
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import Array, joined
+from penchant.stats.inputs import Array
 from penchant.stats.intervals import on_scale, t_mean
 from penchant.stats.log_odds import log_odds
 from penchant.stats.templates import nested_templates
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.amplification.probe import Amplification
@@ -36,11 +36,11 @@ BEYOND = "slope minus that of the control"
 M, C, GAP = "m", "c", "m − c"
 FEW = 20
 """Intervals of lines through fewer words than this are called rough (docs/validity.md)."""
-ROUGH = f"fewer than {FEW} words: how often such intervals hold the truth was not simulated; {FEW} would do"
+ROUGH = Note("amplification.rough", would_do=FEW)
 MANY = 100
 """From so many words on, intervals of correlations hold what they say."""
-SMALL = f"the interval is rough: from so few words some 91 to 93 of 100 hold the correlation; {MANY} would do"
-WIDER = "wider of jackknife t and expanded percentile bootstrap"
+SMALL = Note("amplification.small", would_do=MANY)
+LEFT_OUT = "amplification.left-out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +178,9 @@ def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estim
     chosen = words.of(kind)
     measures = (SLOPE, AGAINST_0, EXACT, CORRELATION, RELIABILITY)
     if len(chosen) < FEWEST:
-        note = f"no line: fewer than {FEWEST} words"
+        note = Note("amplification.few-words", least=FEWEST)
         for measure in measures:
-            yield Estimate(measure, math.nan, len(chosen), level=settings.level, note=note, by=by)
+            yield Estimate(measure, math.nan, len(chosen), level=settings.level, notes=(note,), by=by)
     else:
         yield from _line(points(chosen), by, settings)
     gaps = [word.gap for word in chosen]
@@ -212,7 +212,7 @@ def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterato
     """The estimates of a line through some words, with intervals and tests."""
     n, found, left = len(words), words.line(), words.left_out()
     drawn = words.resampled(generator(settings, by["contrast"], by["kind"]), settings.resamples)
-    how = resampling_name(WIDER, n, settings.resamples, settings.seed, "words")
+    method = wider("wider", settings, words=n)
     parts = (
         (SLOPE, found.slope, drawn.slope, left.slope, 1.0),
         (AGAINST_0, found.slope, drawn.slope, left.slope, 0.0),
@@ -222,33 +222,35 @@ def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterato
     )
     for measure, value, draws, without, against in parts:
         bare = Estimate(measure, float(value[0]), n, level=settings.level, by=by)
-        drawn_from = with_draws(bare, draws, jackknife_error(without), n, how, against)
+        drawn_from = with_draws(bare, draws, jackknife_error(without), n, method, against)
         yield _within_one(drawn_from) if measure == CORRELATION else drawn_from
 
 
 def _within_one(estimate: Estimate) -> Estimate:
     """A correlation whose interval ends at −1 and 1, with a note where there are too few words for it."""
-    note = SMALL if FEW <= estimate.n < MANY else ""
-    return on_scale(replace(estimate, note=joined(estimate.note, note)), -1, 1)
+    return on_scale(estimate.noted(SMALL if FEW <= estimate.n < MANY else None), -1, 1)
 
 
-def with_draws(estimate: Estimate, draws: Array, error: float, n: int, how: str, against: float | None) -> Estimate:
+def wider(code: str, settings: Amplification, **params: object) -> Method:
+    """Describe the wider of two intervals."""
+    return Method(f"amplification.{code}", **params, resamples=settings.resamples, seed=settings.seed)
+
+
+def with_draws(
+    estimate: Estimate, draws: Array, error: float, n: int, method: Method, against: float | None
+) -> Estimate:
     """An estimate with an interval from its resamples and the `error` of its jackknife, and the test `against` a number
     that agrees with it; without where the resamples have no end."""
     if not math.isfinite(estimate.value):
-        told = "the log-odds of these words in the text differ no more than by chance, or m does not differ"
-        return replace(estimate, value=math.nan, note=f"no number: {told}")
+        return replace(estimate, value=math.nan).noted(Note("amplification.no-number"))
     low, high = wider_interval(estimate.value, draws, error, n, estimate.level)
     if math.isnan(low):
-        told = "in too many resamples the log-odds of the text differ no more than by chance"
-        return replace(estimate, note=f"no interval: {told}")
-    estimate = replace(estimate, low=low, high=high, how=how, note=ROUGH if n < FEW else "")
+        return estimate.noted(Note("amplification.no-interval"))
+    estimate = replace(estimate, low=low, high=high, method=method).noted(ROUGH if n < FEW else None)
     if against is None:
         return estimate
     p = wider_p(estimate.value, draws, error, n, against)
-    return replace(
-        estimate, p=p, test=f"larger p of jackknife t and expanded percentile bootstrap, against {against:g}"
-    )
+    return estimate.tested(p, Method("amplification.larger-p", against=against))
 
 
 def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iterator[Estimate]:
@@ -263,7 +265,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iter
         by = {"contrast": words.contrast, "kind": EVERYTHING, "word": ""}
         bare = Estimate(BEYOND, math.nan, n, level=settings.level, by=by)
         if min(n, of_control) < FEWEST:
-            yield replace(bare, note=f"no line: fewer than {FEWEST} words here or in the control")
+            yield bare.noted(Note("amplification.few-words-or-control", least=FEWEST))
             continue
         both = [points(each.kept) for each in (words, control)]
         first, second = (line.line().slope[0] for line in both)
@@ -274,9 +276,8 @@ def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iter
         with np.errstate(invalid="ignore"):
             gap, drawn = float(first - second), draws[0] - draws[1]
         errors = [jackknife_error(each.left_out().slope) for each in both]
-        noun = f"and {of_control} words apart"
-        how = resampling_name(WIDER, n, settings.resamples, settings.seed, noun)
-        yield with_draws(replace(bare, value=gap), drawn, math.hypot(*errors), min(n, of_control), how, 0.0)
+        method = wider("wider-apart", settings, words=n, control=of_control)
+        yield with_draws(replace(bare, value=gap), drawn, math.hypot(*errors), min(n, of_control), method, 0.0)
 
 
 # Words --------------------------------------------------------------------------------------------------------------
@@ -286,35 +287,35 @@ def _of_word(words: Words, word: Word, settings: Amplification) -> Iterator[Esti
     """m, c and m − c of one word; of a rare one without the last."""
     by = {"contrast": words.contrast, "kind": word.kind, "word": word.word}
     templates, a, b = word.crossed
-    over = f"{templates} templates, {a} and {b} group words"
+    over = {"templates": templates, "first": a, "second": b}
     level = settings.level
-    single = "" if math.isfinite(word.m.variance) else "no interval: of one template, or one word in a group"
-    m = Estimate(M, word.m.value, word.sentences, level=level, note=single, by=by)
-    yield _t_interval(m, word.m.variance, word.m.df, f"Satterthwaite t interval over {over}")
+    single = () if math.isfinite(word.m.variance) else (Note("amplification.of-one"),)
+    m = Estimate(M, word.m.value, word.sentences, level=level, notes=single, by=by)
+    yield _t_interval(m, word.m.variance, word.m.df, Method("amplification.m", **over))
     n = sum(word.counts)
     if math.isnan(word.c):
-        yield Estimate(C, math.nan, n, level=level, note="the text never has it in sentences of the groups", by=by)
+        yield Estimate(C, math.nan, n, level=level, notes=(Note("amplification.never"),), by=by)
     else:
         c = Estimate(C, word.c, n, level=level, by=by)
-        yield _t_interval(c, word.c_variance, math.inf, "normal approximation of the log-odds")
+        yield _t_interval(c, word.c_variance, math.inf, Method("amplification.c"))
     if word in words.rare:
-        note = f"left out: {n} occurrences in sentences of the groups, fewer than {settings.min_count}"
-        yield Estimate(GAP, math.nan, n, level=level, note=note, by=by)
+        note = Note(LEFT_OUT, have=n, least=settings.min_count)
+        yield Estimate(GAP, math.nan, n, level=level, notes=(note,), by=by)
         return
     variance = word.m.variance + word.c_variance
     df = variance**2 / (word.m.variance**2 / word.m.df) if word.m.variance > 0 else math.inf
-    gap = Estimate(GAP, word.gap, n, level=level, note=single, by=by)
-    gap = _t_interval(gap, variance, df, f"Satterthwaite t interval over {over}, and the counts")
+    gap = Estimate(GAP, word.gap, n, level=level, notes=single, by=by)
+    gap = _t_interval(gap, variance, df, Method("amplification.gap", **over))
     if math.isnan(gap.low):
         yield gap
         return
     p = float(2 * scipy.stats.t.sf(abs(gap.value) / variance**0.5, df))
-    yield replace(gap, p=p, test="t test of the same errors (Satterthwaite), two-sided")
+    yield gap.tested(p, Method("satterthwaite-test", two_sided=True))
 
 
-def _t_interval(estimate: Estimate, variance: float, df: float, how: str) -> Estimate:
+def _t_interval(estimate: Estimate, variance: float, df: float, method: Method) -> Estimate:
     """The estimate with a t interval of an error of this variance; unchanged where that is unknown or 0."""
     if not variance > 0:
         return estimate
     reach = float(scipy.stats.t.ppf((1 + estimate.level) / 2, df)) * variance**0.5
-    return replace(estimate, low=estimate.value - reach, high=estimate.value + reach, how=how)
+    return replace(estimate, low=estimate.value - reach, high=estimate.value + reach, method=method)

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 
 from penchant.instruments.amplification.data import EVERYTHING
-from penchant.instruments.amplification.estimates import GAP, C, M
+from penchant.instruments.amplification.estimates import GAP, LEFT_OUT, C, M
 from penchant.records import Result
 from penchant.report.items import every_item
 from penchant.report.tables import models
+from penchant.wording.phrases import notes_of
 
 Row = Mapping[str, Any]
 
@@ -33,7 +34,7 @@ class WordRow:
     @property
     def rare(self) -> bool:
         """Whether the word is left out, because the text has it too rarely."""
-        return bool(self.gap["note"].startswith("left out"))
+        return any(note.code == LEFT_OUT for note in notes_of(self.gap))
 
 
 def contrasts(results: Sequence[Result]) -> list[str]:

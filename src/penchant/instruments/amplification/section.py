@@ -35,8 +35,9 @@ from penchant.report.items import Column, ItemTable, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models
 from penchant.stats.templates import SD, SHARE
+from penchant.wording.phrases import notes_of
 
-_NONE = {"value": math.nan, "low": math.nan, "high": math.nan, "n": 0, "p": math.nan, "p_holm": math.nan, "note": ""}
+_NONE = {"value": math.nan, "low": math.nan, "high": math.nan, "n": 0, "p": math.nan, "p_holm": math.nan}
 
 
 def tables(results: Sequence[Result]) -> list[Table]:
@@ -282,7 +283,7 @@ def _remark(row: WordRow | None) -> str | None:
         return None
     a, b = row.counts
     told = f"in the text {a:,} times in sentences of the first group, {b:,} times in those of the second"
-    return f"{told}; {row.gap['note']}" if row.gap["note"] else told
+    return "; ".join([told, *map(str, notes_of(row.gap))])
 
 
 def _by_group_word(model: str, result: Result, keys: Sequence[tuple[str, str, str]]) -> Strip:

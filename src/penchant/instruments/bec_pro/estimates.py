@@ -19,6 +19,7 @@ from penchant.stats.crossed_mean import Factor, Statistic, crossed, mean_of, pai
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Codes
 from penchant.stats.templates import SD, SHARE, sd_over_templates, share_of_templates
+from penchant.wording.phrases import Note
 
 MEAN = "mean association"
 GAP = "contrast of genders"
@@ -80,22 +81,21 @@ def _codes(column: pl.Series) -> Codes:
 def _mean(part: pl.DataFrame, level: float) -> Estimate:
     """The mean association of the persons of one gender; templates, persons and professions are a sample."""
     if not len(part):
-        return Estimate(MEAN, math.nan, 0, level=level, note="no such sentences")
+        return Estimate(MEAN, math.nan, 0, level=level, notes=(Note("bec_pro.no-such-sentences"),))
     named = {"templates": "template", "professions": "profession", "persons": "person"}
     factors = [Factor(noun, _codes(part[name])) for noun, name in named.items() if part[name].n_unique() > 1]
     if not factors:
-        return Estimate(MEAN, float(part["association"][0]), len(part), level=level, note="one sentence: no interval")
+        alone = Note("bec_pro.one-sentence")
+        return Estimate(MEAN, float(part["association"][0]), len(part), level=level, notes=(alone,))
     estimate = crossed(mean_of(part["association"].to_numpy()), factors, n=len(part), level=level, against=0)
     return _fixed(estimate, [noun for noun, name in named.items() if part[name].n_unique() == 1])
 
 
 def _fixed(estimate: Estimate, single: Sequence[str]) -> Estimate:
     """The estimate with a note on what has one unit only, which the interval then takes as it is."""
-    lone = {"templates": "template", "professions": "profession", "persons": "person"}
     if not single or math.isnan(estimate.low):
         return estimate
-    note = f"of one {' and one '.join(lone[noun] for noun in single)}"
-    return replace(estimate, note="; ".join(filter(None, [note, estimate.note])))
+    return estimate.noted(Note("bec_pro.of-one", nouns=single), first=True)
 
 
 def _sides(part: pl.DataFrame, genders: Sequence[str]) -> list[Factor]:
@@ -127,7 +127,7 @@ def gap(part: pl.DataFrame, genders: Sequence[str], level: float, *, templates: 
     `templates`, their number is not part of the interval."""
     rows = _paired(part)
     if not len(rows):
-        return Estimate(GAP, math.nan, 0, level=level, note="no template and profession has both genders")
+        return Estimate(GAP, math.nan, 0, level=level, notes=(Note("bec_pro.no-pairs"),))
     cells = _cells(rows)
     second = (rows["gender"] == genders[1]).to_numpy().astype(np.intp)
     named = {"templates": "template", "professions": "profession"} if templates else {"professions": "profession"}
@@ -149,7 +149,8 @@ def between(items: pl.DataFrame, genders: Sequence[str], level: float) -> list[E
         by = f"{first} − {second}"
         sides = [(part["group"] == name).to_numpy() for name in (first, second)]
         if not all(side.any() for side in sides):
-            rows.append(_by(Estimate(BETWEEN, math.nan, 0, level=level, note="a group has no pairs"), BETWEEN, by))
+            none = Estimate(BETWEEN, math.nan, 0, level=level, notes=(Note("bec_pro.group-without-pairs"),))
+            rows.append(_by(none, BETWEEN, by))
             continue
         cells, gender = _cells(part), (part["gender"] == genders[1]).to_numpy().astype(np.intp)
         whole = paired_gap(part["association"].to_numpy(), cells, gender)

@@ -13,10 +13,11 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.records import Estimate
+from penchant.records import Estimate, Test
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import independent_difference, t_mean
 from penchant.stats.templates import sd_over_templates
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.disco.probe import Disco
@@ -124,8 +125,8 @@ def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: 
         )
         if measure == DIFFERENT:
             p = exchanged(templates, settings.draws, settings.seed)
-            test = f"permutation of genders among persons, {settings.draws:,} random ones, high values"
-            mean = replace(mean, p=p, test=test)
+            test = Method("disco.permutation", draws=settings.draws)
+            mean = mean.tested(p, test)
         yield replace(mean, measure=measure, by=_by())
     sd = sd_over_templates(np.array(told[DIFFERENT], dtype=np.float64), level=settings.level)
     yield replace(sd, by=_by())
@@ -138,7 +139,7 @@ def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco
             number,
             len(template.fills),
             level=settings.level,
-            how="no interval: counted",
+            method=Method("none-counted"),
             by=_by(template.text),
         )
 
@@ -150,27 +151,25 @@ def _of_fills(template: Template, settings: Disco) -> Iterator[Estimate]:
     counts = template.counts.astype(np.float64)
     values, p = chi2(counts[:, 0], counts[:, 1], (m, n))
     tests, family = len(template.fills), f"{{}}, fills of {template.text}"
+    pearson = Method("disco.pearson-chi-square")
     for number, fill in enumerate(template.fills):
         by = _by(template.text, fill)
         total = counts[number].sum()
         least = min(m, n) * min(total, m + n - total) / (m + n)
-        note = f"smallest expected count {least:.2g}: χ² is rough, see the exact test" if least < SMALL else ""
         yield Estimate(
             CHI2,
             float(values[number]),
             m + n,
             level=settings.level,
-            how="no interval: a test statistic",
-            p=float(p[number]),
-            tests=tests,
-            test_family=family.format(CHI2),
-            test="Pearson's χ², 1 df, no continuity correction, Bonferroni over the fills of a template",
-            note=note,
+            method=Method("none-test-statistic"),
+            test=Test(float(p[number]), pearson, family=family.format(CHI2), of=tests),
+            notes=(Note("disco.small-expected", least=least),) if least < SMALL else (),
             by=by,
         )
         first, second = template.has[number][~template.second], template.has[number][template.second]
         gap = independent_difference(first.astype(np.float64), second.astype(np.float64), level=settings.level)
-        yield replace(gap, measure=SHARES, tests=tests, test_family=family.format(SHARES), by=by)
+        test = gap.test and replace(gap.test, family=family.format(SHARES), of=tests)
+        yield replace(gap, measure=SHARES, test=test, by=by)
 
 
 # The test over persons ----------------------------------------------------------------------------------------------
@@ -205,9 +204,14 @@ def disco_cautions(items: pl.DataFrame, estimates: Sequence[Estimate]) -> Iterat
         yield f"{broken:,} of {all_fills:,} fills are no words but pieces or signs, and count as they are"
     p = {(row.by["template"], row.by["fill"], row.measure): row for row in estimates if row.measure in (CHI2, SHARES)}
     apart = sum(
-        (row.p * row.tests <= LEVEL) != (p[template, fill, SHARES].p * row.tests <= LEVEL)
+        _corrected(row) != _corrected(p[template, fill, SHARES])
         for (template, fill, measure), row in p.items()
         if measure == CHI2
     )
     if apart:
         yield f"the χ² test of {apart} fills decides otherwise than the exact test: see the table of fills"
+
+
+def _corrected(row: Estimate) -> bool:
+    """Return whether a fill differs by a test, corrected over the fills of its template."""
+    return row.test is not None and row.test.p * row.test.of <= LEVEL

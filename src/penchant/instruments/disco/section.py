@@ -22,6 +22,7 @@ from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Joined, every_item
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 from penchant.stats.templates import SD
+from penchant.wording.phrases import notes_of
 
 Named = Mapping[str, Any]
 
@@ -88,7 +89,7 @@ def _fills(results: Sequence[Result], *, told: bool) -> Table:
                 template.fills[number],
                 *counts,
                 estimate(share, "+.0f", scale=100),
-                Number(test["value"], form=".1f", note=test["note"]),
+                Number(test["value"], form=".1f", notes=notes_of(test)),
                 P(corrected(test)),
                 P(corrected(share)),
                 "yes" if corrected(test) <= LEVEL else "no",

@@ -26,8 +26,8 @@ from penchant.instruments.stereoset.probe import StereoSet
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.intervals import clustered_mean, on_scale, t_mean
+from penchant.wording.phrases import Note
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
@@ -55,7 +55,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             for estimate in _of_part(mine[part], *scored, one):
                 by = {"comparison": comparison, "part": part, **estimate.by, "normalise": how}
                 ordered = {key: by[key] for key in ("comparison", "part", "scope", "group", "normalise", "mean")}
-                placed = replace(estimate, by=ordered, note=joined(estimate.note, remark))
+                placed = replace(estimate, by=ordered).noted(remark)
                 rows.append((placed_family(placed, part, how), signature))
     return summary_table(rows)
 
@@ -66,12 +66,10 @@ def _shared(a: list[str], b: list[str]) -> list[tuple[str, str]]:
     return both or [(a[0], b[0])]
 
 
-def _methods(a: Result, b: Result) -> str:
-    """The note on models scored by different methods; empty for others."""
+def _methods(a: Result, b: Result) -> Note | None:
+    """The note on models scored by different methods; None for others."""
     first, second = (result.signature["method"] for result in (a, b))
-    return (
-        "" if first == second else f"the first is scored by {first}, the second by {second}: only preferences compare"
-    )
+    return None if first == second else Note("stereoset.scored-differently", first=first, second=second)
 
 
 def _of_part(items: pl.DataFrame, a: Credits, b: Credits, settings: Probe) -> Iterator[Estimate]:

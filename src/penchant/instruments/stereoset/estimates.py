@@ -20,6 +20,7 @@ from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.intervals import accuracy, clustered_mean, t_mean
 from penchant.stats.logistic import fit, length_slope
+from penchant.wording.phrases import Method
 
 if TYPE_CHECKING:
     from penchant.instruments.stereoset.probe import StereoSet
@@ -178,8 +179,9 @@ def _of_term(credit: Credits, group: str, settings: Probe) -> Iterator[Estimate]
     ss = accuracy(credit.ss, level=settings.level)
     untied = credit.ss[credit.ss != 0.5]
     p = binomial(untied, 0.5)
-    test = "binomial mid-p" if len(untied) == len(credit.ss) else "binomial mid-p, ties left out"
-    ss = replace(percent(held_against(replace(ss, p=p), 0.5)), test="" if np.isnan(p) else test, measure=SS)
+    test = Method("binomial" if len(untied) == len(credit.ss) else "binomial-untied")
+    ss = ss if np.isnan(p) else held_against(ss.tested(p, test), 0.5)
+    ss = replace(percent(ss), measure=SS)
     lms = t_mean(
         100 * credit.lms,
         level=settings.level,
@@ -238,7 +240,7 @@ def _moves(estimates: Sequence[Estimate]) -> Iterator[str]:
         (each.by["part"], each.by["normalise"], each.by["lengths"]): each for each in estimates if each.measure == SS
     }
     for slope in estimates:
-        if slope.measure != SLOPE or not slope.p_holm <= MOVES:
+        if slope.measure != SLOPE or slope.test is None or not slope.test.adjusted <= MOVES:
             continue
         where = slope.by["part"], slope.by["normalise"]
         shares = ", ".join(

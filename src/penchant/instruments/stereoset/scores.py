@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from penchant.instruments.base import Probe
 from penchant.records import Estimate
-from penchant.stats.bootstrap import expanded_percentile, few_clusters, resampled, resampling_name
-from penchant.stats.inputs import joined
+from penchant.stats.bootstrap import expanded_percentile, few_clusters, resampled, resampling
+from penchant.wording.phrases import Method, Note
 
 Array = NDArray[np.float64]
 OVER_TERMS, OVER_CLUSTERS = "over terms", "over clusters"
@@ -44,15 +44,14 @@ def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings:
     value = float(_statistic(np.sort(units, axis=0).sum(axis=0)))
     estimate = Estimate("ICAT", value, n, level=settings.level)
     if len(units) < 2:
-        return replace(estimate, note=f"one of the {noun}: there is no spread between them to make an interval from")
+        return estimate.noted(Note("one-of-clusters", noun=noun))
     draws = resampled(
         lambda counts, rows: _statistic(counts @ rows), units, seed=settings.seed, resamples=settings.resamples
     )
     if np.ptp(draws) <= 1e-9:
-        note = f"all {len(units)} {noun} have the same scores: resampling them gives no interval"
-        return replace(estimate, note=note)
+        return estimate.noted(Note("stereoset.scores-alike", all=len(units), noun=noun))
     low, high = expanded_percentile(draws, len(units), settings.level)
-    how = resampling_name("expanded percentile bootstrap", len(units), settings.resamples, settings.seed, noun)
+    method = resampling("expanded-bootstrap", len(units), settings.resamples, settings.seed, noun)
     if ss.low <= 50 <= ss.high and not np.isnan(lms.high):
-        high, how = max(high, lms.high), f"{how}; upper end that of LMS, as the interval of SS holds 50"
-    return replace(estimate, low=low, high=high, how=how, note=joined(few_clusters(len(units), noun)))
+        high, method = max(high, lms.high), Method("stereoset.icat", within=method)
+    return replace(estimate, low=low, high=high, method=method).noted(few_clusters(len(units), noun))

@@ -26,7 +26,7 @@ from penchant.instruments.wino.bias_estimates import (
 from penchant.instruments.wino.scoring import ALL, FREE
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import joined
+from penchant.wording.phrases import Note
 
 
 def compare(a: Result, b: Result) -> pl.DataFrame:
@@ -53,7 +53,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 def _differences(a: Result, b: Result, how: str, probe: Probe) -> Iterator[Estimate]:
     items = a.items
     methods = [result.signature["method"] for result in (a, b)]
-    remark = "" if methods[0] == methods[1] else "the first is scored by {}, the second by {}".format(*methods)
+    differ = methods[0] != methods[1]
+    remark = Note("wino.scored-differently", first=methods[0], second=methods[1]) if differ else None
     gaps = {
         PRO_DIFFERENCE: credits(a.items, how) - credits(b.items, how),
         MALE_DIFFERENCE: male_credits(a.items, how) - male_credits(b.items, how),
@@ -65,9 +66,9 @@ def _differences(a: Result, b: Result, how: str, probe: Probe) -> Iterator[Estim
         for measure, gap in gaps.items():
             yield _by(over_occupations(part, gap[chosen], probe, against=0), measure, scope, group, remark)
         if not remark:
-            yield _by(adjusted(part, odds[chosen], probe), ADJUSTED_DIFFERENCE, scope, group, "")
+            yield _by(adjusted(part, odds[chosen], probe), ADJUSTED_DIFFERENCE, scope, group, None)
 
 
-def _by(estimate: Estimate, measure: str, scope: str, group: str, remark: str) -> Estimate:
+def _by(estimate: Estimate, measure: str, scope: str, group: str, remark: Note | None) -> Estimate:
     by = {"scope": scope, "group": group}
-    return replace(estimate, measure=measure, by=by, note=joined(remark, estimate.note))
+    return replace(estimate, measure=measure, by=by).noted(remark, first=True)

@@ -20,8 +20,8 @@ from penchant.instruments.wino.scoring import ALL, Array, difference
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_ratio, t_mean
+from penchant.wording.phrases import Method, Note
 
 Mask = NDArray[np.bool_]
 LABELS = ("set", "type", "occupation", "gender", "pronouns", "listed")
@@ -121,14 +121,15 @@ def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Probe) -> Es
     or where occupations do not differ."""
     part = credit[chosen]
     ties = int((part == HALF).sum())
-    told = f"ties: {ties}, which count one half" if ties else ""
+    tied = Note("wino.ties", ties=ties) if ties else None
     found = over_occupations(items.filter(chosen), part, probe, against=HALF, proportion=True)
     if np.isnan(found.low):
         untied = part[part != HALF]
         p = binomial(untied, HALF)
-        test = "" if np.isnan(p) else "binomial mid-p" + (", ties left out" if ties else "")
-        found = held_against(replace(accuracy(part, level=probe.level), p=p, test=test), HALF)
-    return replace(found, note=joined(told, found.note))
+        found = accuracy(part, level=probe.level)
+        if not np.isnan(p):
+            found = held_against(found.tested(p, Method("binomial-untied" if ties else "binomial")), HALF)
+    return found.noted(tied, first=True)
 
 
 def over_occupations(
@@ -157,11 +158,11 @@ def over_occupations(
         rest = sums[side] - sums[side].sum() / pairs[side].sum() * pairs[side]
         residuals[side] = rest * np.sqrt(of / max(1, of - 1) / (n / max(1, n - 1)))
     if np.abs(residuals).max() <= 1e-9 * pairs.max():
-        note = f"all {n} {OCCUPATIONS} of a gender have the same mean: they give no interval and no test"
-        return replace(estimate, note=note)
+        return estimate.noted(Note("wino.alike-within-gender", all=n, noun=OCCUPATIONS))
     found = clustered_ratio(estimate, value * pairs + residuals, pairs, OCCUPATIONS, logit=proportion, against=against)
-    within = f", within {len(sides)} groups" if len(sides) > 1 else ""
-    return replace(found, how=found.how + within, note=joined(few_clusters(n, OCCUPATIONS), found.note))
+    if len(sides) > 1:
+        found = replace(found, method=Method("within-groups", within=found.method, groups=len(sides)))
+    return found.noted(few_clusters(n, OCCUPATIONS), first=True)
 
 
 def _mean(values: Array, noun: str, probe: Probe) -> Estimate:
@@ -190,13 +191,11 @@ def adjusted(items: pl.DataFrame, odds: Array, probe: Probe) -> Estimate:
     n, of = len(means), {gender: sides.count(gender) for gender in GENDERS}
     values = means["mean"].to_numpy()
     if not all(of.values()):
-        note = "no difference: all pro-stereotypical pronouns are of one gender"
-        return Estimate(ADJUSTED, np.nan, n, level=probe.level, note=note)
+        return Estimate(ADJUSTED, np.nan, n, level=probe.level, notes=(Note("wino.one-gender"),))
     weights = np.array([n / of[side] * (1 if side == GENDERS[0] else -1) for side in sides])
     if min(of.values()) < 2:
         value = float(np.sort(weights * values).mean())
-        note = "no interval: it needs two occupations of each gender"
-        return Estimate(ADJUSTED, value, n, level=probe.level, note=note)
+        return Estimate(ADJUSTED, value, n, level=probe.level, notes=(Note("wino.needs-two-occupations"),))
     return t_mean(
         weights * values,
         strata=sides,

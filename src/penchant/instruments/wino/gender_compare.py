@@ -26,7 +26,7 @@ from penchant.instruments.wino.scoring import FREE
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.correlations import correlation_difference, slope
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import joined
+from penchant.wording.phrases import Note, present
 
 MEAN_DIFFERENCE, SLOPE_DIFFERENCE, PEARSON_DIFFERENCE = (
     f"difference of {measure}" for measure in (MEAN, SLOPE, PEARSON)
@@ -57,7 +57,8 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
 
 def _differences(a: Result, b: Result, how: str, probe: Winogender) -> Iterator[Estimate]:
     methods = [result.signature["method"] for result in (a, b)]
-    remark = "" if methods[0] == methods[1] else "the first is scored by {}, the second by {}".format(*methods)
+    differ = methods[0] != methods[1]
+    remark = Note("wino.scored-differently", first=methods[0], second=methods[1]) if differ else None
     settings = {"seed": probe.seed, "resamples": probe.resamples}
     each = [preferences(result.items, how) for result in (a, b)]
     gap, *sides = (by_occupation(a.items, values) for values in (each[0] - each[1], *each))
@@ -69,11 +70,11 @@ def _differences(a: Result, b: Result, how: str, probe: Winogender) -> Iterator[
         for share in probe.shares:
             known = women(a.items, share)
             x, y, lost = paired(frame, known)
-            note = joined(remark, f"{lost} occupations have no such share" if lost else "")
+            notes = present(remark, Note("wino.no-such-share", lost=lost) if lost else None)
             by = {"part": part, "share": share}
             if not remark:
                 found = slope(x / STEP, y, level=probe.level, noun=OCCUPATIONS, **settings)
-                yield replace(found, measure=SLOPE_DIFFERENCE, by=by, note=joined(note, found.note))
+                yield replace(found, measure=SLOPE_DIFFERENCE, by=by).noted(*notes, first=True)
             first, second = (paired(side[part], known)[1] for side in sides)
             found = correlation_difference(x, first, second, level=probe.level, noun=OCCUPATIONS, **settings)
-            yield replace(found, measure=PEARSON_DIFFERENCE, by=by, note=joined(note, found.note))
+            yield replace(found, measure=PEARSON_DIFFERENCE, by=by).noted(*notes, first=True)

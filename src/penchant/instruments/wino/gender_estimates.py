@@ -18,9 +18,9 @@ from penchant.instruments.wino.scoring import ALL, Array, difference, normalised
 from penchant.records import Estimate
 from penchant.stats.correlations import correlation, slope
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.intervals import t_mean
 from penchant.stats.templates import nested_templates
+from penchant.wording.phrases import Note
 
 LABELS = ("occupation", "participant", "kind", "refers", "pronouns")
 """The columns of items that say what a sentence is."""
@@ -109,8 +109,8 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> 
         yield _by(found, TOPS[role], ALL)
     for part in (ALL, OCCUPATION, PARTICIPANT):
         for occupation, value, n in means[part].iter_rows():
-            note = f"no interval: {n} sentences from few templates are no sample"
-            yield _by(Estimate(ONE, value, n, level=probe.level, note=note), ONE, part, occupation=occupation)
+            note = Note("wino.no-sample", have=n)
+            yield _by(Estimate(ONE, value, n, level=probe.level, notes=(note,)), ONE, part, occupation=occupation)
 
 
 def over_templates(
@@ -159,14 +159,14 @@ def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Probe) ->
     occupations whose share is known."""
     x, y, lost = paired(frame, known)
     settings = {"seed": probe.seed, "resamples": probe.resamples}
-    note = f"{lost} occupations have no such share" if lost else ""
+    without = Note("wino.no-such-share", lost=lost) if lost else None
     found = {
         PEARSON: correlation(x, y, ranks=False, level=probe.level, noun=OCCUPATIONS, **settings),
         SPEARMAN: correlation(x, y, ranks=True, level=probe.level, noun=OCCUPATIONS, **settings),
         SLOPE: slope(x / STEP, y, level=probe.level, noun=OCCUPATIONS, **settings),
     }
     for measure, estimate in found.items():
-        yield measure, replace(estimate, note=joined(note, estimate.note))
+        yield measure, estimate.noted(without, first=True)
 
 
 def paired(frame: pl.DataFrame, known: dict[str, float]) -> tuple[Array, Array, int]:

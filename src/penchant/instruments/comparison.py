@@ -1,0 +1,48 @@
+"""The comparison of two results, which is the same for every instrument that compares the same items."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+import polars as pl
+
+from penchant.instruments.base import Probe, difference_signature, require_comparable
+from penchant.records import Estimate, Result, summary_table
+
+P = TypeVar("P", bound=Probe)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison(Generic[P]):
+    """The differences of two results over the same items: `items` are the columns that identify one, `estimates` makes
+    the differences of the items of the first and of the second, each named by the measure that it is a difference of.
+    `free` are keys of signatures in which two results may differ."""
+
+    probe: type[P]
+    items: Sequence[str]
+    estimates: Callable[[pl.DataFrame, pl.DataFrame, P], Iterable[Estimate]]
+    free: Collection[str] = frozenset({"model", "dtype"})
+
+    def __call__(self, a: Result, b: Result) -> pl.DataFrame:
+        """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
+        compared, naming the part of the signature that differs."""
+        require_comparable(a, b, free=self.free, items=self.items)
+        pair = f"{a.signature['model']} − {b.signature['model']}"
+        signature = difference_signature(a, b)
+        found = self.estimates(a.items, b.items, self.probe.of(a.signature))
+        return summary_table(
+            (replace(each, measure=difference(each.measure), by={"comparison": pair, **each.by}), signature)
+            for each in found
+        )
+
+
+def difference(measure: str) -> str:
+    """Return the measure of a difference."""
+    return f"difference of {measure}"
+
+
+def subtracted(column: str) -> Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]:
+    """Return what makes items of differences: those of the first, whose column is that minus the second's."""
+    return lambda a, b: a.with_columns((a[column] - b[column]).alias(column))
