@@ -49,8 +49,8 @@ def folded(items: pl.DataFrame, settings: Acceptability) -> Folded:
     return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
 
 
-def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[Array, str]:
-    """One score of every sentence, and why there is none, or ""."""
+def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[Array, Note | None]:
+    """One score of every sentence, and why there is none, if so."""
     if how == MORCELA:
         made = folded(items, settings)
         return made.scores, made.reason

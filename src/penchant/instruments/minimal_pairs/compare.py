@@ -17,7 +17,7 @@ from penchant.instruments.minimal_pairs.paired import paired, paired_over
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
-from penchant.stats.inputs import joined
+from penchant.wording.phrases import Note
 
 Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
@@ -62,7 +62,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
             unlike = (deltas(items_a, how) != deltas(items_b, how)) | _rescored(items_a, items_b)
             for estimate in _compared(items_a, *credit, equal, settings):
                 by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
-                placed = replace(estimate, by=by, note=joined(estimate.note, remark))
+                placed = replace(estimate, by=by).noted(remark)
                 rows.append((placed_family(placed, name, how), signature))
                 chosen = _chosen(items_a, equal, estimate.by)
                 better = credit[0] > credit[1], credit[0] < credit[1]
@@ -77,15 +77,13 @@ def of_one_model(first: str, second: str) -> bool:
     return first == second
 
 
-def _methods(a: Result, b: Result) -> str:
-    """The note on models scored by different methods; empty for others, and for one model, whose name then has them."""
+def _methods(a: Result, b: Result) -> Note | None:
+    """The note on models scored by different methods; None for others, and for one model, whose name then has them."""
     first, second = (result.signature.get("method") for result in (a, b))
     named = of_one_model(a.signature["model"], b.signature["model"])
-    return (
-        ""
-        if first == second or named
-        else f"the first is scored by {first}, the second by {second}: only accuracies compare"
-    )
+    if first == second or named:
+        return None
+    return Note("minimal_pairs.scored-differently", first=str(first), second=str(second))
 
 
 def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:
@@ -112,7 +110,7 @@ def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings
             groups = [s for s, c in zip(strata, chosen, strict=True) if c]
             estimate = paired_over(a[chosen], b[chosen], groups, noun, settings)
             by = {"scope": "overall", "group": ALL, "split": split}
-            yield replace(estimate, measure=DIFFERENCE, by=by, note=joined(estimate.note, beside_fixed(groups, noun)))
+            yield replace(estimate, measure=DIFFERENCE, by=by).noted(beside_fixed(groups, noun))
             if few(groups):
                 by = {"scope": AS_THEY_ARE, "group": ALL, "split": split}
                 yield replace(paired(a[chosen], b[chosen], settings), measure=fixed(DIFFERENCE, noun), by=by)

@@ -14,14 +14,15 @@ from penchant.instruments.base import require_comparable
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, HALF, credits
 from penchant.instruments.minimal_pairs.probe import MinimalPairs
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
-from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.tables import DECIDES
 from penchant.stats.change_point import Change, change_point
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
+from penchant.wording.phrases import Note
 
 ACQUIRED, BEFORE, AFTER = "step of acquisition", "accuracy before the change", "accuracy from the change on"
-NO_STEP = "no step of acquisition"
+NO_STEP = "minimal_pairs.no-step"
 _ROW = ("family", "step", "dataset", "group", "normalise")
 
 
@@ -48,7 +49,8 @@ def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFram
     signature = results[0].signature.with_(model=family, checkpoints=f"{len(results)}#{digest}")
     found = summary_table(_acquisitions(family, steps, results, signature))
     # What a checkpoint is held against in its own summary is no matter of the curve.
-    own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test_family=pl.lit(""), test=pl.lit(""))
+    own = pl.concat(shown).with_columns(p=math.nan, p_holm=math.nan, tests=0, test_family=pl.lit(""))
+    own = own.with_columns(test=pl.lit(""), test_method=pl.lit(""))
     rows = pl.concat([own.select(*_ROW, pl.exclude(*_ROW, "scope", "split")), found], how="diagonal_relaxed")
     return rows if len(own) else rows.clear()
 
@@ -111,9 +113,8 @@ def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float)
         steps[change.low],
         steps[change.high],
         level,
-        change.how,
-        change.p,
-        test=change.test,
+        change.method,
+        Test(change.p, change.test),
     )
     yield replace(change.before, measure=BEFORE, n=pairs)
     yield replace(change.after, measure=AFTER, n=pairs)
@@ -122,16 +123,18 @@ def estimates_of(change: Change, steps: Sequence[int], pairs: int, level: float)
 def _judged(step: Estimate, before: Estimate, after: Estimate, from_there: Array) -> Estimate:
     """The step where a paradigm is acquired, or that it is not, and why. `from_there` has the accuracies of the
     checkpoints after the change."""
-    if not step.p_holm <= DECIDES:
-        reason = "no change found"
+    at = {"step": step.value}
+    if step.test is None or not step.test.adjusted <= DECIDES:
+        reason = Note("minimal_pairs.no-change")
     elif after.value <= before.value:
-        reason = f"accuracy falls at step {step.value:g}"
+        reason = Note("minimal_pairs.falls", **at)
     elif not after.low > HALF:
-        reason = f"accuracy rises at step {step.value:g}, but not above one half"
+        reason = Note("minimal_pairs.not-above-half", **at)
     elif before.low > HALF:
-        reason = f"accuracy rises at step {step.value:g}, but is above one half before"
+        reason = Note("minimal_pairs.above-half-before", **at)
     elif from_there.min() <= HALF:
-        reason = f"accuracy rises at step {step.value:g}, but does not stay above one half"
+        reason = Note("minimal_pairs.does-not-stay", **at)
     else:
-        return replace(step, note="at the last checkpoint alone") if len(from_there) == 1 else step
-    return replace(step, value=math.nan, low=math.nan, high=math.nan, how="", note=f"{NO_STEP}: {reason}")
+        return step.noted(Note("minimal_pairs.last-checkpoint") if len(from_there) == 1 else None)
+    note = Note(NO_STEP, reason=reason)
+    return replace(step, value=math.nan, low=math.nan, high=math.nan, method=None, notes=(note,))

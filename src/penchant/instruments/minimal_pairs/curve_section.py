@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
@@ -18,6 +17,7 @@ from penchant.report.figures import COLOURS, FAINT, Figure
 from penchant.report.finding import MOST, measured, sentences
 from penchant.report.sections import Curves
 from penchant.report.tables import Number, P, Row, Table, estimate
+from penchant.wording.phrases import Note, notes_of, read_method
 
 _BESIDE = 3
 """Panels beside each other."""
@@ -26,7 +26,6 @@ _WIDE = 20
 """The ratio of the last step to the first from which on the axis is logarithmic."""
 _BLUE, _RED = COLOURS[0], COLOURS[1]
 _KEY = ["family", "dataset", "group", "normalise"]
-_WHERE = re.compile(r" at step [^ ,]+")
 
 
 def finding(curve: pl.DataFrame) -> list[str]:
@@ -40,7 +39,9 @@ def finding(curve: pl.DataFrame) -> list[str]:
             f"n = {counted(row['n'], 'pairs')}"
             for row in measured(part.iter_rows(named=True))
         ]
-        reasons = Counter(_WHERE.sub("", note.partition(": ")[2]) for note in part["note"] if NO_STEP in note)
+        reasons = Counter(
+            str(reason.with_(step=None)) for row in part.iter_rows(named=True) for reason in _reasons(row)
+        )
         place = f" of {name}" if several else ""
         text = f"{family} acquires {len(steps)} of {counted(len(part), 'paradigms')}{place}"
         more = [f"{len(steps) - MOST} more in the table"] if len(steps) > MOST else []
@@ -48,6 +49,11 @@ def finding(curve: pl.DataFrame) -> list[str]:
         others = "; ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
         found.append(f"{text}{shown}{f'. No step of acquisition: {others}' if others else ''}")
     return sentences(*found)
+
+
+def _reasons(row: Mapping[str, Any]) -> list[Note]:
+    """Why a paradigm has no step of acquisition; nothing where it has one."""
+    return [note.params["reason"] for note in notes_of(row) if note.code == NO_STEP]
 
 
 def tables(curve: pl.DataFrame) -> list[Table]:
@@ -179,7 +185,7 @@ def _panel(paradigm: str, rows: pl.DataFrame, step: dict[str, Any], x: alt.X) ->
     half = alt.Chart(alt.InlineData([{"y": 50}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(y="y:Q")
     layers = [half, *_mark(step, x), band, line, dots]
     told = f"at {Number(step['value'], step['low'], step['high'], form=',.0f')}"
-    subtitle = step["note"].partition(":")[0] if math.isnan(step["value"]) else told
+    subtitle = str(Note(NO_STEP)) if math.isnan(step["value"]) else told
     title = alt.TitleParams(paradigm, subtitle=subtitle, anchor="start", fontSize=11, subtitleFontSize=10)
     return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT, title=title)
 
@@ -201,15 +207,16 @@ def _mark(step: dict[str, Any], x: alt.X) -> list[alt.Chart]:
 def _methods(curve: pl.DataFrame) -> list[str]:
     """How the step of acquisition was found."""
     rows = curve.filter(pl.col("measure") == ACQUIRED)
-    how, test = (next((text for text in rows[name] if text), "") for name in ("how", "test"))
-    interval = f"Its interval: {how}. " if how else ""
+    method, test = (next(filter(None, map(read_method, rows[name])), None) for name in ("method", "test_method"))
+    interval = f"Its interval: {method}. " if method else ""
+    flipped = test.with_(two_sided=None) if test else ""
     return [
         "Training curves: accuracies by step are those of the checkpoints. A function with one step is fitted to the "
         "accuracies of a paradigm: of all ways to part the checkpoints in two, the one with the largest likelihood of "
         "the counts were they binomial. The paradigm is acquired at the first checkpoint of the second part, if "
         "accuracy changes at all, rises, the interval of its mean over the second part lies above one half and that "
         "over the first does not, and no checkpoint of the second part is at one half or below. "
-        f"{interval}The test of no change at any checkpoint: {test.removesuffix(', two-sided')}, two-sided; a pair "
+        f"{interval}The test of no change at any checkpoint: {flipped}, two-sided; a pair "
         "keeps all its checkpoints together, since whether a model is right on it at one step tells much of the next."
     ]
 

@@ -72,7 +72,7 @@ def _rows(
 
 def _over(row: Mapping[str, Any]) -> str:
     """Which groups a difference says something of."""
-    noun = TYPES if TYPES in f"{row['measure']} {row['how']}" else "paradigms"
+    _, noun = sampled(row) or (0, TYPES if TYPES in row["measure"] else "paradigms")
     return f"{'these' if row['scope'] == AS_THEY_ARE else 'other'} {noun}"
 
 

@@ -24,10 +24,10 @@ from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
 from penchant.stats.fixed_strata import fixed_strata_difference, fixed_strata_share
 from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.probe import PairProbe
@@ -118,14 +118,16 @@ def mean_credit(
         if not few(labels):
             return over
         within = fixed_strata_share(credit, labels, against=HALF if against is None else against, level=level)
-        return holding(over, within if against is not None else replace(within, p=np.nan), labels, noun)
+        return holding(over, within if against is not None else replace(within, test=None), labels, noun)
     estimate = accuracy(credit, level=level)
     if against is None or not len(credit):
         return estimate
     untied = credit[credit != HALF] if against == HALF else credit
     p = binomial(untied, against)
-    test = "binomial mid-p" if len(untied) == len(credit) else "binomial mid-p, ties left out"
-    return held_against(replace(estimate, p=p, test="" if np.isnan(p) else test), against)
+    if np.isnan(p):
+        return estimate
+    test = Method("binomial" if len(untied) == len(credit) else "binomial-untied")
+    return held_against(estimate.tested(p, test), against)
 
 
 def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
@@ -156,7 +158,7 @@ def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
     """A caution for each data set and score whose log-odds are no line in |A|−|U| in some paradigms."""
     bent: dict[tuple[str, str], list[str]] = {}
     for estimate in estimates:
-        if estimate.measure == LACK_OF_FIT and estimate.p_holm <= REJECTED:
+        if estimate.measure == LACK_OF_FIT and estimate.test is not None and estimate.test.adjusted <= REJECTED:
             key = estimate.by["dataset"], estimate.by["normalise"]
             bent.setdefault(key, []).append(estimate.by["group"])
     for (name, how), paradigms in bent.items():
@@ -176,7 +178,7 @@ def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterat
     whole = _block(part, credit, "overall", ALL, settings, fitted=len(paradigms) == 1)
     for estimate in with_holm(whole, _family_of_all):
         headline = estimate.measure == ACCURACY and estimate.by["split"] == ALL
-        yield replace(estimate, note=joined(estimate.note, remark)) if headline else estimate
+        yield estimate.noted(remark) if headline else estimate
     for estimate in fixed_share(credit, *clusters(part), settings.level, ACCURACY):
         yield replace(estimate, by={"scope": AS_THEY_ARE, "group": ALL, "split": ALL})
     phenomena = part["phenomenon"].unique(maintain_order=True).to_list()
@@ -231,7 +233,8 @@ def _block(
     )
     adjusted = adjusted_accuracy(free, level=settings.level)
     if len(part) and not difference.any():  # the fit would draw it towards one half
-        adjusted = replace(mean_credit(credit, strata, noun, settings.level), note="no pair is of unequal length")
+        mean_of_all = mean_credit(credit, strata, noun, settings.level)
+        adjusted = replace(mean_of_all, notes=(Note("minimal_pairs.no-unequal"),))
     yield labelled(adjusted, ADJUSTED)
     yield labelled(length_slope(line, level=settings.level), SLOPE)
     if fitted:
@@ -267,17 +270,17 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
     won = np.floor(more) if published else more
     strata, noun = clusters(part)
 
-    def percent(credit: Credits, chosen: NDArray[np.bool_], group: str, note: str) -> Estimate:
+    def percent(credit: Credits, chosen: NDArray[np.bool_], group: str, note: Note | None) -> Estimate:
         labels = [s for s, c in zip(strata, chosen, strict=True) if c]
         share = mean_credit(credit[chosen], labels, noun, settings.level, against=0.5)
         by = {"scope": "stereotype", "group": group, "split": ALL}
         return replace(_in_percent(share, note), measure=STEREOTYPE, by=by)
 
-    def tied(inside: NDArray[np.bool_]) -> str:
+    def tied(inside: NDArray[np.bool_]) -> Note | None:
         ties = int((more[inside] == HALF).sum())
         if published:
-            return f"{ties} ties counted in n, for neither side"
-        return f"{counted(ties, 'ties')} {'counts' if ties == 1 else 'count'} one half" if ties else ""
+            return Note("minimal_pairs.ties-for-neither", ties=ties)
+        return Note("minimal_pairs.ties-count-half", ties=ties) if ties else None
 
     everything = np.ones(len(more), dtype=bool)
     yield percent(won, everything, ALL, tied(everything))
@@ -286,7 +289,8 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
     for direction in DIRECTIONS if part["paradigm"].n_unique() > 1 else ():
         inside = (part["paradigm"] == direction).to_numpy()
         untied = inside & (more != 0.5)
-        yield percent(more, untied, direction, f"{int((inside & ~untied).sum())} ties left out")
+        left_out = Note("minimal_pairs.ties-left-out", ties=int((inside & ~untied).sum()))
+        yield percent(more, untied, direction, left_out)
     kinds = []
     for kind in part["phenomenon"].unique(maintain_order=True).to_list():
         inside = (part["phenomenon"] == kind).to_numpy()
@@ -294,9 +298,9 @@ def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> It
     yield from with_holm(kinds, lambda estimate: f"{STEREOTYPE}, kinds of bias")
 
 
-def _in_percent(share: Estimate, note: str) -> Estimate:
+def _in_percent(share: Estimate, note: Note | None) -> Estimate:
     value, low, high = (scaled(number, 100) for number in (share.value, share.low, share.high))
-    return replace(share, value=value, low=low, high=high, note=joined(note, share.note))
+    return replace(share, value=value, low=low, high=high).noted(note, first=True)
 
 
 def _cautions(name: str, part: pl.DataFrame) -> Iterator[str]:

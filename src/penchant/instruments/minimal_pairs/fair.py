@@ -30,10 +30,10 @@ from penchant.instruments.session import Session
 from penchant.instruments.settings import CITED, cited_columns
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.overlap import overlapping_difference
 from penchant.tables.places import listed
 from penchant.tables.rows import read_rows
+from penchant.wording.phrases import Note
 
 ORIGINAL, FAIR = "original", "fair"
 GAIN = "accuracy on fair − original pairs"
@@ -145,11 +145,10 @@ class FairPairs(PairProbe):
             noun="paradigms",
         )
         both, kept = int((fair & original).sum()), int(fair.sum())
-        overlap = (
-            f"{of_all(both, kept, 'fair pairs', 'are')} among the {int(original.sum())} original ones" if both else ""
-        )
-        yield replace(gain, measure=GAIN, by=by, note=joined(gain.note, overlap))
-        yield Estimate(SHARED, both / kept, kept, level=self.level, note="counted: it has no interval", by=by)
+        overlap = Note("minimal_pairs.overlap", both=both, of=kept, original=int(original.sum())) if both else None
+        yield replace(gain, measure=GAIN, by=by).noted(overlap)
+        counted = (Note("minimal_pairs.counted"),)
+        yield Estimate(SHARED, both / kept, kept, level=self.level, notes=counted, by=by)
 
 
 def _made_here(file: Path, column: str) -> bool:

@@ -6,7 +6,6 @@ are so few, the same number is also given for these paradigms as they are, over 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -16,13 +15,13 @@ from numpy.typing import NDArray
 from penchant.records import Estimate
 from penchant.report.finding import Estimated, Shown, levels
 from penchant.stats.fixed_strata import fixed_strata_share
-from penchant.stats.inputs import joined
+from penchant.wording.phrases import Method, Note, read_method
 
 FEW = 10
 """So many paradigms are enough to speak of others like them alone."""
 AS_THEY_ARE = "as they are"
 """The scope of estimates about the paradigms that there are."""
-_OVER = re.compile(r"over (?P<number>\d+) (?P<noun>paradigms|bias types)\b")
+_GROUPS = ("paradigms", "bias types")
 
 
 def fixed(measure: str, noun: str) -> str:
@@ -40,11 +39,11 @@ def few(labels: Collection[str]) -> bool:
     return 1 < len(set(labels)) < FEW
 
 
-def beside_fixed(labels: Collection[str], noun: str) -> str:
-    """The note on a number that is about other groups than the few there are; empty where they are one or many."""
+def beside_fixed(labels: Collection[str], noun: str) -> Note | None:
+    """The note on a number that is about other groups than the few there are; None where they are one or many."""
     if not few(labels):
-        return ""
-    return f"of other {noun}, of which {len(set(labels))} tell little: of these alone in the scope '{AS_THEY_ARE}'"
+        return None
+    return Note("minimal_pairs.of-others", noun=noun, have=len(set(labels)))
 
 
 def fixed_share(
@@ -61,10 +60,10 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
     what others would give adds to what is not known, and groups that are alike by chance do not show how much."""
     if not few(labels) or not (within.low < estimate.low or within.high > estimate.high or within.p > estimate.p):
         return estimate
-    note = f"these {noun} happen to be alike: no narrower, and p no smaller, than for them {AS_THEY_ARE}"
-    low, high = min(estimate.low, within.low), max(estimate.high, within.high)
-    p = max(estimate.p, within.p) if within.p == within.p else estimate.p
-    return replace(estimate, low=low, high=high, p=p, note=joined(estimate.note, note))
+    low, high, test = min(estimate.low, within.low), max(estimate.high, within.high), estimate.test
+    if test is not None and within.p == within.p:
+        test = replace(test, p=max(test.p, within.p))
+    return replace(estimate, low=low, high=high, test=test).noted(Note("minimal_pairs.alike", noun=noun))
 
 
 # In words ------------------------------------------------------------------------------------------------------------
@@ -72,8 +71,18 @@ def holding(estimate: Estimate, within: Estimate, labels: Collection[str], noun:
 
 def drawn(rows: Iterable[Estimated]) -> str:
     """Name the groups that some estimates take for a sample of others; empty where there are none."""
-    found = next(filter(None, (_OVER.search(row["how"] or "") for row in rows)), None)
-    return f"for {found['noun']} like these {found['number']}" if found else ""
+    number, noun = next(filter(None, map(sampled, rows)), (0, ""))
+    return f"for {noun} like these {number}" if noun else ""
+
+
+def sampled(row: Estimated) -> tuple[int, str] | None:
+    """The number of groups that an estimate takes for a sample, and what they are called; None where it does not."""
+    method = read_method(row["method"] or "")
+    while method is not None and isinstance(inner := method.params.get("within"), Method):
+        method = inner
+    params = {} if method is None else method.params
+    pairs = [[params.get(name), params.get("noun")] for name in ("clusters", "strata", "items", "units")]
+    return next(((n, noun) for n, noun in [*pairs, *params.get("over", ())] if n and noun in _GROUPS), None)
 
 
 def these(rows: Sequence[Estimated]) -> str:

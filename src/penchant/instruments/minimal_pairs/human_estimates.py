@@ -23,8 +23,8 @@ from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
 from penchant.stats.hypothesis_tests import placed_family, with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.raters import mean_over_raters
+from penchant.wording.phrases import Note, Notes, present
 
 if TYPE_CHECKING:
     from penchant.instruments.minimal_pairs.probe import PairProbe
@@ -120,7 +120,8 @@ def _of_group(
     if not len(heard):
         return
     lost = len(inside) - len(heard)
-    here = _Judged(heard, kind, probe, f"{of_all(lost, len(inside), 'pairs')} nobody judged: left out" if lost else "")
+    unheard = Note("minimal_pairs.nobody-judged", lost=lost, of=len(inside)) if lost else None
+    here = _Judged(heard, kind, probe, unheard)
     for estimate in here.estimates():
         yield replace(estimate, by={"scope": scope, "group": group, "split": ALL, **estimate.by})
     for estimate in here.of_equal_length() if lengths else ():
@@ -197,7 +198,7 @@ class _Judged:
     items: pl.DataFrame
     kind: Kind
     probe: PairProbe
-    lost: str
+    lost: Note | None
 
     def estimates(self) -> Iterator[Estimate]:
         """All estimates of the group."""
@@ -205,10 +206,10 @@ class _Judged:
         votes = majority(judged)
         raters = str(len(judged))
         tied = int((votes == 0).sum())
-        told = joined(f"tied majorities: {tied}, which count one half" if tied else "", self.lost)
+        tied_half = Note("minimal_pairs.tied-majorities", ties=tied) if tied else None
         everything = np.ones(len(votes), dtype=bool)
         about_people = (
-            _noted(self._share((votes + 1) / 2, everything), HUMAN_ACCURACY, told),
+            _noted(self._share((votes + 1) / 2, everything), HUMAN_ACCURACY, tied_half, self.lost),
             _noted(self._ceiling(judged), CEILING, self.lost),
             _noted(self._alpha(judged), ALPHAS[self.kind], self.lost),
             *self._raw(judged),
@@ -247,47 +248,37 @@ class _Judged:
             replace(ceiling(judged, level=self.probe.level, noun="pairs"), measure=fixed(CEILING, noun)),
         )
         for estimate in about_people:
-            yield replace(estimate, note=joined(self.lost, estimate.note), by={"normalise": "", "raters": raters})
+            yield replace(estimate, by={"normalise": "", "raters": raters}).noted(self.lost, first=True)
         for how in self.probe.normalisations():
             credit = (np.sign(deltas(self.items, how)) * votes + 1) / 2
             for estimate in fixed_share(credit[untied], kept, noun, self.probe.level, AGAINST_MAJORITY):
-                note = joined(self.lost, estimate.note)
-                yield replace(estimate, note=note, by={"normalise": how, "raters": raters})
+                yield replace(estimate, by={"normalise": how, "raters": raters}).noted(self.lost, first=True)
             apart = paired(credits(self.items, how), (votes + 1) / 2, self.probe)
-            told = joined(self._ties(votes, how), self.lost)
             by = {"normalise": how, "raters": raters}
-            yield replace(_noted(apart, fixed(MINUS_PEOPLE, noun), told), by=by)
+            yield replace(_noted(apart, fixed(MINUS_PEOPLE, noun), *self._ties(votes, how), self.lost), by=by)
 
-    def _ties(self, votes: Array, how: str) -> str:
+    def _ties(self, votes: Array, how: str) -> Notes:
         """How many pairs have a tied majority or a tie of the model, which both count one half."""
         tied, ties = int((votes == 0).sum()), int((deltas(self.items, how) == 0).sum())
-        return joined(
-            f"tied majorities: {tied}, which count one half" if tied else "",
-            f"ties of the model: {ties}, which count one half" if ties else "",
-        )
+        return present(Note("minimal_pairs.tied-majorities", ties=tied) if tied else None, _of_model(ties))
 
     def _minus_people(self, how: str, votes: Array) -> Iterator[Estimate]:
         """How often the model prefers the good sentence, and that minus how often most raters do."""
         credit, everything = credits(self.items, how), np.ones(len(votes), dtype=bool)
         ties = int((credit == HALF).sum())
-        told = joined(f"ties of the model: {ties}, which count one half" if ties else "", self.lost)
-        yield _noted(self._share(credit, everything), JUDGED_ACCURACY, told)
+        yield _noted(self._share(credit, everything), JUDGED_ACCURACY, _of_model(ties), self.lost)
         apart = paired_over(credit, (votes + 1) / 2, *self._groups(), self.probe)
-        yield _noted(apart, MINUS_PEOPLE, joined(self._ties(votes, how), self.lost))
+        yield _noted(apart, MINUS_PEOPLE, *self._ties(votes, how), self.lost)
 
     def _of_model(self, delta: Array, judged: Array, votes: Array) -> Iterator[Estimate]:
         untied = votes != 0
         left, ties = int((~untied).sum()), int((delta[untied] == 0).sum())
-        told = joined(
-            f"tied majorities: {left}, left out" if left else "",
-            f"ties of the model: {ties}, which count one half" if ties else "",
-            self.lost,
-        )
+        left_out_of = Note("minimal_pairs.tied-left-out", ties=left) if left else None
         share = self._share((np.sign(delta) * votes + 1) / 2, untied, against=HALF)
-        yield _noted(share, AGAINST_MAJORITY, told)
+        yield _noted(share, AGAINST_MAJORITY, left_out_of, _of_model(ties), self.lost)
         for ranks, measure in CORRELATIONS.items():
             found = self._correlation(delta, judged, ranks=ranks, measure=measure)
-            yield replace(found, note=joined(self.lost, found.note))
+            yield found.noted(self.lost, first=True)
 
     def _groups(self) -> tuple[list[str], str]:
         return clusters(self.items)
@@ -328,24 +319,23 @@ class _Judged:
         within = np.array([left_out(delta[chosen], judged[:, chosen], ranks=ranks) for chosen in inside.values()])
         known = ~np.isnan(within[:, 0]) & enough
         lost = int((~known).sum())
-        note = f"{of_all(lost, len(within), noun, 'vary')} too little for a correlation: left out" if lost else ""
         whole, without = within[known, 0], within[known, 1:].T
         if not len(whole):
-            return Estimate(
-                MEAN.format(measure, noun), np.nan, 0, level=self.probe.level, note=f"not estimated: {note}"
-            )
+            none = Note("minimal_pairs.none-varies", lost=lost, of=len(within), noun=noun)
+            return Estimate(MEAN.format(measure, noun), np.nan, 0, level=self.probe.level, notes=(none,))
         each = (~np.isnan(judged[:, np.isin(groups, [g for g, has in zip(inside, known, strict=True) if has])])).sum(
             axis=1
         )
         found = mean_over_raters(whole, without, level=self.probe.level, noun=noun, bounds=(-1, 1), judged=each)
         n = sum(int(chosen.sum()) for chosen, has in zip(inside.values(), known, strict=True) if has)
-        return replace(found, measure=MEAN.format(measure, noun), n=n, note=joined(found.note, note))
+        vary = Note("minimal_pairs.vary-too-little", lost=lost, of=len(within), noun=noun) if lost else None
+        return replace(found, measure=MEAN.format(measure, noun), n=n).noted(vary)
 
     def _within(self, delta: Array, judged: Array, *, ranks: bool) -> Estimate:
         """The correlation over the pairs of one paradigm, or why there is none."""
         nothing = Estimate("", np.nan, len(delta), level=self.probe.level)
         if few := _too_few(delta, judged):
-            return replace(nothing, note=f"not estimated: {few}")
+            return nothing.noted(few)
         settings = {"seed": self.probe.seed, "resamples": self.probe.resamples}
         return correlation(
             delta, judged, ranks=ranks, level=self.probe.level, noun="pairs", most_lost=MOST_LOST, **settings
@@ -358,15 +348,18 @@ def _counts(judged: Array) -> NDArray[np.int64]:
     return counts
 
 
-def _too_few(delta: Array, judged: Array) -> str:
+def _of_model(ties: int) -> Note | None:
+    """Return the note on ties of the model."""
+    return Note("minimal_pairs.ties-of-model", ties=ties) if ties else None
+
+
+def _too_few(delta: Array, judged: Array) -> Note | None:
     """Why pairs have no correlation that could be estimated: their number, or how few of them differ from the others;
-    empty where they have."""
-    told = [f"{counted(len(delta), 'pairs')}, fewer than {FEWEST}"] if len(delta) < FEWEST else []
-    for values, what in ((mean_judgements(judged), "judged"), (delta, "scored")):
-        apart = _apart(values)
-        if apart < FEWEST_APART:
-            told.append(f"{of_all(apart, len(values), 'pairs', 'are')} {what} unlike the others")
-    return ", ".join(told)
+    None where they have."""
+    few = {"least": FEWEST} if len(delta) < FEWEST else {}
+    apart = {"judged": _apart(mean_judgements(judged)), "scored": _apart(delta)}
+    few |= {what: number for what, number in apart.items() if number < FEWEST_APART}
+    return Note("minimal_pairs.not-estimated", pairs=len(delta), **few) if few else None
 
 
 def _apart(values: Array) -> int:
@@ -375,6 +368,6 @@ def _apart(values: Array) -> int:
     return len(values) - int(times.max(initial=0))
 
 
-def _noted(estimate: Estimate, measure: str, told: str) -> Estimate:
+def _noted(estimate: Estimate, measure: str, *told: Note | None) -> Estimate:
     """The estimate under the name of its measure, with what is told of its raters and pairs before its own note."""
-    return replace(estimate, measure=measure, note=joined(told, estimate.note))
+    return replace(estimate, measure=measure).noted(*told, first=True)

@@ -10,6 +10,7 @@ from penchant.instruments.minimal_pairs.estimates import REJECTED, SLOPE
 from penchant.records import Result
 from penchant.report.tables import Number, P, Row, Table, estimate
 from penchant.stats.logistic import LACK_OF_FIT
+from penchant.wording.phrases import read_method
 
 
 def line_fits(results: Sequence[Result]) -> list[Table]:
@@ -26,11 +27,11 @@ def line_fits(results: Sequence[Result]) -> list[Table]:
             .iter_rows(named=True)
         }
         for row in fits.iter_rows(named=True):
-            if not row["test"]:
+            if (test := read_method(row["test_method"])) is None:
                 untested += 1
                 continue
             key = tuple(row[each] for each in keys)
-            df = int(row["test"].removesuffix(" df").rpartition(" ")[2])
+            df = int(test.params["df"])
             cells = (estimate(slopes[key], "+.2f"), Number(row["value"], form=".1f"), df, P(row["p"]), P(row["p_holm"]))
             rows.append(Row((*key, result.signature["model"], row["n"], *cells), row["signature"]))
     if not rows:

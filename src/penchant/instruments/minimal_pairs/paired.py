@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from penchant.instruments.base import Probe
 from penchant.instruments.minimal_pairs.estimates import HALF, Credits
@@ -11,6 +10,7 @@ from penchant.instruments.minimal_pairs.fixed import holding
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import held_against, mcnemar, sign_flip
 from penchant.stats.intervals import clustered_mean, on_scale, paired_difference
+from penchant.wording.phrases import Method
 
 
 def paired(a: Credits, b: Credits, settings: Probe) -> Estimate:
@@ -18,10 +18,8 @@ def paired(a: Credits, b: Credits, settings: Probe) -> Estimate:
     where there are ties a paired t interval and a sign-flip test."""
     tied = bool(((a == HALF) | (b == HALF)).any())
     p = sign_flip(a - b, seed=settings.seed, draws=settings.resamples) if tied else mcnemar(a, b)
-    estimate = replace(
-        paired_difference(a, b, level=settings.level), p=p, test="sign-flip" if tied else "McNemar mid-p"
-    )
-    return held_against(estimate, 0)
+    estimate = paired_difference(a, b, level=settings.level)
+    return held_against(estimate.tested(p, Method("sign-flip" if tied else "mcnemar")), 0)
 
 
 def paired_over(a: Credits, b: Credits, strata: Sequence[str], noun: str, settings: Probe) -> Estimate:
