@@ -18,11 +18,11 @@ from penchant.errors import MethodError
 from penchant.stats import bootstrap
 from penchant.stats.bootstrap import (
     FEW_CLUSTERS,
-    bootstrap_name,
     expanded_p,
     expanded_percentile,
     few_clusters,
     percentile,
+    percentile_bootstrap,
     resample_counts,
     resampled,
 )
@@ -279,13 +279,13 @@ def test_intervals_move_with_the_scale_and_the_expanded_one_is_wider(
 
 
 def test_how_an_interval_was_made() -> None:
-    assert bootstrap_name(4, 50, 7) == "percentile bootstrap over 4 clusters, 50 resamples, seed 7"
+    assert str(percentile_bootstrap(4, 50, 7)) == "percentile bootstrap over 4 clusters, 50 resamples, seed 7"
     generator = np.random.default_rng(7)
-    named = bootstrap_name(12, 1000, generator, "words")
-    assert named == "percentile bootstrap over 12 words, 1000 resamples, caller's generator"
+    named = percentile_bootstrap(12, 1000, generator, "words")
+    assert str(named) == "percentile bootstrap over 12 words, 1000 resamples, caller's generator"
 
 
 def test_few_units_are_a_caution() -> None:
-    assert few_clusters(FEW_CLUSTERS - 1) == "the interval is rough: only 9 clusters"
-    assert few_clusters(3, "words") == "the interval is rough: only 3 words"
-    assert few_clusters(FEW_CLUSTERS) == ""
+    assert str(few_clusters(FEW_CLUSTERS - 1)) == "the interval is rough: only 9 clusters"
+    assert str(few_clusters(3, "words")) == "the interval is rough: only 3 words"
+    assert few_clusters(FEW_CLUSTERS) is None

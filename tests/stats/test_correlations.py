@@ -55,7 +55,7 @@ def test_the_test_is_a_permutation_test(ranks: bool) -> None:
     exact = np.mean([abs(plain(x, list(order))[0]) >= observed - 1e-12 for order in permutations(y)])
     found = correlation(x, y, ranks=ranks, seed=2, resamples=20_000)
     assert found.p == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
-    assert found.test == "permutation of 7 units, 20000 draws, seed 2, two-sided"
+    assert found.row()["test"] == "permutation of 7 units, 20000 draws, seed 2, two-sided"
     if not ranks:  # the slope's test is the same one
         assert slope(x, y, seed=2, resamples=20_000).p == found.p
 

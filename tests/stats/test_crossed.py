@@ -15,10 +15,12 @@ from scipy import stats
 from pages import numbers
 from penchant.errors import DataError
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha
-from penchant.stats.crossed import FEW_ITEMS, FEW_RATERS, ROUGH, WIDE, ceiling, correlation, left_out, majority
+from penchant.stats.crossed import FEW_ITEMS, FEW_RATERS, WIDE, ceiling, correlation, left_out, majority
+from penchant.wording.phrases import Note
 
 Array = NDArray[np.float64]
 SEEDS = st.integers(0, 10_000)
+ROUGH = Note("rough-of-raters-and-items", few=[], would_do=[])
 
 
 def judged(rng: np.random.Generator, raters: int, items: int, *, missing: float = 0.25, scale: int = 3) -> Array:
@@ -221,14 +223,14 @@ def test_coverage_of_correlations(raters: int, kind: str) -> None:
             share = held(interval, float(truth), sets)
             print(f"{kind}, {raters} raters, {items} items, {'ρ' if ranks else 'r'}: {share:.3f} of {sets}")  # noqa: T201
             few = raters < FEW_RATERS or items < FEW_ITEMS
-            low, high = numbers((ROUGH if few else WIDE).format(of="", enough=""))[:2]
+            low, high = numbers(str(ROUGH if few else WIDE))[:2]
             assert low - 2.5 <= 100 * share <= high
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("raters", [3, 4, 5, 9])
 def test_coverage_of_the_ceiling(raters: int) -> None:
-    low, high = numbers((WIDE if raters >= FEW_RATERS else ROUGH).format(of="", enough=""))[:2]
+    low, high = numbers(str(WIDE if raters >= FEW_RATERS else ROUGH))[:2]
 
     def choices(rng: np.random.Generator, items: int, noise: float, lean: float) -> Array:
         worth = rng.normal(size=items) + lean

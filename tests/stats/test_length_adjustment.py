@@ -12,6 +12,7 @@ from scipy import optimize, special
 from scipy import stats as scipy_stats
 
 from penchant.stats.logistic import adjusted_accuracy, fit, lack_of_fit, length_slope
+from penchant.wording.phrases import Note, in_words
 
 Array = NDArray[np.float64]
 Record = Callable[[str, object], None]
@@ -60,7 +61,7 @@ def test_strata_with_levels_and_with_a_line_against_a_general_optimiser(free: bo
         at_zero.append(special.expit(optimize.brentq(surplus, -30, 30)) if not y[inside].all() else 1.0)
     expected = float(np.average(at_zero, weights=[(of == s).sum() for s in range(3)]))
     assert adjusted_accuracy(fitted).value == pytest.approx(expected, abs=1e-6)
-    assert ("free levels of 4 differences" if free else "a line in the difference") in fitted.how
+    assert ("free levels of 4 differences" if free else "a line in the difference") in str(fitted.method)
     if not free:
         assert fitted.slope == pytest.approx(beta[3], abs=1e-5)
 
@@ -96,7 +97,7 @@ def test_within_one_stratum_levels_leave_zero_to_its_own_items() -> None:
 def test_without_items_at_zero_the_line_stands_in() -> None:
     y, x = np.array([1.0, 1, 0, 1, 0, 0]), np.array([-1.0, -1, -1, 1, 1, 1])
     found, line = fit(y, x, levels=True), fit(y, x)
-    assert found == line and "a line in the difference" in found.how
+    assert found == line and "a line in the difference" in str(found.method)
 
 
 def test_strata_that_nothing_links_to_zero_are_left_out_and_counted() -> None:
@@ -104,11 +105,11 @@ def test_strata_that_nothing_links_to_zero_are_left_out_and_counted() -> None:
     of = np.array([*"aaabbbccc"] * 10)
     x = np.array([0.0, 0, 1, 1, 1, 2, 7, 7, 7] * 10)
     found = fit(y, x, strata=of, levels=True)  # b borrows the level of 1 from a; c is alone at 7
-    assert found.n == 60 and "1 stratum has no link to difference 0 (30 items left out)" in found.note
+    assert found.n == 60 and in_words(found.notes) == "1 stratum has no link to difference 0 (30 items left out)"
     only = fit(y[of != "c"], x[of != "c"], strata=of[of != "c"], levels=True)
     assert (found.intercept, found.intercept_se) == pytest.approx((only.intercept, only.intercept_se))
     nowhere = fit([1.0, 0, 1, 0], [1.0, 1, 2, 2], strata=[*"aabb"])
-    assert math.isnan(nowhere.intercept) and "only between strata" in nowhere.note
+    assert math.isnan(nowhere.intercept) and nowhere.notes == (Note("differences-only-between"),)
 
 
 def test_order_and_copies_of_labels_do_not_matter() -> None:
@@ -132,7 +133,7 @@ def test_lack_of_fit_against_a_sum_by_hand() -> None:
         for observed, wanted in ((right, n * p), (n - right, n * (1 - p))):
             expected += (observed - wanted) ** 2 / wanted
     assert found.value == pytest.approx(expected, rel=1e-9)
-    assert found.p == pytest.approx(scipy_stats.chi2.sf(expected, 3)) and found.test.endswith("3 df")
+    assert found.p == pytest.approx(scipy_stats.chi2.sf(expected, 3)) and str(found.row()["test"]).endswith("3 df")
     two = lack_of_fit(y[x >= 1], x[x >= 1])
     assert math.isnan(two.p) and "2 levels" in two.note
 

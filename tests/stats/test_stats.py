@@ -20,6 +20,7 @@ from penchant.stats.hypothesis_tests import binomial, held_against, holm, mcnema
 from penchant.stats.intervals import accuracy, clustered_mean, independent_difference, paired_difference
 from penchant.stats.logistic import adjusted_accuracy, fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
+from penchant.wording.phrases import Method, Note
 
 Z = 1.959963984540054
 
@@ -84,7 +85,8 @@ class TestClusteredMean:
         found = clustered_mean(values.ravel(), np.repeat(np.arange(groups), 7), against=0.1)
         theirs = scipy_stats.ttest_1samp(values.mean(axis=1), 0.1)
         assert (found.low, found.high) == pytest.approx(tuple(theirs.confidence_interval()), rel=1e-12)
-        assert found.p == pytest.approx(theirs.pvalue, rel=1e-10) and found.test == "cluster-robust t over clusters"
+        assert found.p == pytest.approx(theirs.pvalue, rel=1e-10)
+        assert found.row()["test"] == "cluster-robust t over clusters"
         assert found.how == f"cluster-robust t (jackknife) over {groups} clusters, {groups - 1} df"
 
     @pytest.mark.parametrize(
@@ -223,7 +225,7 @@ class TestIndependentDifference:
         # 3 of 4 against 1 of 4 (Fisher 1935, §5): tables less likely than this one, and half of those as likely,
         # (1 + 1 + (16 + 16)/2)/70.
         found = independent_difference(share(3, 4), share(1, 4))
-        assert found.p == pytest.approx(18 / 70) and found.test == "Fisher mid-p"
+        assert found.p == pytest.approx(18 / 70) and found.row()["test"] == "Fisher mid-p"
 
     def test_ties_give_welchs_test(self) -> None:
         a, b = [1, 1, 0.5, 1, 1], [0, 0.5, 1, 0]
@@ -231,7 +233,7 @@ class TestIndependentDifference:
         # Means .9 and .375, squared standard errors .05/5 and .6875/3/4; df by Welch and Satterthwaite.
         u, v = 0.05 / 5, 0.6875 / 12
         t, df = 0.525 / math.sqrt(u + v), (u + v) ** 2 / (u**2 / 4 + v**2 / 3)
-        assert found.p == pytest.approx(2 * scipy_stats.t.sf(t, df), rel=1e-9) and found.test == "Welch t"
+        assert found.p == pytest.approx(2 * scipy_stats.t.sf(t, df), rel=1e-9) and found.row()["test"] == "Welch t"
 
     def test_what_cannot_be_computed(self) -> None:
         for a, b, n in (([], [1.0], 1), ([1.0], [], 1), ([], [], 0)):
@@ -293,9 +295,10 @@ class TestHeldAgainst:
         ],
     )
     def test_a_test_that_contradicts_its_interval_says_so(self, p: float, low: float, high: float, said: bool) -> None:
-        found = held_against(Estimate("m", 0.2, 9, low, high, p=p, note="before"), 0)
-        assert ("disagree" in found.note) == said and found.note.startswith("before")
-        moved = held_against(Estimate("m", 50.2, 9, low + 50, high + 50, p=p), 50)
+        before = Estimate("m", 0.2, 9, low, high, notes=(Note("ends"),))
+        found = held_against(before.tested(p, Method("fisher")), 0)
+        assert found.notes == (Note("ends"), *[Note("test-against-interval")] * said)
+        moved = held_against(Estimate("m", 50.2, 9, low + 50, high + 50).tested(p, None), 50)
         assert ("disagree" in moved.note) == said
 
     def test_newcombe_and_fisher_may_differ(self) -> None:
@@ -424,7 +427,7 @@ class TestMantelHaenszel:
     def test_berkeley(self) -> None:
         found = mantel_haenszel_difference(*unfold(BERKELEY))
         assert found.value == pytest.approx(-0.018425196190852512, rel=1e-12)
-        assert found.test == "cluster-robust t over strata" and found.n == 4526
+        assert found.row()["test"] == "cluster-robust t over strata" and found.n == 4526
         assert found.how == "cluster-robust t (jackknife) over 6 strata, 5 df, Mantel-Haenszel weights"
         # The regression of the differences on a constant, weighted with n₁n₀/n, and its HC3 errors: written as the
         # sum of squared residuals over 1 − leverage.
@@ -478,7 +481,7 @@ class TestMantelHaenszel:
         found = mantel_haenszel_difference(*unfold([((56, 14), (48, 32)), ((3, 0), (0, 0))]))
         plain = independent_difference(share(56, 70), share(48, 80))
         assert (found.value, found.low, found.high, found.p) == (plain.value, plain.low, plain.high, plain.p)
-        assert (found.how, found.test, found.n) == ("Newcombe hybrid score", "Fisher mid-p", 150)
+        assert (found.how, found.row()["test"], found.n) == ("Newcombe hybrid score", "Fisher mid-p", 150)
         assert "1 of 2 strata" in found.note and found.measure == "stratified accuracy difference"
 
     def test_what_cannot_be_computed(self) -> None:
@@ -583,7 +586,7 @@ class TestLogistic:
         assert (found.intercept, found.slope) == pytest.approx(best_firth(LENGTHS, y), abs=1e-6)
         # The HC0 errors of statsmodels 0.15.0 (GLM, Binomial) at these coefficients.
         assert (found.intercept_se, found.slope_se) == pytest.approx((0.4057973023, 0.2288663472), abs=1e-8)
-        assert "sandwich" in found.errors
+        assert found.errors == Method("errors-sandwich")
 
     # Without halving, Newton's step leaves the range of floats here; without the moving leverage it creeps.
     @pytest.mark.parametrize(
@@ -604,7 +607,8 @@ class TestLogistic:
         # without correction, times √(6/5). Of the slope: 0.3098765546, were all clusters to know as much of it.
         found = fit(RIGHT, LENGTHS, clusters=GROUPS)
         assert found.intercept_se == pytest.approx(0.8384662099, abs=1e-8)
-        assert found.df == 5 and "6 clusters" in found.errors and "only 6 clusters" in found.note
+        assert found.df == 5 and found.errors == Method("errors-clusters", clusters=6)
+        assert found.notes == (Note("few-clusters", have=6, noun="clusters"),)
 
     def test_the_robust_error_of_a_slope_by_hand(self) -> None:
         """A cluster left out moves the slope by its score over what the others know of it."""
@@ -645,12 +649,12 @@ class TestLogistic:
         found = length_slope(fit(RIGHT, LENGTHS))
         z = 0.4719615670 / 0.2687310929
         assert found.value == pytest.approx(-0.4719615670, abs=1e-8)
-        assert found.p == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-8) and found.test == "Wald z"
+        assert found.p == pytest.approx(math.erfc(z / math.sqrt(2)), abs=1e-8) and found.row()["test"] == "Wald z"
         assert (found.high - found.low) / 2 == pytest.approx(Z * 0.2687310929, abs=1e-8)
         robust = length_slope(fit(RIGHT, LENGTHS, clusters=GROUPS))
         t = 0.4719615670 / ROBUST_SLOPE
         assert robust.p == pytest.approx(2 * scipy_stats.t.sf(t, 5), abs=1e-8)
-        assert robust.test == "Wald t, 5 df"
+        assert robust.row()["test"] == "Wald t, 5 df"
 
     def test_what_cannot_be_computed(self) -> None:
         same = adjusted_accuracy(fit([1, 0, 1], [2, 2, 2]))
@@ -660,7 +664,7 @@ class TestLogistic:
         assert math.isnan(slope.value) and uncomputed(slope) and slope.n == 3
         assert uncomputed(adjusted_accuracy(fit([], []))) and uncomputed(length_slope(fit([], [])))
         stopped = fit(RIGHT, LENGTHS, iterations=1)
-        assert math.isnan(stopped.intercept) and "converge" in stopped.note and stopped.n == 24
+        assert math.isnan(stopped.intercept) and stopped.notes == (Note("no-convergence", steps=1),) and stopped.n == 24
 
     def test_extrapolation_is_said(self) -> None:
         assert "from 1 to 3" in adjusted_accuracy(fit([1, 0, 1, 1], [1, 2, 3, 3])).note

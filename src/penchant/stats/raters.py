@@ -108,12 +108,6 @@ def mean_over_raters(
     return Estimate("mean", value, items, low, high, level, method, notes=present(_rough(raters, alike), ends))
 
 
-def told(raters: int, alike: float) -> str:
-    """The number of raters, and what they are worth where that is less."""
-    few = f"{alike:.1f}" != f"{raters:.1f}"
-    return f"{raters} raters" + (f", worth {alike:.1f}" if few else "")
-
-
 def _rough(raters: int, alike: float) -> Note | None:
     """The note on few raters; None when there are enough."""
     full = round(alike)
