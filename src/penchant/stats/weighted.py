@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from penchant.stats.bootstrap import CHUNK, resample_counts
 from penchant.stats.inputs import Array
-
-SPREAD = "linearised interval of a weighted log sd"
+from penchant.wording.phrases import Method
 
 
 def effective_n(weights: Array) -> float:
@@ -59,6 +58,11 @@ def sd_interval(values: Array, weights: Array, level: float) -> tuple[float, flo
     error = mean_variance(squares, weights) ** 0.5 / weighted_mean(squares, weights)
     reach = float(scipy.stats.t.ppf((1 + level) / 2, effective - 1)) * error / 2
     return float(sd * np.exp(-reach)), float(sd * np.exp(reach))
+
+
+def linearised(weights: Array, noun: str = "respondents") -> Method:
+    """Describe the interval of a weighted standard deviation."""
+    return Method("weighted-log-sd", units=len(weights), noun=noun, worth=effective_n(weights))
 
 
 def weighted_quantile(values: Array, weights: Array, share: float) -> float:
