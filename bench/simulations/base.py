@@ -82,8 +82,8 @@ class Tally:
         if trial.null:
             self.tested += 1
             self.rejected += bool(estimate.p <= 1 - LEVEL)  # NaN: no test, and so no finding
-            if estimate.test:
-                self.test[shape(estimate.test)] += 1
+            if estimate.test and estimate.test.method:
+                self.test[shape(str(estimate.test.method))] += 1
         self.noted += bool(estimate.note)
 
     def merge(self, other: Mapping[str, Any]) -> None:
