@@ -24,12 +24,13 @@ _LOST = re.compile(r", [\d,]+ without spread left out|, [\d,]+ equal to the one 
 class Trial:
     """One estimate of one data set, with the number it is of; NaN where only its test is looked at. `null`: what the
     test tests is true, so that it should reject in 5 % of data sets. `shown`: the measures of the program's tables that
-    are made in this way."""
+    are made in this way. `test`: the name of a test that is made here."""
 
     shown: tuple[str, ...]
     estimate: Estimate
     truth: float = math.nan
     null: bool = False
+    test: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +83,8 @@ class Tally:
         if trial.null:
             self.tested += 1
             self.rejected += bool(estimate.p <= 1 - LEVEL)  # NaN: no test, and so no finding
-            if estimate.test and estimate.test.method:
-                self.test[shape(str(estimate.test.method))] += 1
+            if test := trial.test or str(estimate.row()["test"]):
+                self.test[shape(test)] += 1
         self.noted += bool(estimate.note)
 
     def merge(self, other: Mapping[str, Any]) -> None:
