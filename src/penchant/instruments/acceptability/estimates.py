@@ -57,7 +57,7 @@ def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[A
     unigrams = items["unigrams"].to_numpy() if how in FREQUENCY else None
     neutral = items["neutral"].to_numpy() if how in PREFIXED else None
     score, tokens = items["score"].to_numpy(), items["tokens"].to_numpy()
-    return normalise(score, tokens, how, unigrams=unigrams, neutral=neutral), ""
+    return normalise(score, tokens, how, unigrams=unigrams, neutral=neutral), None
 
 
 def folds_of(items: pl.DataFrame, settings: Acceptability) -> Codes:

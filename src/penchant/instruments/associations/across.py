@@ -16,6 +16,7 @@ from penchant.report.drawing import alt
 from penchant.report.figures import INK, Figure
 from penchant.report.tables import Number, Row, Table, literal
 from penchant.stats.hypothesis_tests import holm
+from penchant.wording.phrases import Note
 
 NAMES = {"weat": "WEAT", "seat": "SEAT", "ceat": "CEAT", "logprob-bias": "log-probability"}
 """The names of the association measures in column heads."""
@@ -113,10 +114,9 @@ def _labels(shown_columns: Sequence[Column]) -> dict[str, str]:
 def _cell(column: Column, category: str) -> Number:
     row = column.rows.get(category)
     if row is None:
-        return Number(note="not among the categories that the measure was asked for")
+        return Number(notes=(Note("associations.not-asked"),))
     shown = starred(row)
-    note = shown.note if math.isnan(shown.value) else ""
-    return Number(shown.value, note=note, star=shown.star)
+    return Number(shown.value, notes=shown.notes if math.isnan(shown.value) else (), star=shown.star)
 
 
 def _about(shown_columns: Sequence[Column]) -> Table:

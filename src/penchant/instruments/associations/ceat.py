@@ -52,6 +52,7 @@ from penchant.stats.contextual_effects import Pool, contextual_effects
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import Sides
 from penchant.tables.places import listed
+from penchant.wording.phrases import in_words
 
 FAMILY = ("sampling", "samples")
 """Settings of one measurement: a table shows one level of each."""
@@ -260,7 +261,7 @@ def _missing(segment: Segment, combinations: Sequence[Combination]) -> Iterator[
     """Cautions about stimuli with too few sentences in a segment, over all samplings."""
     stimuli: dict[str, Stimuli] = {}
     # Of each category the combination with the longest note comes last and is kept.
-    for combination in sorted(combinations, key=lambda each: len(each.stimuli.note)):
+    for combination in sorted(combinations, key=lambda each: len(in_words(each.stimuli.notes))):
         stimuli[combination.by["category"]] = combination.stimuli
     yield from lost_words(stimuli, f"enough sentences of segment {segment.name}")
 

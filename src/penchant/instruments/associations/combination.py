@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy
 
-from penchant.counting import for_one
 from penchant.instruments.associations.control import Placed
 from penchant.instruments.associations.drawn import Draw
-from penchant.instruments.associations.estimates import Stimuli
+from penchant.instruments.associations.estimates import Stimuli, sided
 from penchant.instruments.associations.probe import Filled
-from penchant.records import Estimate
+from penchant.records import Estimate, Test
 from penchant.stats.association import Combined, combine, effect_variance, further
 from penchant.stats.contextual_effects import Contextual
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import contrasts, largest_effect
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.ceat import CEAT
@@ -56,21 +56,21 @@ class Combination:
         level, by = settings.level, self.by
         size = len(self.stimuli.x) + len(self.stimuli.y)
         whole, filled = self.whole, self.filled
-        note = self.stimuli.note
+        notes = self.stimuli.notes
         if whole is None or filled is None:
-            note = note or "a list is empty"
+            notes = notes or (Note("associations.empty-list"),)
         elif np.isnan(whole.effects).any() or not (whole.variances > 0).all():
-            note = note or "the associations do not vary in some sample"
-        if note or whole is None or filled is None:
-            yield Estimate(COMBINED, math.nan, size, level=level, note=note, by=by)
+            notes = notes or (Note("associations.alike-in-a-sample"),)
+        if notes or whole is None or filled is None:
+            yield Estimate(COMBINED, math.nan, size, level=level, notes=notes, by=by)
             return
         combined = combine(whole.effects, whole.variances, alternative=settings.alternative)
         shift = combined.effect - float(whole.effects[: len(whole.cosines)].mean())
-        low, high, how = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
+        low, high, method = filled.cell.interval(combined.effect, self.resampled, settings, shift=shift)
         p, test = filled.cell.test(settings, s=whole.s, studentised=True)
-        note = filled.cell.note(combined.effect, low, settings)
-        how = "" if math.isnan(low) else f"{how}, {len(whole.cosines)} {for_one(len(whole.cosines), 'samples')}"
-        estimate = Estimate(COMBINED, combined.effect, size, low, high, level, how, p, test=test, note=note, by=by)
+        notes = filled.cell.notes(combined.effect, low, settings)
+        of = None if math.isnan(low) else Method("associations.samples", within=method, samples=len(whole.cosines))
+        estimate = Estimate(COMBINED, combined.effect, size, low, high, level, of, Test(p, test), notes, by)
         yield held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
         yield published(combined, settings, by)
         yield from self._spread(whole, filled, settings)
@@ -93,15 +93,14 @@ class Combination:
         own = effect_variance(whole.effects, len(rows.side), largest_effect(rows, ddof=settings.ddof))
         if (own > 0).all():
             between = combine(whole.effects, own)
-            how = "no interval: DerSimonian and Laird's, with the variance of d over other stimuli"
-            yield Estimate(TAU, between.tau, self.n, level=level, how=how, by=by)
-            yield Estimate(I2, between.i2, self.n, level=level, how=how, by=by)
+            none = Method("associations.none-dersimonian-laird")
+            yield Estimate(TAU, between.tau, self.n, level=level, method=none, by=by)
+            yield Estimate(I2, between.i2, self.n, level=level, method=none, by=by)
         else:
-            note = "d of some sample is as large as it can be and has no variance"
-            yield from (Estimate(measure, math.nan, self.n, level=level, note=note, by=by) for measure in (TAU, I2))
+            notes = (Note("associations.largest-in-a-sample"),)
+            yield from (Estimate(measure, math.nan, self.n, level=level, notes=notes, by=by) for measure in (TAU, I2))
         mean, low, high = further(whole.effects, level=level)
-        how = "prediction interval, t of the samples' own spread with N − 1 degrees of freedom"
-        yield Estimate(FURTHER, mean, self.n, low, high, level, how, by=by)
+        yield Estimate(FURTHER, mean, self.n, low, high, level, Method("associations.prediction"), by=by)
 
     def items(self, settings: CEAT) -> Iterator[dict[str, Any]]:
         """One row per stimulus: its association, the number of different sentences, and what two models are compared
@@ -124,10 +123,8 @@ class Combination:
 def published(combined: Combined, settings: CEAT, by: Mapping[str, str], *, measure: str = PUBLISHED) -> Estimate:
     """The combined effect size with its own standard error, which treats samples as independent studies."""
     half = float(scipy.stats.norm.ppf((1 + settings.level) / 2)) * combined.se
-    how = "normal, standard error of the random-effects combination"
-    note = "of these stimuli alone: of 100 samples, such intervals held the d of many stimuli in 12 to 14 % of cases"
-    test = f"combined effect over its standard error, {settings.alternative}"
+    test = Test(combined.p, Method("associations.combined-over-error", **sided(settings.alternative)))
+    notes = (Note("associations.these-stimuli"),)
     low, high = combined.effect - half, combined.effect + half
-    return Estimate(
-        measure, combined.effect, combined.n, low, high, settings.level, how, combined.p, test=test, note=note, by=by
-    )
+    method = Method("associations.normal-combination")
+    return Estimate(measure, combined.effect, combined.n, low, high, settings.level, method, test, notes, by)

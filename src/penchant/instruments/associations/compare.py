@@ -12,17 +12,18 @@ import polars as pl
 
 from penchant.errors import StudyError
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, RESAMPLED
-from penchant.instruments.associations.estimates import EFFECT, Cell, together
+from penchant.instruments.associations.estimates import EFFECT, Cell, bootstrap, together
 from penchant.instruments.associations.logprob_estimates import EVERY, contexts
 from penchant.instruments.associations.probe import Association, stimulus_names
 from penchant.instruments.associations.weat import WEAT
 from penchant.instruments.base import difference_signature, require_comparable
-from penchant.records import Estimate, Result, summary_table
+from penchant.records import Estimate, Result, Test, summary_table
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.exchanged_effects import exchange_test
 from penchant.stats.hypothesis_tests import held_against, with_holm
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import Sides, contrasts, effects
+from penchant.wording.phrases import Method, Note, notes_of, present, read_notes
 
 DIFFERENCE = "difference of effect sizes"
 Key = tuple[str, ...]
@@ -71,10 +72,10 @@ def _differences(a: Result, b: Result, settings: Association[Any]) -> Iterator[E
     ours, theirs = dict(read(a, keys, settings)), dict(read(b, keys, settings))
     for row in both.iter_rows(named=True):
         key = tuple(row[name] for name in keys)
-        by, note = dict(zip(keys, key, strict=True)), row["note"] or row["note_b"]
+        by, notes = dict(zip(keys, key, strict=True)), notes_of(row) or read_notes(row["notes_b"])
         gap = row["value"] - row["value_b"]
         if math.isnan(gap) or key not in ours or key not in theirs:
-            yield Estimate(DIFFERENCE, math.nan, row["n"], level=settings.level, note=note, by=by)
+            yield Estimate(DIFFERENCE, math.nan, row["n"], level=settings.level, notes=notes, by=by)
             continue
         estimate = _difference(gap, ours[key], theirs[key], settings)
         yield replace(estimate, n=row["n"], by=by)  # cautions about either d are beside that d
@@ -96,29 +97,23 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
     below, above = expanded_percentile(kept, one.smallest, settings.level)
     low, high = gap + mean - above, gap + mean - below
     what = "stimuli and samples" if len(one.s) > 1 else "stimuli"
-    lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
-    how = f"expanded basic bootstrap over {what} of both at once, {one.smallest} in the smallest list, "
-    how += f"{settings.resamples} resamples{lost}, seed {settings.seed}"
+    method = bootstrap("bootstrap-of-both", what, one.smallest, len(draws) - len(kept), settings)
     permutation = exchange_test(
         one.s, other.s, one.rows, exact=settings.exact, draws=settings.draws, seed=settings.seed
     )
-    count = permutation.partitions
-    kind = f"all {count:,} patterns" if permutation.exact else f"{count:,} random patterns"
-    test = f"exchange of the two models within stimuli, {kind}, two-sided"
-    note = "no interval: a set has one stimulus" if math.isnan(low) else _few(one.smallest)
-    how = "" if math.isnan(low) else how
-    p = permutation.p
-    return held_against(Estimate(DIFFERENCE, gap, 0, low, high, settings.level, how, p, test=test, note=note), 0)
+    code = "associations.exchange-exact" if permutation.exact else "associations.exchange-random"
+    test = Test(permutation.p, Method(code, patterns=permutation.partitions, two_sided=True))
+    none = math.isnan(low)
+    notes = present(Note("associations.one-stimulus") if none else _few(one.smallest))
+    of = None if none else method
+    return held_against(Estimate(DIFFERENCE, gap, 0, low, high, settings.level, of, test, notes), 0)
 
 
-def _few(stimuli: int) -> str:
-    """The caution for differences over few stimuli; empty for enough."""
+def _few(stimuli: int) -> Note | None:
+    """The note on differences over few stimuli; None for enough."""
     if stimuli >= FEW:
-        return ""
-    return (
-        f"{stimuli} stimuli a list are few: of such 95 % intervals 99 of 100 hold the truth, and 7 of 100 tests reject "
-        "what is true"
-    )
+        return None
+    return Note("associations.few-stimuli", have=stimuli)
 
 
 def _samples(result: Result, keys: list[str], settings: Association[Any]) -> Iterator[tuple[Key, _Measured]]:

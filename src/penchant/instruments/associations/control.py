@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from penchant.instruments.associations.estimates import Cell
+from penchant.instruments.associations.estimates import Cell, bootstrap
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.probe import Association
@@ -88,7 +89,7 @@ def beyond_controls(
         control = known.get((name, *each.key[1:]))
         bare = Estimate(BEYOND, math.nan, len(set(each.cell.rows.unit.tolist())), level=settings.level, by=each.cell.by)
         if control is None:
-            yield replace(bare, note=f"the control {name} was not measured here")
+            yield bare.noted(Note("associations.control-not-measured", control=name))
             continue
         yield _difference(bare, each, control, settings)
 
@@ -96,30 +97,25 @@ def beyond_controls(
 def _difference(bare: Estimate, one: Placed, control: Placed, settings: Association[Any]) -> Estimate:
     gap = one.effect(settings) - control.effect(settings)
     if math.isnan(gap):
-        return replace(bare, note="the associations do not vary")
+        return bare.noted(Note("associations.alike"))
     draws = one.draws(settings) - control.draws(settings)
     kept = draws[~np.isnan(draws)]
     smallest = min(one.cell.smallest, control.cell.smallest)
     below, above = expanded_percentile(kept, smallest, settings.level)
     name = control.cell.by["category"]
     if math.isnan(below):
-        return replace(bare, value=gap, note=f"control: {name}; no interval: a set has one stimulus")
-    samples = " and samples" if one.combined is not None else ""
-    lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
-    how = (
-        f"expanded basic bootstrap over stimuli{samples} of both at once, {smallest} in the smallest list, "
-        f"{settings.resamples} resamples{lost}, seed {settings.seed}"
-    )
+        return replace(bare, value=gap).noted(
+            Note("associations.control", control=name), Note("associations.one-stimulus")
+        )
+    what = "stimuli and samples" if one.combined is not None else "stimuli"
+    method = bootstrap("bootstrap-of-both", what, smallest, len(draws) - len(kept), settings)
     p = expanded_p(2 * gap - kept, smallest)
-    test = "expanded basic bootstrap, the same draws, two-sided"
     shared = len({tuple(sorted(words)) for words in one.lists} & {tuple(sorted(words)) for words in control.lists})
-    note = f"control: {name}, with {shared} of four lists in common"
+    notes = [Note("associations.control-shares", control=name, shared=shared)]
     low, high = 2 * gap - above, 2 * gap - below
     most = sum(largest_effect(each.cell.rows, ddof=settings.ddof) for each in (one, control))
     if low < -most or high > most:
-        low, high, note = (
-            max(low, -most),
-            min(high, most),
-            f"{note}; the interval ends at the largest difference there is",
-        )
-    return replace(bare, value=gap, low=low, high=high, how=how, p=p, test=test, note=note)
+        low, high = max(low, -most), min(high, most)
+        notes.append(Note("associations.ends-at-largest"))
+    found = replace(bare, value=gap, low=low, high=high, method=method).noted(*notes)
+    return found.tested(p, Method("associations.same-draws", two_sided=True))

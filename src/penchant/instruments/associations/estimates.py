@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from penchant.corpus.stimuli import Category
-from penchant.counting import counted, for_one, of_all
+from penchant.counting import counted, for_one
 from penchant.errors import DataError
-from penchant.records import Estimate
+from penchant.records import Estimate, Test
 from penchant.stats.association import normal_test, permutation_test
 from penchant.stats.hypothesis_tests import held_against
-from penchant.stats.inputs import Array, joined
+from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import (
     Sides,
     Table,
@@ -31,6 +31,7 @@ from penchant.stats.sampled_effects import (
     reliability,
     resampled_effects,
 )
+from penchant.wording.phrases import Method, Note, Notes, present
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.probe import Association
@@ -54,7 +55,7 @@ class Stimuli:
     a: tuple[str, ...]
     b: tuple[str, ...]
     lost: Mapping[str, tuple[str, ...]]
-    note: str = ""
+    notes: Notes = ()
     """Why no effect size can be computed; empty if one can."""
 
     @classmethod
@@ -68,13 +69,12 @@ class Stimuli:
             side: tuple(word for word in part.words if word not in known)
             for side, part in zip(SIDES, lists, strict=True)
         }
-        note = "; ".join(
-            f"{of_all(len(lost[side]), len(part.words), 'words')} of {part.label} "
-            f"{for_one(len(lost[side]), 'are')} missing"
+        notes = tuple(
+            Note("associations.words-missing", lost=len(lost[side]), of=len(part.words), label=part.label)
             for side, part in zip(SIDES, lists, strict=True)
             if len(lost[side]) > max_missing * len(part.words)
         )
-        return cls(x, y, a, b, lost, note)
+        return cls(x, y, a, b, lost, notes)
 
     @property
     def sets(self) -> tuple[tuple[str, ...], ...]:
@@ -98,8 +98,8 @@ class Cell:
 
     def test(
         self, settings: Association[Any], *, apart: bool = False, s: Array | None = None, studentised: bool = False
-    ) -> tuple[float, str]:
-        """The p-value over stimuli and the name of the test.
+    ) -> tuple[float, Method]:
+        """The p-value over stimuli and the test.
 
         With `apart`, every row counts as a stimulus of its own. `s` replaces the value of every row computed from the
         tables. `studentised`: sets of unequal size are told apart by Welch's t.
@@ -110,7 +110,7 @@ class Cell:
         noun = "sentences" if apart else "stimuli"
         if settings.test == "normal":
             p = normal_test(x, y, alternative=settings.alternative)
-            return p, f"normal approximation of the permutation test over {noun}, {settings.alternative}"
+            return p, Method("associations.normal-test", noun=noun, **sided(settings.alternative))
         permutation = permutation_test(
             x,
             y,
@@ -120,11 +120,14 @@ class Cell:
             seed=settings.seed,
             studentised=studentised,
         )
-        count = permutation.partitions
-        kind = f"all {counted(count, 'partitions')}" if permutation.exact else f"{count:,} random partitions"
-        ties = f", {permutation.ties:,} equal to the one found" if permutation.ties > 1 else ""
-        of = "studentised permutation" if studentised and len(x) != len(y) else "permutation"
-        return permutation.p, f"{of} of {noun}, {kind}{ties}, {settings.alternative}"
+        code = "associations.permutation-exact" if permutation.exact else "associations.permutation-random"
+        params = {
+            "studentised": True if studentised and len(x) != len(y) else None,
+            "noun": noun,
+            "partitions": permutation.partitions,
+            "ties": permutation.ties if permutation.ties > 1 else None,
+        }
+        return permutation.p, Method(code, **params, **sided(settings.alternative))
 
     def draws(self, settings: Association[Any]) -> Array:
         """Mean effect sizes of the tables, with stimuli and tables resampled; NaN where nothing varies in a draw."""
@@ -145,82 +148,84 @@ class Cell:
 
     def interval(
         self, value: float, draws: Array, settings: Association[Any], *, shift: float = 0
-    ) -> tuple[float, float, str]:
-        """The bounds of an effect size from `draws` and the name of the interval. `shift` is what the value exceeds the
+    ) -> tuple[float, float, Method]:
+        """The bounds of an effect size from `draws` and how they were made. `shift` is what the value exceeds the
         mean over the tables by; it is added to every draw."""
-        kept = draws[~np.isnan(draws)] + shift  # draws in which nothing varies are left out, and counted in `how`
+        kept = draws[~np.isnan(draws)] + shift  # draws in which nothing varies are left out and counted
         largest = largest_effect(self.rows, ddof=settings.ddof)
         low, high = effect_interval(value, kept, self.smallest, settings.level, largest)
         what = "stimuli and samples" if len(self.tables) > 1 else "stimuli"
-        lost = f", {len(draws) - len(kept)} without spread left out" if len(kept) < len(draws) else ""
-        resamples = f"{settings.resamples} resamples{lost}, seed {settings.seed}"
-        how = f"expanded basic bootstrap of Fisher's z over {what}, {self.smallest} in the smallest list, {resamples}"
-        return low, high, how
+        return low, high, bootstrap("bootstrap-of-z", what, self.smallest, len(draws) - len(kept), settings)
 
-    def note(self, value: float, low: float, settings: Association[Any]) -> str:
+    def notes(self, value: float, low: float, settings: Association[Any]) -> Notes:
         """What to know of an effect size and its interval: why it has none, and whether the columns tell too little."""
-        notes = []
+        notes: list[Note | None] = []
         if math.isnan(low) and self.smallest < 2:
-            notes.append("no interval: a set has one stimulus")
+            notes.append(Note("associations.one-stimulus"))
         elif math.isnan(low):
             largest = largest_effect(self.rows, ddof=settings.ddof)
-            notes.append(f"no interval: the sets are all but separated, and d is as large as it can be ({largest:.2f})")
+            notes.append(Note("associations.separated", largest=largest))
         if settings.name == "ceat":
             notes.append(_unequal(*(len(self.rows.units(side)) for side in (0, 1))))
         notes.append(_faint(reliability(self.tables, self.columns, paired=self.paired), self.columns, settings))
-        return joined(*filter(None, notes))
+        return present(*notes)
 
 
-def _unequal(x: int, y: int) -> str:
-    """The caution for target lists of unequal length; empty for others."""
-    if max(x, y) < UNEQUAL * min(x, y):
-        return ""
-    return (
-        f"the target lists are unequal ({x} and {y} stimuli): of such 95 % intervals some 91 to 93 in 100 hold the "
-        "truth, and 5 to 7 of 100 tests reject what is true"
-    )
+def sided(alternative: str) -> dict[str, object]:
+    """Return the parameters of a test that say which of its sides count."""
+    return {"two_sided": True} if alternative == "two-sided" else {"alternative": alternative}
 
 
-def _faint(share: float, columns: Sides, settings: Association[Any]) -> str:
-    """The caution for s that depends on which columns were chosen; empty where it does so little."""
+def bootstrap(code: str, what: str, smallest: int, lost: int, settings: Association[Any]) -> Method:
+    """Describe an interval from resampled stimuli (`what` is resampled), of which draws are `lost`."""
+    drawn = {"resamples": settings.resamples, "lost": lost or None, "seed": settings.seed}
+    return Method(f"associations.{code}", what=what, smallest=smallest, **drawn)
+
+
+def _unequal(x: int, y: int) -> Note | None:
+    """The note on target lists of unequal length; None for others."""
+    return None if max(x, y) < UNEQUAL * min(x, y) else Note("associations.unequal-targets", first=x, second=y)
+
+
+def _faint(share: float, columns: Sides, settings: Association[Any]) -> Note | None:
+    """The note on s that depends on which columns were chosen; None where it does so little."""
     if not share < RELIABLE:
-        return ""
+        return None
     noun = "targets" if settings.name == "logprob-bias" else "attributes"
-    held = "50 to 88" if settings.name == "ceat" else "79 to 97"
-    enough = "many more"
+    held = [50, 88] if settings.name == "ceat" else [79, 97]
+    known = {"chance": min(1, 1 - share), "noun": noun, "held": held}
     if share > 0:  # Spearman and Brown's formula
         times = RELIABLE / (1 - RELIABLE) * (1 - share) / share
-        enough = f"about {math.ceil(times * max(len(columns.units(side)) for side in (0, 1))):,}"
-    return (
-        f"the {noun} hardly differ: {min(1, 1 - share):.0%} of the variance of s is chance of their choice, so that d "
-        f"is too near 0 and its interval, too (in simulations it held the d of many {noun} in {held} % of cases); "
-        f"{enough} {noun} a list would do"
-    )
+        enough = math.ceil(times * max(len(columns.units(side)) for side in (0, 1)))
+        return Note("associations.faint", **known, would_do=enough)
+    return Note("associations.faintest", **known, would_do="many more")
 
 
-def effect(cell: Cell, settings: Association[Any], *, note: str = "", measure: str = EFFECT) -> Estimate:
-    """The mean effect size of a cell, with its interval and test over stimuli; NaN with a `note` that says why."""
+def effect(cell: Cell, settings: Association[Any], *, notes: Notes = (), measure: str = EFFECT) -> Estimate:
+    """The mean effect size of a cell, with its interval and test over stimuli; NaN with `notes` that say why."""
     n = len(set(cell.rows.unit.tolist()))
-    if note:
-        return Estimate(measure, math.nan, n, level=settings.level, note=note, by=cell.by)
+    if notes:
+        return Estimate(measure, math.nan, n, level=settings.level, notes=notes, by=cell.by)
     s = contrasts(cell.tables, cell.columns)
     value = float(effects(s, cell.rows, ddof=settings.ddof).mean())
     if math.isnan(value):
-        return Estimate(measure, math.nan, n, level=settings.level, note="the associations do not vary", by=cell.by)
-    low, high, how = cell.interval(value, cell.draws(settings), settings)
+        alike = (Note("associations.alike"),)
+        return Estimate(measure, math.nan, n, level=settings.level, notes=alike, by=cell.by)
+    low, high, method = cell.interval(value, cell.draws(settings), settings)
     p, test = cell.test(settings)
-    note, how = cell.note(value, low, settings), "" if math.isnan(low) else how
-    estimate = Estimate(measure, value, n, low, high, settings.level, how, p, test=test, note=note, by=cell.by)
+    notes, of = cell.notes(value, low, settings), None if math.isnan(low) else method
+    estimate = Estimate(measure, value, n, low, high, settings.level, of, Test(p, test), notes, cell.by)
     return held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
 
 
 def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) -> Estimate:
     """The same effect size with the test of older tools, which treats the sentences of one word as independent."""
-    p, test = (math.nan, "") if math.isnan(over_stimuli.value) else cell.test(settings, apart=True)
-    n = len(cell.rows.side)
-    note = "" if math.isnan(p) else "sentences of one word are not independent: a third of such tests err"
-    note = joined(note, over_stimuli.note)
-    return Estimate(BY_SENTENCE, over_stimuli.value, n, level=settings.level, p=p, test=test, note=note, by=cell.by)
+    found = Estimate(BY_SENTENCE, over_stimuli.value, len(cell.rows.side), level=settings.level, by=cell.by)
+    if math.isnan(over_stimuli.value):
+        return found.noted(*over_stimuli.notes)
+    p, test = cell.test(settings, apart=True)
+    dependent = None if math.isnan(p) else Note("associations.dependent-sentences")
+    return found.tested(p, test).noted(dependent, *over_stimuli.notes)
 
 
 def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Callable[[Estimate], str | None]:
@@ -255,7 +260,7 @@ def lost_words(stimuli_of: Mapping[str, Stimuli], where: str) -> Iterator[str]:
     if words:
         shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
         yield f"{counted(len(words), 'stimuli')} {for_one(len(words), 'are')} not in {where}: {shown}"
-    lacking = [category for category, stimuli in stimuli_of.items() if stimuli.note]
+    lacking = [category for category, stimuli in stimuli_of.items() if stimuli.notes]
     if lacking:
         yield f"no effect size for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"
 

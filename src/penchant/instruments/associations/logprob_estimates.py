@@ -13,12 +13,13 @@ import polars as pl
 from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
 from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
-from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, effect, together, towards
+from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, bootstrap, effect, together, towards
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import Sides, contrasts, effects, resampled_contrasts
 from penchant.stats.templates import sd_over_templates, share_of_templates
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.associations.probe import Association
@@ -45,13 +46,13 @@ def bias_estimates(
     rows: list[Estimate] = []
     placed: list[Placed] = []
     for category in categories:
-        inside, present = items.filter(pl.col("category") == category.id), stimuli[category.id]
-        if not all(present.sets):
-            rows += _missing(category, present, settings)
+        inside, here = items.filter(pl.col("category") == category.id), stimuli[category.id]
+        if not all(here.sets):
+            rows += _missing(category, here, settings)
             continue
         for cells, words in contexts(inside):
-            rows.append(effect(cells["corrected"], settings, note=present.note))
-            placed += [] if present.note else [Placed(cells["corrected"], _lists(inside))]
+            rows.append(effect(cells["corrected"], settings, notes=here.notes))
+            placed += [] if here.notes else [Placed(cells["corrected"], _lists(inside))]
             rows += _over_templates(inside, cells["corrected"], settings)
             rows += _differences(cells, words, settings)
             rows += _associations(cells["corrected"], words, settings)
@@ -83,9 +84,9 @@ def _over_templates(items: pl.DataFrame, cell: Cell, settings: Association[Any])
     values = effects(s, cell.rows, ddof=settings.ddof)
     n = len(set(cell.rows.unit.tolist()))
     for template, value in zip(numbers, values.tolist(), strict=True):
-        how, note = ("", "the associations do not vary") if math.isnan(value) else ("no interval: of one template", "")
-        by = {**cell.by, "stimulus": template}
-        yield Estimate(OF_TEMPLATE, value, n, level=settings.level, how=how, note=note, by=by)
+        found = Estimate(OF_TEMPLATE, value, n, level=settings.level, by={**cell.by, "stimulus": template})
+        none = Method("associations.none-of-one-template")
+        yield found.noted(Note("associations.alike")) if math.isnan(value) else replace(found, method=none)
     known = values[~np.isnan(values)]
     yield replace(sd_over_templates(known, level=settings.level), by=cell.by)
     yield replace(share_of_templates(s, level=settings.level), by=cell.by)
@@ -95,7 +96,8 @@ def _missing(category: Category, stimuli: Stimuli, settings: Association[Any]) -
     """The estimates, NaN, of a category that lacks a whole list."""
     for structure in _structures([context.structure for context in category.contexts]):
         by = _by(category.id, category.label, structure)
-        yield Estimate(EFFECT, math.nan, 0, level=settings.level, note=stimuli.note or "a list is empty", by=by)
+        notes = stimuli.notes or (Note("associations.empty-list"),)
+        yield Estimate(EFFECT, math.nan, 0, level=settings.level, notes=notes, by=by)
 
 
 def _by(category: str, label: str, structure: str) -> dict[str, str]:
@@ -152,19 +154,19 @@ def _differences(
         resamples=settings.resamples,
         paired=cell.paired,
     )
-    over = f"expanded percentile bootstrap over attributes and {'pairs of ' if cell.paired else ''}targets"
-    resamples = f"{settings.resamples} resamples, seed {settings.seed}"
+    noun = "pairs of targets" if cell.paired else "targets"
     for score, *drawn in zip(SCORES, *draws, strict=True):
         s = cells[score].s()
         for side in (0, 1):
             values = s[cell.rows.side == side]
             smallest = min(len(cell.rows.units(side)), *(len(cell.columns.units(i)) for i in (0, 1)))
             low, high = expanded_percentile(drawn[side], smallest, settings.level)
-            note = "no interval: a set has one stimulus" if math.isnan(low) else ""
             by = {**cell.by, "side": words[0 if side == 0 else -1][0]}
             estimate = Estimate(difference(score), float(values.mean()), len(values), low, high, settings.level, by=by)
-            how = "" if note else f"{over}, {smallest} in the smallest list, {resamples}"
-            yield replace(estimate, how=how, note=note)
+            if math.isnan(low):
+                yield estimate.noted(Note("associations.one-stimulus"))
+            else:
+                yield replace(estimate, method=bootstrap("bootstrap-of-attributes", noun, smallest, 0, settings))
 
 
 def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Association[Any]) -> Iterator[Estimate]:
@@ -172,7 +174,9 @@ def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Associ
     n = len(cell.columns.side)
     for (side, word), value in zip(words, towards(cell)[0].tolist(), strict=True):
         by = {**cell.by, "side": side, "stimulus": word}
-        yield Estimate(ASSOCIATION, value, n, level=settings.level, how="no interval: of one attribute", by=by)
+        yield Estimate(
+            ASSOCIATION, value, n, level=settings.level, method=Method("associations.none-of-one-attribute"), by=by
+        )
 
 
 def bias_cautions(items: pl.DataFrame) -> Iterator[str]:

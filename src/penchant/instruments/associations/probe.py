@@ -45,6 +45,7 @@ from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import Name, Sides
 from penchant.tables.documents import distinct
 from penchant.tables.places import listed
+from penchant.wording.phrases import Note
 
 T = TypeVar("T")
 Share = Annotated[float, Field(ge=0, lt=1)]
@@ -280,7 +281,7 @@ def effect_sizes(measured: Tables, settings: Association[Any], *, sentences: boo
         if filled is None:
             yield nothing(by, stimuli, settings)
             continue
-        estimate = effect(filled.cell, settings, note=stimuli.note)
+        estimate = effect(filled.cell, settings, notes=stimuli.notes)
         yield estimate
         if sentences and len(filled.down) > len(set(filled.cell.rows.unit.tolist())):
             yield by_sentence(filled.cell, estimate, settings)
@@ -291,7 +292,7 @@ def beyond_control(measured: Tables, settings: Association[Any]) -> list[Estimat
     placed = [
         Placed(filled.cell, (stimuli.x, stimuli.y, stimuli.a, stimuli.b))
         for _, stimuli, filled in measured.tables
-        if filled is not None and not stimuli.note
+        if filled is not None and not stimuli.notes
     ]
     return with_holm(beyond_controls(placed, measured.controls, settings), together(BEYOND))
 
@@ -303,8 +304,8 @@ def controls_of(categories: Iterable[Category]) -> dict[str, str]:
 
 def nothing(by: Mapping[str, str], stimuli: Stimuli, settings: Association[Any]) -> Estimate:
     """The estimate, NaN, of a category that lacks a whole list or too much of one."""
-    note = stimuli.note or "a list is empty"
-    return Estimate(EFFECT, np.nan, len(stimuli.x) + len(stimuli.y), level=settings.level, note=note, by=by)
+    notes = stimuli.notes or (Note("associations.empty-list"),)
+    return Estimate(EFFECT, np.nan, len(stimuli.x) + len(stimuli.y), level=settings.level, notes=notes, by=by)
 
 
 def require_vectors(model: Model, name: str) -> LanguageModel:

@@ -9,7 +9,7 @@ import polars as pl
 
 from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL, of_one_model
 from penchant.instruments.minimal_pairs.estimates import TYPES
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, sampled
 from penchant.records import Signature
 from penchant.report.made import tested
 from penchant.report.tables import P, Row, Table, estimate
