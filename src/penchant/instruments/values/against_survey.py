@@ -10,25 +10,24 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import of_all
-from penchant.instruments.values.cells import Array, Cell, Cells
+from penchant.instruments.values.cells import Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.people import People, turned, worth
 from penchant.instruments.values.represented import beside_people, fewer, placed
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.consistency import ALPHA, cronbach_alpha
-from penchant.stats.inputs import joined
-from penchant.stats.spread import FEW, HOW, spread_interval
+from penchant.stats.spread import FEW, bonett, spread_interval
 from penchant.stats.weighted import (
-    SPREAD,
     effective_n,
+    linearised,
     mean_variance,
     sd_interval,
     weighted_mean,
     weighted_quantile,
     weighted_sd,
 )
+from penchant.wording.phrases import Method, Note, Notes, present
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 """The quantiles of the respondents' means that are reported."""
@@ -36,12 +35,12 @@ SURVEY_MEAN, SURVEY_SD, SURVEY_QUANTILE = "survey mean", "survey sd", "survey qu
 RESPONDENTS = "respondents"
 SURVEY_CONSISTENCY = f"survey {ALPHA}"
 EFFECTIVE, DESIGN = "effective number of respondents (Kish)", "design effect of the weights (Kish)"
-AGREEING = "taken for agreeing: "
-"""What the note on the respondents says, at its end, of the answer that is taken for agreeing."""
-LEFT_OUT = "with a missing answer left out"
-"""What the note on a mean says of respondents without all answers it needs."""
-KISH = "(Σw)²/Σw²"
-WEIGHTED_QUANTILE = "weighted quantile of the respondents' means, no interval"
+AGREEING = "values.agreeing"
+"""The code of the note on the respondents that says which answer is taken for agreeing."""
+LEFT_OUT = "values.left-out"
+"""The code of the note on a mean that counts respondents without all answers it needs."""
+KISH = "values.kish"
+"""The code of the method of an effective number."""
 RANKS = "rank correlation with the survey's means"
 
 
@@ -59,9 +58,9 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
         for name, inside in cells.blocks():
             chosen = inside & asked
             if first and name != EVERYTHING:
-                for estimate in of_people(cell, name, group, chosen, survey.source(cell.group)):
+                for estimate in of_people(cell, name, group, chosen, survey.answered(cell.group)):
                     by = {"variant": EVERYTHING, "group": cell.group, "dimension": name, "item": "", **estimate.by}
-                    yield replace(estimate, by=by, note=joined(estimate.note, fewer(chosen, inside)))
+                    yield replace(estimate, by=by).noted(fewer(chosen, inside))
                 table = turned(group.table, chosen, cell.reversed)
                 alpha = cronbach_alpha(table, level=cell.settings.level, weights=group.weights)
                 yield placed(alpha, SURVEY_CONSISTENCY, EVERYTHING, cell.group, name)
@@ -70,14 +69,15 @@ def against_survey(cells: Cells, survey: Survey) -> Iterator[Estimate]:
 
 
 def _respondents(survey: Survey, cell: Cell) -> Estimate:
-    """How many respondents a group has; n are those of the whole survey, and the note says who is left out, and
+    """How many respondents a group has; n are those of the whole survey, and the notes say who is left out, and
     which answer is taken for agreeing."""
-    kept = f"{of_all(survey.kept, survey.read, 'respondents', 'are')} kept"
-    note = f"{kept}: {survey.left_out}" if survey.left_out else kept
-    note = joined(note, f"of none of the groups of people: {survey.unplaced}" if survey.unplaced else "")
-    note = joined(note, f"{AGREEING}{survey.agreeing}" if survey.agreeing else "")
-    number = float(len(survey.of(cell.group)))
-    return Estimate("", number, survey.read, level=cell.settings.level, how="counted, no interval", note=note)
+    notes = present(
+        Note("values.kept", kept=survey.kept, read=survey.read, others=survey.others or None),
+        Note("values.of-no-group", others=survey.elsewhere) if survey.elsewhere else None,
+        Note(AGREEING, answer=survey.agreeing) if survey.agreeing else None,
+    )
+    number, method = float(len(survey.of(cell.group))), number_alone("values.counted")
+    return Estimate("", number, survey.read, level=cell.settings.level, method=method, notes=notes)
 
 
 def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Array | None, *seed: int) -> People:
@@ -87,27 +87,29 @@ def people_of(cells: Cells, survey: Survey, answers: pl.DataFrame, weights: Arra
     return People(table, weights, (cells.settings.seed, *seed), cells.settings.resamples)
 
 
-def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], source: str) -> Iterator[Estimate]:
+def of_people(cell: Cell, value: str, group: People, chosen: NDArray[np.bool_], source: Note) -> Iterator[Estimate]:
     """Mean, spread and quantiles of the respondents' scores, and how many they are worth where they have weights; the
     mean says where they come from."""
     scores, weights = _scores(group, chosen, cell.reversed)
-    n, level, lost = len(scores), cell.settings.level, len(group.table) - len(scores)
-    note = f"{of_all(lost, len(group.table), 'respondents')} ({lost / len(group.table):.0%}) {LEFT_OUT}" if lost else ""
+    n, level, whole = len(scores), cell.settings.level, len(group.table)
+    lost = whole - n
+    notes = present(Note(LEFT_OUT, lost=lost, of=whole, share=lost / whole) if lost else None)
     if n < 2:
-        yield Estimate(SURVEY_MEAN, np.nan, n, level=level, note="no respondents; " + note)
+        yield Estimate(SURVEY_MEAN, np.nan, n, level=level, notes=(Note("values.no-respondents"), *notes))
         return
-    yield replace(_mean(scores, weights, level, source), note=note)
-    yield _sd(scores, weights, level, note)
+    yield _mean(scores, weights, level, source).noted(*notes)
+    yield _sd(scores, weights, level, notes)
     for share in QUANTILES:
         if weights is None:
-            how, quantile = "quantile of the respondents' means, no interval", float(np.quantile(scores, share))
+            method, quantile = number_alone("values.quantile"), float(np.quantile(scores, share))
         else:
-            how, quantile = WEIGHTED_QUANTILE, weighted_quantile(scores, weights, share)
-        yield Estimate(SURVEY_QUANTILE, quantile, n, level=level, how=how, note=note, by={"item": f"{share:.0%}"})
+            method, quantile = number_alone("values.weighted-quantile"), weighted_quantile(scores, weights, share)
+        by = {"item": f"{share:.0%}"}
+        yield Estimate(SURVEY_QUANTILE, quantile, n, level=level, method=method, notes=notes, by=by)
     if weights is not None:
-        effective = effective_n(weights)
-        yield Estimate(EFFECTIVE, effective, n, level=level, how=f"{KISH}, no interval", note=note)
-        yield Estimate(DESIGN, n / effective, n, level=level, how="n/effective n, no interval", note=note)
+        effective, of_weights = effective_n(weights), number_alone("values.design-effect")
+        yield Estimate(EFFECTIVE, effective, n, level=level, method=number_alone(KISH), notes=notes)
+        yield Estimate(DESIGN, n / effective, n, level=level, method=of_weights, notes=notes)
 
 
 def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bool_]) -> tuple[Array, Array | None]:
@@ -119,28 +121,30 @@ def _scores(group: People, chosen: NDArray[np.bool_], is_reversed: NDArray[np.bo
     return answers.mean(axis=1), weights
 
 
-def _mean(scores: Array, weights: Array | None, level: float, source: str) -> Estimate:
+def _mean(scores: Array, weights: Array | None, level: float, source: Note) -> Estimate:
     """The mean of the scores, with a t interval that ends where the scale does."""
     n = len(scores)
     counting = np.ones(n) if weights is None else weights
     mean, error, df = weighted_mean(scores, counting), mean_variance(scores, counting) ** 0.5, worth(n, weights) - 1
     half = float(scipy.stats.t.ppf((1 + level) / 2, df)) * error
-    over = f"{n} respondents" if weights is None else f"{n} respondents worth {df + 1:.1f}"
-    how = f"t interval over {over}; {source}"
-    return Estimate(SURVEY_MEAN, mean, n, max(LOW, mean - half), min(HIGH, mean + half), level, how=how)
+    worth_of = None if weights is None else df + 1
+    method = Method("values.t-of-survey", respondents=n, worth=worth_of, source=source)
+    return Estimate(SURVEY_MEAN, mean, n, max(LOW, mean - half), min(HIGH, mean + half), level, method)
 
 
-def _sd(scores: Array, weights: Array | None, level: float, note: str) -> Estimate:
+def _sd(scores: Array, weights: Array | None, level: float, notes: Notes) -> Estimate:
     """The standard deviation of the scores."""
     n = len(scores)
     if weights is None:
-        sd, (low, high), over = float(scores.std(ddof=1)), spread_interval(scores, level), f"{HOW} over {n} respondents"
+        sd, (low, high) = float(scores.std(ddof=1)), spread_interval(scores, level)
+        method = bonett(units=n, noun="respondents")
     else:
         sd, (low, high) = weighted_sd(scores, weights), sd_interval(scores, weights, level)
-        over = f"{SPREAD} over {n} respondents worth {effective_n(weights):.1f}"
-    how = "" if np.isnan(low) else over
-    few = f"no interval: fewer than {FEW} respondents, or none who differ" if np.isnan(low) else ""
-    return Estimate(SURVEY_SD, sd, n, low, high, level, how=how, note=joined(few, note))
+        method = linearised(weights)
+    if np.isnan(low):
+        few = Note("values.no-interval-of-sd", least=FEW)
+        return Estimate(SURVEY_SD, sd, n, level=level, notes=(few, *notes))
+    return Estimate(SURVEY_SD, sd, n, low, high, level, method, notes=notes)
 
 
 def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
@@ -150,7 +154,7 @@ def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
     known = ~np.isnan(people) & ~np.isnan(ratings)
     n = int(known.sum())
     if n < 4 or np.ptp(people[known]) == 0 or np.ptp(ratings[known]) == 0:
-        estimate = Estimate("", np.nan, n, level=level, note="too few statements, or no spread")
+        estimate = Estimate("", np.nan, n, level=level, notes=(Note("values.too-few-to-correlate"),))
         return placed(estimate, RANKS, cell.variant, cell.group, EVERYTHING)
     result = scipy.stats.spearmanr(ratings[known], people[known])
     r = float(result.statistic)
@@ -158,15 +162,6 @@ def _ranks(cell: Cell, group: People, asked: NDArray[np.bool_]) -> Estimate:
     half = float(scipy.stats.norm.ppf((1 + level) / 2)) * ((1 + r**2 / 2) / (n - 3)) ** 0.5
     centre = np.arctanh(min(max(r, -1 + 1e-12), 1 - 1e-12))
     low, high = np.tanh([centre - half, centre + half]).tolist()
-    estimate = Estimate(
-        "",
-        r,
-        n,
-        low,
-        high,
-        level,
-        how="Fisher z, Bonett–Wright variance",
-        p=float(result.pvalue),
-        test="Spearman's ρ, two-sided",
-    )
+    estimate = Estimate("", r, n, low, high, level, Method("values.fisher-z-of-ranks"))
+    estimate = estimate.tested(float(result.pvalue), Method("values.spearman-test", two_sided=True))
     return placed(estimate, RANKS, cell.variant, cell.group, EVERYTHING)

@@ -18,6 +18,7 @@ from penchant.instruments.values.respondents import lines_of
 from penchant.numerals import numeral
 from penchant.tables.rows import Row
 from penchant.tables.survey_files import Labels
+from penchant.wording.phrases import Note, Notes
 
 if TYPE_CHECKING:
     from penchant.instruments.values.survey import Groups, SurveyFile
@@ -181,31 +182,30 @@ class Reading:
             told.append(f"{column} has the values {', '.join(shown)}{more}")
         return "; ".join(told)
 
-    def left_out(self, rows: Sequence[Row]) -> str:
-        """How many rows the filter leaves out, and how many others are of no group, by their level, in words."""
+    def left_out(self, rows: Sequence[Row], weightless: int) -> Notes:
+        """How many rows the filter leaves out, how many others are of no group, by their level, and how many more have
+        no weight."""
         passing = [row for row in rows if self.passes(row)]
-        told = [f"{len(rows) - len(passing)} do not pass the filter"] if len(passing) < len(rows) else []
+        lost = len(rows) - len(passing)
+        told = [Note("values.not-passing", have=lost)] if lost else []
         if self._group_column is not None:
             told += self._counted([row for row in passing if self.group(row) is None], self._group_column)
-        return ", ".join(told)
+        return *told, *([Note("values.weightless", have=weightless)] if weightless else [])
 
-    def unplaced(self, rows: Sequence[Row]) -> str:
-        """How many rows are of none of the groups under `people`, by their level, in words; empty for none."""
+    def unplaced(self, rows: Sequence[Row]) -> Notes:
+        """How many rows are of none of the groups under `people`, by their level; none where all are."""
         if self._people_column is None:
-            return ""
-        return ", ".join(self._counted([row for row in rows if not self.people(row)], self._people_column))
+            return ()
+        return self._counted([row for row in rows if not self.people(row)], self._people_column)
 
-    def _counted(self, rows: Sequence[Row], column: str) -> list[str]:
-        """How many rows have each level of a column, in words."""
+    def _counted(self, rows: Sequence[Row], column: str) -> Notes:
+        """How many rows have each level of a column."""
         counts = Counter(self._level(row, column) for row in rows)
         levels = sorted(counts, key=_in_order)
-        told = [
-            f"{counts[value]} {for_one(counts[value], 'have')} {column} "
-            f"{_labelled(value, self._label(column, value)) or EMPTY}"
-            for value in levels[:_SHOWN]
-        ]
+        of_each = {value: _labelled(value, self._label(column, value)) or None for value in levels[:_SHOWN]}
+        told = [Note("values.of-level", have=counts[v], column=column, level=level) for v, level in of_each.items()]
         more = sum(counts[value] for value in levels[_SHOWN:])
-        return [*told, *([f"{more} have other levels of it"] if more else [])]
+        return *told, *([Note("values.of-other-levels", have=more)] if more else [])
 
     def _level(self, row: Row, column: str) -> str:
         """The code of a row in a column; that which the file declares to stand for no answer, where it has such."""

@@ -15,19 +15,20 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import for_one
 from penchant.instruments.values.data import EVERYTHING
 from penchant.records import Estimate
 from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
-from penchant.stats.inputs import joined
 from penchant.stats.intervals import within_scale
+from penchant.wording.phrases import Method, Note, present
 
 if TYPE_CHECKING:
     from penchant.instruments.values.probe import Values
 
 Array = NDArray[np.float64]
-NO_SPREAD = "the neutral statements show no spread"
-_TEST = "t test of the same errors, two-sided"
+NO_SPREAD = Note("values.no-spread")
+NO_INTERVAL = "values.no-interval"
+"""The code of a method that makes a number and no interval."""
+_TEST = Method("t-test-same-errors", two_sided=True)
 WANTED = 5
 """Fewer statements than this are called too few."""
 
@@ -156,13 +157,15 @@ class Cells:
             self._picks[ids] = by_id[rng.integers(0, len(ids), size=(self.settings.resamples, len(ids)))]
         return self._picks[ids]
 
-    def how(self, n: int) -> str:
-        """The name of an interval over n statements."""
-        neutral = len(next(iter(self.cells.values())).neutral[0])
-        return (
-            f"expanded percentile bootstrap over {n} {for_one(n, 'statements')} and {neutral} neutral "
-            f"{for_one(neutral, 'ones')}, {self.settings.resamples} resamples, seed {self.settings.seed}"
-        )
+    @property
+    def neutral(self) -> int:
+        """How many neutral statements there are."""
+        return len(next(iter(self.cells.values())).neutral[0])
+
+    def method(self, n: int) -> Method:
+        """The method of an interval over n statements."""
+        drawn = {"resamples": self.settings.resamples, "seed": self.settings.seed}
+        return Method("values.bootstrap", statements=n, neutral=self.neutral, **drawn)
 
     def means(self, draws: Array, inside: NDArray[np.bool_]) -> Array:
         """The mean over the statements inside of every resample, statements drawn with the calibration; see `mean`."""
@@ -187,39 +190,41 @@ class Cells:
         """
         n, level = len(values), self.settings.level
         if np.isnan(values).any():
-            return Estimate("", np.nan, n, level=level, note=NO_SPREAD)
+            return Estimate("", np.nan, n, level=level, notes=(NO_SPREAD,))
         estimate = Estimate("", float(np.sort(values).mean()), n, level=level)
         if n == 1:
-            return replace(estimate, note="one statement: no interval over statements")
+            return estimate.noted(Note("values.one", noun="statements"))
         error = float(np.sqrt(np.sort(values).var(ddof=1) / n + draws.mean(axis=1).var()))
         if np.isnan(error):
             return estimate
         width = bounds[1] - bounds[0]
         if error <= 1e-12 * width:
             if estimate.value == against:  # ratings that are the same, whatever the calibration
-                return replace(estimate, low=against, high=against, how=self._how(n), p=1.0, test=_TEST)
-            return replace(estimate, note="nothing varies: no interval and no test")
+                return replace(estimate, low=against, high=against, method=self._method(n)).tested(1.0, _TEST)
+            return estimate.noted(Note("nothing-varies-no-test"))
         reach = float(scipy.stats.t.ppf((1 + level) / 2, n - 1))
-        few = f"only {n} statements: too few to speak for the value" if n < WANTED else ""
+        few = Note("values.few-statements", have=n) if n < WANTED else None
         share, null = ((number - bounds[0]) / width for number in (estimate.value, against))
         if logit and 0 < share < 1:
             centre, spread = float(scipy.special.logit(share)), error / width / (share * (1 - share))
             ends = bounds[0] + width * scipy.special.expit(centre + reach * np.array([-spread, spread]))
-            how, note = f"{self._how(n)}, logit scale", few
+            method, notes = self._method(n, "logit"), present(few)
             off = (centre - float(scipy.special.logit(null))) / spread
         else:
             low, high, clipped = within_scale(
                 estimate.value - reach * error, estimate.value + reach * error, bounds, width
             )
-            ends, how, note = np.array([low, high]), self._how(n), joined(few, clipped)
+            ends, method, notes = np.array([low, high]), self._method(n), present(few, clipped)
             off = (estimate.value - against) / error
         p = 2 * float(scipy.stats.t.sf(abs(off), n - 1))
-        return replace(estimate, low=float(ends[0]), high=float(ends[1]), how=how, p=p, test=_TEST, note=note)
+        found = replace(estimate, low=float(ends[0]), high=float(ends[1]), method=method, notes=notes)
+        return found.tested(p, _TEST)
 
-    def _how(self, n: int) -> str:
-        """The name of the interval of a mean over n statements."""
-        neutral = len(next(iter(self.cells.values())).neutral[0])
-        return (
-            f"t interval ({n - 1} df) of the errors of {n} statements and the calibration on {neutral} neutral "
-            f"{for_one(neutral, 'statements')}"
-        )
+    def _method(self, n: int, scale: str | None = None) -> Method:
+        """The method of the interval of a mean over n statements."""
+        return Method("values.t-errors", df=n - 1, statements=n, neutral=self.neutral, scale=scale)
+
+
+def number_alone(code: str, why: Note | None = None) -> Method:
+    """The method of a number without an interval, and why it has none where that is said."""
+    return Method(NO_INTERVAL, of=Method(code), why=why)

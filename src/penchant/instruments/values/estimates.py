@@ -16,9 +16,9 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import for_one, of_all
+from penchant.counting import of_all
 from penchant.instruments.values.against_survey import RANKS, against_survey
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
+from penchant.instruments.values.cells import NO_INTERVAL, NO_SPREAD, Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW, MIDDLE
 from penchant.instruments.values.nearer import FROM_GROUP, NEARER, held_against_groups
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS, groups_compared, wordings_compared
@@ -30,11 +30,10 @@ from penchant.stats.bootstrap import expanded_percentile, percentile
 from penchant.stats.calibration import FEW, calibration
 from penchant.stats.consistency import cronbach_alpha, variance_shares
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import joined
 from penchant.stats.intervals import t_mean
 from penchant.stats.spread import FEW as FEW_VALUES
-from penchant.stats.spread import HOW as SPREAD_HOW
-from penchant.stats.spread import spread_interval
+from penchant.stats.spread import bonett, spread_interval
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.values.probe import Values
@@ -63,6 +62,8 @@ NEUTRAL = 100
 """From as many neutral statements on, intervals of single ratings hold the truth in 93 % or more."""
 STATEMENTS = 30
 """From as many statements on, intervals of the shares of variance hold the truth in 93 % or more."""
+CROOKED = ("line-without-intercept", "line-of-slope-one")
+"""The codes of notes on a calibration that a line with slope and intercept contradicts."""
 SHARE = "share of variance: {}"
 """The share of variance between statements, templates or groups, or in wordings that treat statements differently."""
 
@@ -109,9 +110,11 @@ def adjusted(rows: Sequence[Estimate], main: str) -> list[Estimate]:
 
 def reasoned(estimate: Estimate) -> Estimate:
     """The estimate, with a note if it lacks an interval without saying why: some resamples could not be calibrated."""
-    if estimate.note or np.isnan(estimate.value) or not np.isnan(estimate.low) or "no interval" in estimate.how:
+    if estimate.notes or np.isnan(estimate.value) or not np.isnan(estimate.low):
         return estimate
-    return replace(estimate, how="", note="no interval: some resamples of the neutral statements show no spread")
+    if estimate.method is not None and (estimate.method.makes_nothing or estimate.method.code == NO_INTERVAL):
+        return estimate
+    return replace(estimate, method=None, notes=(Note("values.some-without-spread"),))
 
 
 def _by(estimate: Estimate, cell: Cell, value: str = EVERYTHING, item: str = "") -> Estimate:
@@ -130,19 +133,15 @@ def _ratings(cells: Cells, cell: Cell) -> Iterator[Estimate]:
             yield from (_by(estimate, cell, name) for estimate in spread)
             drawn = cell.drawn_ratings(inside)
             n = len(cell.neutral[0])
-            how = (
-                f"expanded percentile bootstrap of the calibration on {n} neutral "
-                f"{for_one(n, 'statements')}, {settings.resamples} "
-                f"resamples, seed {settings.seed}"
-            )
-            few = f"fewer than {NEUTRAL} neutral statements: from 30, 93 of 100 such 95 % intervals hold the truth"
+            made = {"neutral": n, "resamples": settings.resamples, "seed": settings.seed}
+            how = Method("values.bootstrap-of-calibration", **made)
+            few = Note("values.few-neutral", least=NEUTRAL) if n < NEUTRAL else None
             for i, at in enumerate(np.flatnonzero(inside).tolist()):
                 low, high = expanded_percentile(drawn[:, i], n, settings.level)
                 value = float(cell.ratings[at])
                 none = np.isnan(value)
-                note = NO_SPREAD if none else few if n < NEUTRAL else ""
-                estimate = Estimate(RATING, value, n, low, high, settings.level, how="" if none else how, note=note)
-                yield _by(estimate, cell, name, cells.ids[at])
+                estimate = Estimate(RATING, value, n, low, high, settings.level, None if none else how)
+                yield _by(estimate.noted(NO_SPREAD if none else few), cell, name, cells.ids[at])
 
 
 def _spread(
@@ -152,24 +151,21 @@ def _spread(
     many of them mirrored. If it is not smaller, the model does not treat the statements as of one kind."""
     settings, n = cells.settings, len(ratings)
     if n < 2 or np.isnan(ratings).any():
-        note = "fewer than two statements" if n < 2 else NO_SPREAD
-        yield Estimate(SPREAD, np.nan, n, level=settings.level, note=note)
+        note = Note("values.fewer-than-two") if n < 2 else NO_SPREAD
+        yield Estimate(SPREAD, np.nan, n, level=settings.level, notes=(note,))
         return
     value = float(ratings.std(ddof=1))
     with np.errstate(divide="ignore", invalid="ignore"):
         noise = float(np.log(draws.std(axis=1, ddof=1)).var())
     low, high = spread_interval(ratings, settings.level, noise) if np.isfinite(noise) else (np.nan, np.nan)
     neutral = cell.neutral_ratings
-    how = (
-        f"{SPREAD_HOW} over {n} statements, with the noise of the calibration ({len(neutral)} neutral "
-        f"ones, {settings.resamples} resamples, seed {settings.seed}), at most {WIDEST:g}"
-    )
-    note = "" if low <= high else f"no interval of the spread: fewer than {FEW_VALUES} statements, or no noise known"
-    estimate = Estimate(
-        SPREAD, value, n, low, min(high, max(WIDEST, value)), settings.level, how="" if note else how, note=note
-    )
+    drawn = {"neutral": len(neutral), "resamples": settings.resamples, "seed": settings.seed}
+    method = Method("values.with-noise", of=bonett(units=n, noun="statements"), **drawn, most=WIDEST)
+    none = None if low <= high else Note("values.no-interval-of-spread", least=FEW_VALUES)
+    high = min(high, max(WIDEST, value))
+    estimate = Estimate(SPREAD, value, n, low, high, settings.level, None if none else method).noted(none)
     if n > len(neutral):
-        yield replace(estimate, note=joined(note, "too few neutral statements"))
+        yield estimate.noted(Note("values.too-few-neutral"))
         return
     chance = _drawn_spreads(neutral, is_reversed, settings)
     # Of neutral statements alone, a spread of many would be held against that of those very statements.
@@ -177,13 +173,10 @@ def _spread(
     mixed = _drawn_spreads(np.concatenate([neutral, stated]), is_reversed, settings)
     extreme = min(int((mixed <= value).sum()), int((mixed >= value).sum()))
     p = min(1.0, 2 * (1 + extreme) / (1 + settings.resamples))
-    test = "as many drawn at random from neutral statements and these, two-sided"
-    yield replace(estimate, p=p, test=test)
+    yield estimate.tested(p, Method("values.drawn-spreads-test", two_sided=True))
     low, high = percentile(chance, settings.level)
-    turned = int(is_reversed.sum())
-    how = f"{n} of {len(neutral)} neutral statements, {turned} of them turned round, "
-    how += f"{settings.resamples} draws, seed {settings.seed}"
-    yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, how=how)
+    method = Method("values.drawn-spreads", statements=n, turned=int(is_reversed.sum()), **drawn)
+    yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, method)
 
 
 def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: Values) -> Array:
@@ -200,9 +193,8 @@ def _consistency(cells: Cells) -> Iterator[Estimate]:
     for name, inside in cells.blocks():
         if name != EVERYTHING:
             alpha = cronbach_alpha(table[:, inside], level=cells.settings.level)
-            note = "; ".join(filter(None, (alpha.note, "groups and wordings stand for respondents")))
             by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": name, "item": ""}
-            yield replace(alpha, note=note, by=by)
+            yield replace(alpha, by=by).noted(Note("values.for-respondents"))
 
 
 def _robustness(cells: Cells) -> Iterator[Estimate]:
@@ -221,12 +213,11 @@ def _robustness(cells: Cells) -> Iterator[Estimate]:
     draws = variance_shares(np.moveaxis(np.array(drawn), (2, 3), (0, 1)))
     for name, share in shares.items():
         low, high = expanded_percentile(draws[name], n, settings.level)
-        how = cells.how(n)
         by = {"variant": EVERYTHING, "group": EVERYTHING, "dimension": EVERYTHING, "item": ""}
-        few = f"fewer than {STATEMENTS} statements: from 9, 90 of 100 such 95 % intervals hold the truth"
-        none = "the ratings do not vary, or cannot be computed"
-        note = none if np.isnan(share) else few if n < STATEMENTS else ""
-        yield Estimate(SHARE.format(name), float(share), n, low, high, settings.level, how=how, note=note, by=by)
+        few = Note("values.few-of-shares", least=STATEMENTS) if n < STATEMENTS else None
+        note = Note("values.ratings-alike") if np.isnan(share) else few
+        estimate = Estimate(SHARE.format(name), float(share), n, low, high, settings.level, cells.method(n), by=by)
+        yield estimate.noted(note)
 
 
 def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
@@ -249,27 +240,14 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
     )
     yield _by(replace(gap, measure=MIRROR_DISTANCE), cell)
     if n < 4 or np.ptp(plain) == 0 or np.ptp(mirrored) == 0:
-        yield _by(
-            Estimate(MIRROR_CORRELATION, np.nan, n, level=settings.level, note="too few statements, or no spread"), cell
-        )
+        few = Note("values.too-few-to-correlate")
+        yield _by(Estimate(MIRROR_CORRELATION, np.nan, n, level=settings.level, notes=(few,)), cell)
         return
     correlation = scipy.stats.pearsonr(plain, mirrored)
     low, high = correlation.confidence_interval(settings.level)
-    yield _by(
-        Estimate(
-            MIRROR_CORRELATION,
-            float(correlation.statistic),
-            n,
-            float(low),
-            float(high),
-            settings.level,
-            how="Fisher z",
-            p=float(correlation.pvalue),
-            test="Pearson's r, two-sided",
-            note="ratings end at 1 and 5: of such 95 % intervals some 92 to 95 of 100 hold the truth",
-        ),
-        cell,
-    )
+    r, ends = float(correlation.statistic), Note("values.ratings-end")
+    estimate = Estimate(MIRROR_CORRELATION, r, n, float(low), float(high), settings.level, Method("fisher-z"))
+    yield _by(estimate.tested(correlation.pvalue, Method("pearson-test", two_sided=True)).noted(ends), cell)
 
 
 def value_cautions(
@@ -294,7 +272,11 @@ def value_cautions(
     bent = [f"{e.by['variant']} {e.by['group']} p = {e.p:.2g}" for e in rows if e.measure == NORMALITY and e.p < 0.01]
     if bent:
         yield f"residuals of the calibration are not normal ({', '.join(bent)}); P(agree) takes them to be"
-    crooked = [f"{e.by['variant']} {e.by['group']}" for e in rows if e.measure == SIGMA and "does not fit" in e.note]
+    crooked = [
+        f"{e.by['variant']} {e.by['group']}"
+        for e in rows
+        if e.measure == SIGMA and any(note.code in CROOKED for note in e.notes)
+    ]
     if crooked:
         yield (
             f"a line with slope and intercept contradicts the calibration `{settings.line}` ({', '.join(crooked)}): "

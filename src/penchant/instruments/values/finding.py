@@ -12,11 +12,12 @@ from penchant.instruments.values.data import EVERYTHING, MIDDLE
 from penchant.instruments.values.estimates import MEAN, MIRROR_CORRELATION, UNCHECKED, WEAK
 from penchant.instruments.values.nearer import NEARER
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS
-from penchant.instruments.values.represented import FROM_SURVEY
+from penchant.instruments.values.represented import FROM_SURVEY, SOME
 from penchant.instruments.values.section import first_variant
 from penchant.records import Result
 from penchant.report.finding import MOST, Estimated, Shown, across, deciding, levels, measured, sentences, told
 from penchant.report.tables import P, models
+from penchant.wording.phrases import in_words, notes_of
 
 _RATING = Shown(".2f", "statements", null=MIDDLE)
 _GAP = Shown("+.2f", "statements")
@@ -139,7 +140,7 @@ def _nearer_to(row: Estimated, rows: Sequence[Estimated]) -> str:
     first, second = row["item"].split(" − ", 1)
     p = f"p = {P(deciding(row))}"
     if not measured([row]):
-        return f"{whom}{first} or {second} is not known ({row['note']})"
+        return f"{whom}{first} or {second} is not known ({in_words(notes_of(row))})"
     if not told(row):
         return f"{whom}{first} and {second} cannot be told apart ({row['item']}: {_GAP.number(row, n=False)}, {p})"
     if row["value"] > 0:
@@ -185,7 +186,8 @@ def _beside_survey(results: Sequence[Result], main: str) -> str:
     parts = []
     for place, row in clear[:MOST]:
         side = "above" if row["value"] > 0 else "below"
-        fewer = f", {row['note']}" if "statements that the survey has" in row["note"] else ""
+        notes = notes_of(row)
+        fewer = f", {in_words(notes)}" if any(note.code == SOME for note in notes) else ""
         parts.append(f"{place}: {side} it by {_GAP.number(row)}{fewer}")
     parts += [f"{len(clear) - MOST} more in the table"] if len(clear) > MOST else []
     rest = len(rows) - len(clear)

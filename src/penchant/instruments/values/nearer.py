@@ -18,16 +18,15 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import for_one
 from penchant.instruments.values.against_survey import EFFECTIVE, KISH, SURVEY_MEAN, of_people, people_of
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.people import People, worth
-from penchant.instruments.values.represented import fewer, from_people, placed
+from penchant.instruments.values.represented import fewer, from_people, placed, respondents
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
-from penchant.stats.inputs import joined
+from penchant.wording.phrases import Method, Note
 
 DISTANCE = "distance from a group of people"
 NEARER = "difference of distances from groups of people"
@@ -45,7 +44,7 @@ share, `NOISY`, of the distance and `LEAST` points."""
 _OF_GROUP = {SURVEY_MEAN: GROUP_MEAN, EFFECTIVE: GROUP_WORTH}
 _END = 1e-6
 """A mean answer at the end of the scale is taken for one so far inside, whose deviate is finite."""
-_ALONE = "one statement: no interval over statements"
+_TEST = Method("values.bootstrap-of-distance-test", two_sided=True)
 
 
 def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
@@ -63,10 +62,8 @@ def held_against_groups(cells: Cells, survey: Survey) -> Iterator[Estimate]:
     for cell in cells.cells.values():
         for value, inside in cells.blocks():
             for estimate in _of_cell(cells, cell, groups, inside & asked, value):
-                yield replace(
-                    placed(estimate, estimate.measure, cell.variant, cell.group, value, estimate.by["item"]),
-                    note=joined(estimate.note, fewer(inside & asked, inside)),
-                )
+                own = placed(estimate, estimate.measure, cell.variant, cell.group, value, estimate.by["item"])
+                yield own.noted(fewer(inside & asked, inside))
 
 
 def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_], survey: Survey) -> Iterator[Estimate]:
@@ -74,12 +71,12 @@ def _groups(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_]
     cell = next(iter(cells.cells.values()))
     for name, group in groups.items():
         n = len(group.table)
-        how = "number of respondents, no interval" if group.weights is None else f"{KISH}, no interval"
-        size = Estimate("", worth(n, group.weights), n, level=cell.settings.level, how=how)
+        method = number_alone("values.respondents" if group.weights is None else KISH)
+        size = Estimate("", worth(n, group.weights), n, level=cell.settings.level, method=method)
         yield placed(size, GROUP_SIZE, EVERYTHING, EVERYTHING, EVERYTHING, name)
         for value, inside in cells.blocks():
             for estimate in (
-                of_people(cell, value, group, inside & asked, survey.source(name)) if value != EVERYTHING else ()
+                of_people(cell, value, group, inside & asked, survey.answered(name)) if value != EVERYTHING else ()
             ):
                 if estimate.measure in _OF_GROUP:
                     yield placed(estimate, _OF_GROUP[estimate.measure], EVERYTHING, EVERYTHING, value, name)
@@ -92,10 +89,10 @@ def _apart(cells: Cells, groups: Mapping[str, People], asked: NDArray[np.bool_])
         for value, inside in cells.blocks():
             gaps = np.abs(a.means - b.means)[inside & asked]
             gaps = gaps[~np.isnan(gaps)]
-            how = "mean over statements, no interval" if len(gaps) else ""
-            why = "" if len(gaps) else "no statement of it was answered"
+            method = number_alone("values.mean-over-statements") if len(gaps) else None
+            why = None if len(gaps) else Note("values.none-answered")
             size = float(gaps.mean()) if len(gaps) else np.nan
-            estimate = Estimate("", size, len(gaps), level=level, how=how, note=why)
+            estimate = Estimate("", size, len(gaps), level=level, method=method).noted(why)
             yield placed(estimate, APART, EVERYTHING, EVERYTHING, value, f"{first} − {second}")
 
 
@@ -122,27 +119,26 @@ def _distance(cells: Cells, cell: Cell, named: Mapping[str, People], chosen: NDA
     both = chosen & ~np.isnan([group.means for group in groups]).any(axis=0)
     k = int(both.sum())
     if not k or np.isnan(cell.ratings[both]).any():
-        why = NO_SPREAD if k else "no statement of it was answered"
-        return Estimate("", np.nan, k, level=settings.level, note=why)
+        why = NO_SPREAD if k else Note("values.none-answered")
+        return Estimate("", np.nan, k, level=settings.level, notes=(why,))
     ratings, drawn = cell.ratings[both], cell.drawn_ratings(both)
     gaps = _less([np.abs(ratings - group.means[both]) for group in groups])
     value = float(np.sort(gaps).mean())
-    some = joined(fewer(both, chosen).replace("the survey has", "each group answered"), _noisy(named, both, value))
-    estimate = Estimate("", value, k, level=settings.level, note=some)
+    estimate = Estimate("", value, k, level=settings.level)
+    estimate = estimate.noted(fewer(both, chosen, "values.some-answered"), _noisy(named, both, value))
     if k < 2 or min(len(group.table) for group in groups) < 2:
-        return replace(estimate, note=joined(_ALONE if k < 2 else "one respondent: no interval", some))
+        one = Note("values.one", noun="statements") if k < 2 else Note("values.one-respondent")
+        return estimate.noted(one, first=True)
     draws = cells.means(_less([np.abs(drawn - group.drawn_means[:, both]) for group in groups]), both)
     units = max(2, min(k, *(int(worth(len(group.table), group.weights) + 1e-9) for group in groups)))
     low, high = expanded_percentile(draws, units, settings.level)
     if np.isnan(low):
-        none = "no interval: some resamples have no answer to a statement, or no calibration"
-        return replace(estimate, note=joined(none, some))
-    estimate = replace(estimate, low=low, high=high, how=_how(cells, groups, k))
+        return estimate.noted(Note("values.no-answer-drawn"), first=True)
+    estimate = replace(estimate, low=low, high=high, method=_method(cells, groups, k))
     if len(groups) < 2:
         return estimate
-    test = "expanded percentile bootstrap over statements, respondents of both groups and neutral ones, two-sided"
     least = _least_p(cell.leaning[both], groups[0].means[both], groups[1].means[both])
-    return replace(estimate, p=expanded_p(draws, units, least=least), test=test)
+    return estimate.tested(expanded_p(draws, units, least=least), _TEST)
 
 
 def _least_p(leaning: Array, first: Array, second: Array) -> float:
@@ -161,32 +157,28 @@ def _least_p(leaning: Array, first: Array, second: Array) -> float:
     return float(scipy.stats.ttest_1samp(sides, 0).pvalue)
 
 
-def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> str:
+def _noisy(named: Mapping[str, People], both: NDArray[np.bool_], value: float) -> Note | None:
     """What the choice of respondents adds to a distance, or to a difference of two, where that matters. With √(2/π)·SE
     = E|error of a group's mean|, |rating − mean| is too large by as much at most, and by that where the two agree."""
     added = {name: float(group.noise[both].mean()) for name, group in named.items()}
     if len(named) < 2:
         ((name, noise),) = added.items()
-        told = f"from {_counted(named[name])} the noise of the group's means adds up to {noise:.2f} to the distance"
-        return told if _matters(noise, value) else ""
+        return Note("values.noise", whose=_counted(named[name]), more=noise) if _matters(noise, value) else None
     (small, most), (large, least) = sorted(added.items(), key=lambda pair: -pair[1])
     if not _matters(most - least, value):
-        return ""
-    return (
-        f"the noise of the groups' means adds up to {most - least:.2f} more for {small} "
-        f"from {_counted(named[small])} than for {large} from {_counted(named[large])}"
-    )
+        return None
+    first = {"first": small, "of_first": _counted(named[small])}
+    return Note("values.noise-of-two", more=most - least, **first, second=large, of_second=_counted(named[large]))
 
 
 def _matters(noise: float, value: float) -> bool:
     return noise > min(NOISE, max(LEAST, NOISY * abs(value)))
 
 
-def _counted(group: People) -> str:
+def _counted(group: People) -> Note:
     """How many they are, with their effective number where they have weights."""
     n = len(group.table)
-    effective = "" if group.weights is None else f" (effective {worth(n, group.weights):.0f})"
-    return f"{n:,} {for_one(n, 'respondents')}{effective}"
+    return Note("values.group", respondents=n, effective=None if group.weights is None else worth(n, group.weights))
 
 
 def _less(parts: list[Array]) -> Array:
@@ -195,13 +187,8 @@ def _less(parts: list[Array]) -> Array:
     return gaps
 
 
-def _how(cells: Cells, groups: list[People], k: int) -> str:
-    """The name of the interval of a distance or a difference of two."""
-    sizes = " and ".join(str(len(group.table)) for group in groups)
-    weighted = "" if groups[0].weights is None else "weighted "
-    neutral = len(next(iter(cells.cells.values())).neutral[0])
-    settings = cells.settings
-    return (
-        f"expanded percentile bootstrap over {k} {for_one(k, 'statements')}, {sizes} {weighted}respondents and "
-        f"{neutral} neutral {for_one(neutral, 'ones')}, {settings.resamples} resamples, seed {settings.seed}"
-    )
+def _method(cells: Cells, groups: list[People], k: int) -> Method:
+    """The method of the interval of a distance or a difference of two."""
+    over = {"respondents": [len(group.table) for group in groups], "noun": respondents(groups[0].weights)}
+    drawn = {"resamples": cells.settings.resamples, "seed": cells.settings.seed}
+    return Method("values.bootstrap-of-distance", statements=k, **over, neutral=cells.neutral, **drawn)

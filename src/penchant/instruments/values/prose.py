@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import polars as pl
 
-from penchant.counting import counted, for_one
+from penchant.counting import counted, for_one, of_all
 from penchant.instruments.values.against_survey import AGREEING, EFFECTIVE, LEFT_OUT, RESPONDENTS, SURVEY_MEAN
 from penchant.instruments.values.nearer import DISTANCE, GROUP_MEAN
 from penchant.instruments.values.paired import WORDINGS
@@ -15,6 +15,7 @@ from penchant.records import Result
 from penchant.report.items import every_item
 from penchant.report.tables import literal
 from penchant.stats.bootstrap import FEWEST_BEYOND
+from penchant.wording.phrases import in_words, notes_of
 
 
 def methods(results: Sequence[Result]) -> list[str]:
@@ -116,23 +117,26 @@ def _of_survey(name: str) -> str:
 def _respondents(result: Result) -> list[str]:
     """A paragraph on how many respondents the survey has, who is left out, how many each group has, and
     which answer is taken for agreeing."""
-    rows = result.summary.filter(pl.col("measure") == RESPONDENTS).select("group", "value", "note").rows()
+    rows = result.summary.filter(pl.col("measure") == RESPONDENTS).to_dicts()
     if not rows:
         return []
-    groups = ", ".join(f"{literal(group)} {int(number):,}" for group, number, _ in rows)
-    kept, _, agreeing = rows[0][2].partition(f"; {AGREEING}")
+    groups = ", ".join(f"{literal(row['group'])} {int(row['value']):,}" for row in rows)
+    notes = notes_of(rows[0])
+    kept = in_words(note for note in notes if note.code != AGREEING)
     told = f"Of the survey's respondents, {literal(kept)}. Held against each group: {groups}."
+    agreeing = "".join(note.params["answer"] for note in notes if note.code == AGREEING)
     return [told + (f" Taken for agreeing: {literal(agreeing)}." if agreeing else "")]
 
 
 def _left_out(result: Result) -> list[str]:
     """A paragraph on respondents left out for a missing answer, where there are any."""
-    chosen = pl.col("measure").is_in([SURVEY_MEAN, GROUP_MEAN]) & pl.col("note").str.contains(LEFT_OUT, literal=True)
+    chosen = pl.col("measure").is_in([SURVEY_MEAN, GROUP_MEAN])
     notes: dict[str, None] = {}
     for row in result.summary.filter(chosen).iter_rows(named=True):
-        who = row["item"] or row["group"]
-        note = next(part for part in row["note"].split("; ") if LEFT_OUT in part)
-        notes[f"{literal(who)}, {literal(row['dimension'])}: {note.removesuffix(' ' + LEFT_OUT)}"] = None
+        where = f"{literal(row['item'] or row['group'])}, {literal(row['dimension'])}"
+        for lost in (note.params for note in notes_of(row) if note.code == LEFT_OUT):
+            share = f"{of_all(lost['lost'], lost['of'], 'respondents')} ({lost['share']:.0%})"
+            notes[f"{where}: {share}"] = None
     if not notes:
         return []
     return [f"Respondents with a missing answer are left out of the means over a value: {'; '.join(notes)}."]

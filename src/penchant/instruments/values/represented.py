@@ -12,20 +12,21 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.counting import for_one
-from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells
+from penchant.instruments.values.cells import NO_SPREAD, Array, Cell, Cells, number_alone
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
 from penchant.instruments.values.people import People
 from penchant.records import Estimate
 from penchant.stats.bootstrap import CHUNK, expanded_percentile, percentile
 from penchant.stats.calibration import representativeness
 from penchant.stats.crossed_difference import crossed_difference
-from penchant.stats.inputs import joined
 from penchant.stats.weighted import drawn_weights, weighted_shares
+from penchant.wording.phrases import Method, Note, present
 
 REPRESENTATIVE = "representativeness"
 FROM_SURVEY = "mean rating − survey mean"
 """The difference of a value's mean rating from the respondents' mean over the same statements."""
+SOME = "values.some-in-survey"
+"""The code of a note that the survey has only some of the statements of a value."""
 
 
 def placed(estimate: Estimate, measure: str, variant: str, group: str, value: str, item: str = "") -> Estimate:
@@ -34,10 +35,10 @@ def placed(estimate: Estimate, measure: str, variant: str, group: str, value: st
     return replace(estimate, measure=measure, by=by)
 
 
-def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_]) -> str:
-    """That the survey has only some of the statements of a value; empty where it has all, or none."""
+def fewer(chosen: NDArray[np.bool_], inside: NDArray[np.bool_], code: str = SOME) -> Note | None:
+    """That there are only some of the statements of a value; None where there are all, or none."""
     n, whole = int(chosen.sum()), int(inside.sum())
-    return f"over the {n} of {whole} statements that the survey has" if 0 < n < whole else ""
+    return Note(code, have=n, of=whole) if 0 < n < whole else None
 
 
 def beside_people(
@@ -47,16 +48,16 @@ def beside_people(
     mean; over all values, the mean representativeness of statements."""
     chosen, settings = inside & asked, cell.settings
     if not chosen.any() or not len(group.table):
-        why = "no statement of it is in the survey" if len(group.table) else "no respondents of this group"
-        estimate = Estimate("", np.nan, 0, level=settings.level, note=why)
+        why = Note("values.not-in-survey" if len(group.table) else "values.no-respondents-of-group")
+        estimate = Estimate("", np.nan, 0, level=settings.level, notes=(why,))
         yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
         return
     ids = [cells.ids[i] for i in np.flatnonzero(chosen).tolist()]
     if value == EVERYTHING:
         each = representative_each(cell, group, chosen)
-        how = "mean over statements, no interval: theirs hold neither other statements nor who answers several of them"
-        lost = _why(cell) if np.isnan(each).any() else ""
-        estimate = Estimate("", float(each.mean()), len(each), level=settings.level, how=how, note=lost)
+        method = number_alone("values.mean-over-statements", Note("values.theirs-hold-neither"))
+        lost = present(_why(cell) if np.isnan(each).any() else None)
+        estimate = Estimate("", float(each.mean()), len(each), level=settings.level, method=method, notes=lost)
         yield placed(estimate, REPRESENTATIVE, cell.variant, cell.group, value)
         return
     for estimate in _of_statements(cell, group, chosen, ids):
@@ -66,8 +67,7 @@ def beside_people(
         (REPRESENTATIVE, _of_mean(cells, cell, people, weights, chosen)),
         (FROM_SURVEY, from_people(cell, people, weights, chosen)),
     ):
-        found = replace(found, note=joined(found.note, fewer(chosen, inside)))
-        yield placed(found, measure, cell.variant, cell.group, value)
+        yield placed(found.noted(fewer(chosen, inside)), measure, cell.variant, cell.group, value)
 
 
 def representative_each(cell: Cell, group: People, chosen: NDArray[np.bool_]) -> Array:
@@ -94,8 +94,8 @@ def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Se
         n = len(answers)
         by = {"item": ids[i]}
         if np.isnan(value) or n < 2:
-            note = _why(cell) if np.isnan(value) else "one respondent: no interval"
-            yield Estimate("", value, n, level=settings.level, note=note, by=by)
+            note = _why(cell) if np.isnan(value) else Note("values.one-respondent")
+            yield Estimate("", value, n, level=settings.level, notes=(note,), by=by)
             continue
         if group.weights is None:
             below = np.searchsorted(answers, drawn[:, i], side="left")
@@ -105,16 +105,15 @@ def _of_statements(cell: Cell, group: People, chosen: NDArray[np.bool_], ids: Se
             shares = _reweighted(*group.drawn[places[i]], drawn[:, i])
             equal = 1 - sum(weighted_shares(group.table[:, places[i]], group.weights, float(cell.ratings[places[i]])))
         low, high = _mapped(*percentile(shares, settings.level), equal)
-        how = (
-            f"percentile bootstrap of the share below less that above, over {n} "
-            f"{_respondents(n, group.weights)} and the calibration, "
-            f"{settings.resamples} resamples, seed {settings.seed}"
-        )
-        yield Estimate("", value, n, low, high, settings.level, how=how, by=by)
+        over = {"respondents": n, "noun": respondents(group.weights)}
+        drawn_anew = {"resamples": settings.resamples, "seed": settings.seed}
+        method = Method("values.bootstrap-of-shares", **over, **drawn_anew)
+        yield Estimate("", value, n, low, high, settings.level, method, by=by)
 
 
-def _respondents(n: int, weights: Array | None) -> str:
-    return for_one(n, "respondents") if weights is None else f"weighted {for_one(n, 'respondents')}"
+def respondents(weights: Array | None) -> str:
+    """What they are called."""
+    return "respondents" if weights is None else "weighted respondents"
 
 
 def _reweighted(values: Array, totals: Array, drawn: Array) -> Array:
@@ -135,12 +134,11 @@ def _of_mean(cells: Cells, cell: Cell, people: Array, weights: Array | None, cho
     mean = float(cell.towards[chosen].mean())
     scores = people.mean(axis=1)
     value = _representative(mean, scores, weights)
-    estimate = Estimate("", value, n, level=settings.level, note="among respondents with every answer")
+    estimate = Estimate("", value, n, level=settings.level, notes=(Note("values.with-every-answer"),))
     if np.isnan(value):
-        return replace(estimate, note=_why(cell))
+        return replace(estimate, notes=(_why(cell),))
     if k < 2 or n < 2:
-        lone = "statement" if k < 2 else "respondent"
-        return replace(estimate, note=f"one {lone}: no interval over {lone}s")
+        return replace(estimate, notes=(Note("values.one", noun="statements" if k < 2 else "respondents"),))
     picks = cells.picks(chosen)
     drawn = np.take_along_axis(cell.drawn_towards(chosen), picks, 1).sum(axis=1)
     counts = np.zeros((len(picks), k))
@@ -148,12 +146,10 @@ def _of_mean(cells: Cells, cell: Cell, people: Array, weights: Array | None, cho
     shares = _shares_of_sums(people, weights, counts, drawn, np.random.default_rng([settings.seed, 3]))
     equal = float(np.mean(scores == mean)) if weights is None else 1 - sum(weighted_shares(scores, weights, mean))
     low, high = _mapped(*expanded_percentile(shares, k, settings.level), equal)
-    how = (
-        f"expanded percentile bootstrap of the share below less that above, over {k} "
-        f"{for_one(k, 'statements')}, {n} {_respondents(n, weights)} and "
-        f"the calibration, {settings.resamples} resamples, seed {settings.seed}"
-    )
-    return replace(estimate, low=low, high=high, how=how)
+    over = {"statements": k, "respondents": n, "noun": respondents(weights)}
+    drawn_anew = {"resamples": settings.resamples, "seed": settings.seed}
+    method = Method("values.bootstrap-of-shares-of-means", **over, **drawn_anew)
+    return replace(estimate, low=low, high=high, method=method)
 
 
 def _shares_of_sums(
@@ -199,7 +195,7 @@ def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArra
     of them, (respondents, statements), reversed ones mirrored, with their weights or None."""
     settings, ratings = cell.settings, cell.towards[chosen]
     if np.isnan(ratings).any() or not len(people):
-        return Estimate("", np.nan, len(ratings), level=settings.level, note=_why(cell))
+        return Estimate("", np.nan, len(ratings), level=settings.level, notes=(_why(cell),))
     drawn = cell.drawn_towards(chosen).mean(axis=1)
     if np.isnan(drawn).any():
         means = np.average(people, axis=0, weights=weights)
@@ -215,6 +211,6 @@ def from_people(cell: Cell, people: Array, weights: Array | None, chosen: NDArra
     )
 
 
-def _why(cell: Cell) -> str:
+def _why(cell: Cell) -> Note:
     """Why a rating has no place among people's answers."""
-    return NO_SPREAD if np.isnan(cell.ratings).any() else "no respondent has every answer it needs"
+    return NO_SPREAD if np.isnan(cell.ratings).any() else Note("values.no-complete-respondent")

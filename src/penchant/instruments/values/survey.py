@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Discriminator, Field, Tag, field_validator
 
 from penchant.arguments import asked
-from penchant.counting import counted, for_one
+from penchant.counting import counted
 from penchant.errors import DataError, file_name, is_kept, together
 from penchant.files import sha256_file
 from penchant.instruments.values.answers import DEFAULT, Reading, plain
@@ -37,6 +37,7 @@ from penchant.tables.given import document_of, path_of, texts
 from penchant.tables.places import suggestion
 from penchant.tables.rows import Row, read_labelled
 from penchant.tables.survey_files import Labels
+from penchant.wording.phrases import Note, Notes
 
 _NAMED = 5
 """The most statements that an error names."""
@@ -46,7 +47,6 @@ SURVEY = "survey"
 """What answers are called that were given in Python."""
 SYNTHETIC = "synthetic"
 """A column of this name marks synthetic answers, wherever the table goes."""
-
 
 Ends = tuple[float, float]
 """Two ends of a scale."""
@@ -149,11 +149,11 @@ class Survey:
     column per statement, null where there is no answer. `absent` are the statements without a column; `kept` of `read`
     rows passed the filter and have a group. `agreeing` is the answer that is taken for agreeing, with its label, and
     `levels` lists the values of the columns that respondents are chosen by; `chosen` says of each group which level of
-    which column it is; `cautions` what could not be verified; `left_out` who is not among the `kept`. `weights` are
+    which column it is; `cautions` what could not be verified; `others` who is not among the `kept`. `weights` are
     those of the respondents, above 0, from the column `weighted_by`; None where every respondent counts once. `people`
     names, for each of them, one of the groups that a model is held against one by one, "" for none; None where those
     are the groups of the templates. `people_chosen` says of each which level of which column it is,
-    and `unplaced` how many of the `kept` are of none of them, by their level.
+    and `elsewhere` how many of the `kept` are of none of them, by their level.
     """
 
     name: str
@@ -168,26 +168,37 @@ class Survey:
     levels: str = ""
     chosen: Mapping[str, str] = field(default_factory=dict)
     cautions: tuple[str, ...] = ()
-    left_out: str = ""
+    others: Notes = ()
     weights: tuple[float, ...] | None = None
     weighted_by: str = ""
     people: tuple[str, ...] | None = None
     people_chosen: Mapping[str, str] = field(default_factory=dict)
-    unplaced: str = ""
+    elsewhere: Notes = ()
 
     def __repr__(self) -> str:
         made_up = ", synthetic" if self.synthetic else ""
-        answers = (
-            f"answers of {counted(self.kept, 'respondents')} to {counted(len(self.answers.columns) - 1, 'statements')}"
-        )
-        return f"<survey {self.name}: {answers}{made_up}>"
+        statements = counted(len(self.answers.columns) - 1, "statements")
+        return f"<survey {self.name}: answers of {counted(self.kept, 'respondents')} to {statements}{made_up}>"
+
+    @property
+    def left_out(self) -> str:
+        """Who is not among the kept, in words."""
+        return ", ".join(map(str, self.others))
+
+    @property
+    def unplaced(self) -> str:
+        """How many of the kept are of none of the groups of people, in words."""
+        return ", ".join(map(str, self.elsewhere))
 
     def source(self, group: str) -> str:
         """Where the answers of a group come from, and how they are weighted, in words."""
-        chosen = self.chosen.get(group, self.people_chosen.get(group, "all respondents"))
-        table = f"{file_name(self.files[-1])}, " if self.files else ""
-        weighted = f"weighted by {self.weighted_by}" if self.weighted_by else "weights are not used"
-        return f"{table}{chosen}; {weighted}"
+        return str(self.answered(group))
+
+    def answered(self, group: str) -> Note:
+        """Where the answers of a group come from, and how they are weighted."""
+        people = {**self.people_chosen, **self.chosen}.get(group)
+        file = file_name(self.files[-1]) if self.files else None
+        return Note("values.source", file=file, people=people, weights=self.weighted_by or None)
 
     def of(self, group: str) -> pl.DataFrame:
         """The answers of a group, or of everybody where the survey has no groups."""
@@ -262,7 +273,7 @@ def read_survey(path: Any, statements: Iterable[str]) -> Survey:
         reading.values_of(rows),
         reading.chosen(),
         tuple(cautions),
-        _left_out(reading, rows, len(lost)),
+        reading.left_out(rows, len(lost)),
         weights,
         description.weights or "",
         people,
@@ -318,12 +329,6 @@ def _of_rows(rows: Sequence[Row], labels: Labels, description: SurveyFile, answe
     yield from repeated(rows)
     yield from repeated_ids(rows, labels.columns, answers, [name for name in chosen if name != description.weights])
     yield from unused(header, labels.columns, {*answers, *chosen}, description.weights or "")
-
-
-def _left_out(reading: Reading, rows: Sequence[Row], weightless: int) -> str:
-    """Who is left out, in words."""
-    zero = f"{weightless} {for_one(weightless, 'have')} the weight 0" if weightless else ""
-    return ", ".join(filter(None, [reading.left_out(rows), zero]))
 
 
 def _people(reading: Reading, description: SurveyFile, rows: Sequence[Row], place: Path) -> tuple[str, ...] | None:
