@@ -27,6 +27,7 @@ from penchant.errors import DataError, MethodError
 from penchant.instruments.associations import ceat as ceat_module
 from penchant.instruments.associations.estimates import Cell
 from penchant.stats.sampled_effects import Sides, effect_interval, largest_effect, resampled_effects
+from penchant.wording.phrases import in_words
 
 Zoo = Callable[[str], Path]
 COMBINED = "combined effect size"
@@ -643,5 +644,5 @@ def test_unequal_target_lists_are_a_caution_of_ceat_alone(x: int, y: int, told: 
     rng = np.random.default_rng(0)
     cell = Cell({}, rng.normal(size=(1, x + y, 6)), Sides.of(range(x), range(y)), Sides.of(range(3), range(3)))
     named = f"lists are unequal ({x} and {y} stimuli)"
-    assert (named in cell.note(0.1, -1.0, pc.CEAT(data="d", sentences="s"))) == told
-    assert named not in cell.note(0.1, -1.0, pc.WEAT(data="d"))
+    assert (named in in_words(cell.notes(0.1, -1.0, pc.CEAT(data="d", sentences="s")))) == told
+    assert named not in in_words(cell.notes(0.1, -1.0, pc.WEAT(data="d")))

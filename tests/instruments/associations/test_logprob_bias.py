@@ -6,6 +6,7 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -241,10 +242,12 @@ def test_an_effect_over_structures_is_told_by_its_own_test() -> None:
     """One of five structures and their mean: p .0115 decides about the mean, not .0115 times the structures."""
     numbers = {"S1": 0.2, "S2": 0.5, "S3": 0.011, "S4": 0.6, "S5": 0.9, "all": 0.0115}
     by = {"category": "C1", "label": "", "layer": "", "side": "", "stimulus": ""}
-    made = [pc.Estimate(EFFECT, -1.13, 20, -1.74, -0.42, p=p, by={**by, "context": c}) for c, p in numbers.items()]
+    bare = pc.Estimate(EFFECT, -1.13, 20, -1.74, -0.42)
+    made = [replace(bare, by={**by, "context": c}).tested(p, None) for c, p in numbers.items()]
     *parts, whole = with_holm(made, together(EFFECT, whole="all"))
-    assert (whole.p_holm, whole.tests) == (0.0115, 1) and told(whole.row())
-    assert [part.p_holm for part in parts] == pytest.approx([0.8, 1, 0.055, 1, 1]) and {p.tests for p in parts} == {5}
+    assert whole.test is not None and (whole.test.adjusted, whole.test.of) == (0.0115, 1) and told(whole.row())
+    tests = [part.test for part in parts if part.test]
+    assert [test.adjusted for test in tests] == pytest.approx([0.8, 1, 0.055, 1, 1]) and {t.of for t in tests} == {5}
 
 
 def test_log_probabilities_are_averaged_and_not_probabilities(measured: pc.Result) -> None:

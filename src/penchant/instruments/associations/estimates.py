@@ -198,7 +198,7 @@ def _faint(share: float, columns: Sides, settings: Association[Any]) -> Note | N
         times = RELIABLE / (1 - RELIABLE) * (1 - share) / share
         enough = math.ceil(times * max(len(columns.units(side)) for side in (0, 1)))
         return Note("associations.faint", **known, would_do=enough)
-    return Note("associations.faintest", **known, would_do="many more")
+    return Note("associations.faintest", **known, would_do="unknown")
 
 
 def effect(cell: Cell, settings: Association[Any], *, notes: Notes = (), measure: str = EFFECT) -> Estimate:

@@ -13,6 +13,7 @@ import polars as pl
 
 from penchant.instruments.vector_bias.measures import Counts, Distance, Measure, Places, Vectors, values
 from penchant.stats.inputs import Array
+from penchant.wording.phrases import Note, Notes
 
 if TYPE_CHECKING:
     from penchant.instruments.vector_bias.probe import VectorBias
@@ -23,15 +24,15 @@ Words = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A category: the words of each set that have a vector, by name, their vectors, and those that have none. `note`
-    says why there are no numbers; it is empty where there are."""
+    """A category: the words of each set that have a vector, by name, their vectors, and those that have none. `notes`
+    say why there are no numbers; they are empty where there are."""
 
     id: str
     label: str
     names: tuple[Words, Words, Words, Words]
     lost: Mapping[str, Words]
     vectors: Vectors
-    note: str = ""
+    notes: Notes = ()
 
     def words(self) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
         """The attributes and the targets, each word with its set, in the order of `Vectors`."""
@@ -99,16 +100,16 @@ def _cell(id_: str, part: pl.DataFrame, settings: VectorBias) -> Cell:
         name: tuple(side["word"].filter(pl.Series(~there)))
         for name, side, there in zip(SIDES, sides, keep, strict=True)
     }
-    missing = "; ".join(
-        f"{len(lost[name])} of {len(side)} words of {name} are missing"
+    missing = tuple(
+        Note("vector_bias.words-missing", lost=len(lost[name]), of=len(side), side=name)
         for name, side in zip(SIDES, sides, strict=True)
         if len(lost[name]) > settings.max_missing * len(side)
     )
-    note = missing or ("" if all(names) else "a list is empty")
+    notes = missing or (() if all(names) else (Note("vector_bias.empty-list"),))
     x, y, a, b = (_matrix(side, places) for side, places in zip(sides, chosen, strict=True))
     trained = None if settings.split is None else (_kept(names[2], settings), _kept(names[3], settings))
     vectors = Vectors(x, y, a, b, pairs, trained)
-    return Cell(id_, part["label"][0], (names[0], names[1], names[2], names[3]), lost, vectors, note)
+    return Cell(id_, part["label"][0], (names[0], names[1], names[2], names[3]), lost, vectors, notes)
 
 
 def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:

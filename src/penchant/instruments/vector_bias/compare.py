@@ -20,6 +20,7 @@ from penchant.instruments.vector_bias.estimates import (
     observed,
     resamples_of,
     smallest,
+    without_interval,
     words_of,
 )
 from penchant.instruments.vector_bias.measures import Measure
@@ -27,7 +28,8 @@ from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.inputs import Array, joined
+from penchant.stats.inputs import Array
+from penchant.wording.phrases import Method, Note
 
 DIFFERENCE = {measure: f"difference of {name}" for measure, name in NAMES.items()}
 """What differences of the measures are called."""
@@ -64,8 +66,8 @@ def _differences(results: Sequence[Result], settings: VectorBias) -> Iterator[Es
             for name in attributes_of(measure):
                 n = words_of(one, measure, name)
                 by = {"category": one.id, "label": one.label, "attributes": name}
-                empty = Estimate(DIFFERENCE[measure], math.nan, n, level=settings.level, note=one.note, by=by)
-                yield empty if one.note else _difference(empty, (one, other), measure, settings)
+                empty = Estimate(DIFFERENCE[measure], math.nan, n, level=settings.level, notes=one.notes, by=by)
+                yield empty if one.notes else _difference(empty, (one, other), measure, settings)
 
 
 def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, settings: VectorBias) -> Estimate:
@@ -73,23 +75,22 @@ def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, sett
     values = [observed(cell, measure, settings)[name] for cell in both]
     gap = values[0] - values[1]
     if math.isnan(gap):
-        return replace(empty, note="one of the models has no number")
+        return empty.noted(Note("vector_bias.one-model-without"))
     resamples = resamples_of(measure, settings)
     draws = [cell.draws(measure, settings, resamples)[name] for cell in both]
     n = smallest(both[0], measure, name)
     lost = sum(map(len, both[0].lost.values()))
-    note = joined(f"over the words that both have, without {lost}" if lost else "", few(n))
-    return difference(replace(empty, note=note), gap, draws[0] - draws[1], n, measure, settings)
+    shared = Note("vector_bias.shared-words", lost=lost) if lost else None
+    return difference(empty.noted(shared, few(n)), gap, draws[0] - draws[1], n, measure, settings)
 
 
 def difference(empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBias) -> Estimate:
     """A difference with its interval and test, from the differences of the same resamples in both models."""
     kept = draws[~np.isnan(draws)]
     if n < 2 or not len(kept) or np.ptp(kept) == 0:
-        note = joined(empty.note, "no interval: a list has one word" if n < 2 else "no interval: all resamples agree")
-        return replace(empty, value=gap, note=note)
+        return replace(empty, value=gap).noted(without_interval(n))
     low, high = expanded_percentile(kept, n, settings.level)
-    how = named(measure, n, len(draws), len(draws) - len(kept), settings.seed, both=True)
+    method = named(measure, n, len(draws), len(draws) - len(kept), settings.seed, both=True)
     over = "attributes" if measure == "ect" else "words"
-    test = f"expanded percentile bootstrap over {over} of both at once, two-sided"
-    return replace(empty, value=gap, low=low, high=high, how=how, p=expanded_p(kept, n), test=test)
+    test = Method("vector_bias.bootstrap-test", noun=over, two_sided=True)
+    return replace(empty, value=gap, low=low, high=high, method=method).tested(expanded_p(kept, n), test)

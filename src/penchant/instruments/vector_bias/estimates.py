@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from penchant.instruments.vector_bias.cells import Cell
-from penchant.instruments.vector_bias.exchange import Tested, exchanged
+from penchant.instruments.vector_bias.exchange import exchanged
 from penchant.instruments.vector_bias.measures import (
     AGAINST,
     FIRST,
@@ -22,10 +22,11 @@ from penchant.instruments.vector_bias.measures import (
     relations,
     values,
 )
-from penchant.records import Estimate
+from penchant.records import Estimate, Test
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import held_against
-from penchant.stats.inputs import Array, joined
+from penchant.stats.inputs import Array
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.vector_bias.probe import VectorBias
@@ -56,11 +57,11 @@ def family(estimate: Estimate) -> str:
 def estimates(cell: Cell, settings: VectorBias) -> Iterator[Estimate]:
     """Every measure that is asked for, for every set of attributes."""
     for measure in settings.measures:
-        if cell.note:
+        if cell.notes:
             for name in attributes_of(measure):
                 by = {"category": cell.id, "label": cell.label, "attributes": name}
                 n = words_of(cell, measure, name)
-                yield Estimate(NAMES[measure], math.nan, n, level=settings.level, note=cell.note, by=by)
+                yield Estimate(NAMES[measure], math.nan, n, level=settings.level, notes=cell.notes, by=by)
             continue
         found = observed(cell, measure, settings)
         draws = cell.draws(measure, settings, resamples_of(measure, settings))
@@ -100,18 +101,19 @@ def smallest(cell: Cell, measure: Measure, attributes: str) -> int:
 
 
 def _estimate(
-    cell: Cell, measure: Measure, name: str, value: float, draws: Array, test: Tested, settings: VectorBias
+    cell: Cell, measure: Measure, name: str, value: float, draws: Array, test: Test | None, settings: VectorBias
 ) -> Estimate:
     by = {"category": cell.id, "label": cell.label, "attributes": name}
     estimate = Estimate(NAMES[measure], value, words_of(cell, measure, name), level=settings.level, by=by)
     if math.isnan(value):
-        return replace(estimate, note=_why_none(cell, measure, name))
+        return estimate.noted(_why_none(cell, measure, name))
     n = smallest(cell, measure, name)
     kept = draws[~np.isnan(draws)]
     low, high = interval(value, kept, n, settings.level, measure)
-    notes = [_without_interval(low, n), few(n), *_of_measure(cell, measure)]
-    how = "" if math.isnan(low) else named(measure, n, len(draws), len(draws) - len(kept), settings.seed)
-    estimate = replace(estimate, low=low, high=high, how=how, p=test.p, test=test.name, note=joined(*notes))
+    none = math.isnan(low)
+    method = None if none else named(measure, n, len(draws), len(draws) - len(kept), settings.seed)
+    estimate = replace(estimate, low=low, high=high, method=method, test=test)
+    estimate = estimate.noted(without_interval(n) if none else None, few(n), *_of_measure(cell, measure))
     return held_against(estimate, 0) if measure in ("rnd", "ripa") else estimate
 
 
@@ -130,46 +132,38 @@ def interval(value: float, draws: Array, n: int, level: float, measure: Measure)
     return min(below, basic[0]) ** 2, max(above, basic[1]) ** 2
 
 
-def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> str:
-    """The name of an interval, for `Estimate.how`; of a difference, if it is of `both` models."""
-    of = " of both at once" if both else ""
-    left_out = f", {lost} without spread left out" if lost else ""
-    if measure == "ect":
-        statistic, over = " of Spearman's ρ", f"attributes{of}, {n} of them"
-    else:
-        statistic, over = "", f"words{of}, {n} in the smallest list"
-    wider = "wider of expanded percentile bootstrap and expanded basic bootstrap of the square root"
-    method = wider if measure == "rnsb" and not both else "expanded percentile bootstrap"
-    times = "refits" if measure == "rnsb" else "resamples"
-    return f"{method}{statistic} over {over}, {resamples} {times}{left_out}, seed {seed}"
+def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> Method:
+    """How an interval was made; of a difference, if it is of `both` models."""
+    codes = {"ect": "bootstrap-of-rho", "rnsb": "bootstrap-of-refits" if both else "wider-bootstrap"}
+    params = {"both": both or None, "smallest": n, "resamples": resamples, "lost": lost or None, "seed": seed}
+    return Method(f"vector_bias.{codes.get(measure, 'bootstrap')}", **params)
 
 
-def few(n: int) -> str:
-    """The caution for few words; empty for enough."""
-    return f"the interval is rough: {n} words are few, {FEW} would do" if 2 <= n < FEW else ""
+def few(n: int) -> Note | None:
+    """The note on few words; None for enough."""
+    return Note("vector_bias.few-words", have=n, would_do=FEW) if 2 <= n < FEW else None
 
 
-def _without_interval(low: float, n: int) -> str:
-    if not math.isnan(low):
-        return ""
-    return "no interval: a list has one word" if n < 2 else "no interval: all resamples agree"
+def without_interval(n: int) -> Note:
+    """Why draws of n words have no interval."""
+    return Note("vector_bias.one-word" if n < 2 else "vector_bias.resamples-agree")
 
 
-def _why_none(cell: Cell, measure: Measure, name: str) -> str:
+def _why_none(cell: Cell, measure: Measure, name: str) -> Note:
     if measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED:
-        return f"a rank correlation needs {FEWEST_RANKED} attributes"
-    return "a mean of targets has no direction, or is as near to all attributes"
+        return Note("vector_bias.few-attributes", least=FEWEST_RANKED)
+    return Note("vector_bias.no-direction")
 
 
-def _of_measure(cell: Cell, measure: Measure) -> Iterator[str]:
+def _of_measure(cell: Cell, measure: Measure) -> Iterator[Note]:
     """What must be known of a measure in this category."""
     if measure == "ripa":
         same = int((~relations(cell.vectors).any(axis=-1)).sum())
         if same:
-            yield f"{same} pairs have one vector and count as 0"
+            yield Note("vector_bias.same-vector", same=same)
     if measure == "rnsb" and cell.vectors.trained is not None:
         right, of = held_out(cell)
-        yield f"the classifier is right for {right} of {of} attributes held out"
+        yield Note("vector_bias.held-out", right=right, of=of)
 
 
 def held_out(cell: Cell) -> tuple[int, int]:
@@ -190,6 +184,6 @@ def told_lost(cells: Sequence[Cell], model: str) -> Iterable[str]:
     if words:
         shown = ", ".join(words[:20]) + (f" and {len(words) - 20} more" if len(words) > 20 else "")
         yield f"{len(words)} stimuli are not in the vocabulary of {model}, or have no direction there: {shown}"
-    lacking = [cell.id for cell in cells if cell.note]
+    lacking = [cell.id for cell in cells if cell.notes]
     if lacking:
         yield f"no numbers for {', '.join(lacking)}: too many stimuli are missing (each estimate says which)"

@@ -24,8 +24,10 @@ from penchant.instruments.vector_bias.measures import (
     relations,
     spearman,
 )
+from penchant.records import Test
 from penchant.stats.hypothesis_tests import sign_flip
 from penchant.stats.inputs import Array
+from penchant.wording.phrases import Method
 
 EXACT = 20_000
 """The largest number of partitions that are all gone through."""
@@ -75,18 +77,11 @@ class Partitions:
         }[tail]
         return float((far >= bound - slack).mean())
 
-    def name(self, what: str, tail: str) -> str:
-        """The test, for `Estimate.test`."""
-        kind = f"all {len(self.first):,} partitions" if self.exact else f"{len(self.first):,} random partitions"
-        return f"permutation of {what}, {kind}, {'two-sided' if tail == 'both' else f'{tail} values'}"
-
-
-@dataclass(frozen=True, slots=True)
-class Tested:
-    """A p-value and the name of its test; "" where there is none."""
-
-    p: float = math.nan
-    name: str = ""
+    def method(self, noun: str, tail: str) -> Method:
+        """The test, of which the nouns are permuted."""
+        code = "vector_bias.permutation-exact" if self.exact else "vector_bias.permutation-random"
+        side = {"two_sided": True} if tail == "both" else {"tail": tail}
+        return Method(code, noun=noun, partitions=len(self.first), **side)
 
 
 def exchanged(
@@ -98,15 +93,15 @@ def exchanged(
     draws: int,
     refits: int,
     seed: int,
-) -> dict[str, Tested]:
-    """The test of a measure's values, by the attributes that they are of.
+) -> dict[str, Test | None]:
+    """The test of a measure's values, by the attributes that they are of; None where there is none.
 
     RND and RIPA: words change places between X and Y (RIPA over pairs: within pairs), two-sided. ECT: the same, and low
     values count, because its largest, 1, means that X and Y are alike. RNSB: labels change places between A and B, and
     high values count, because its smallest, 0, means that no target is nearer to B. MAC has no null hypothesis.
     """
     if measure == "mac":
-        return {name: Tested() for name in observed}
+        return dict.fromkeys(observed)
     if measure == "rnsb":
         return {AGAINST: _labels(vectors, observed[AGAINST], refits, seed)}
     if measure == "ripa" and vectors.pairs:
@@ -114,8 +109,8 @@ def exchanged(
     partitions = Partitions.of(len(vectors.x), len(vectors.y), draws=draws, seed=seed)
     tail = "low" if measure == "ect" else "both"
     permuted = {"rnd": _rnd, "ect": _ect, "ripa": _ripa}[measure](vectors, partitions, distance)
-    name = partitions.name("targets", tail)
-    return {part: Tested(partitions.p(observed[part], permuted[part], tail=tail), name) for part in observed}
+    method = partitions.method("targets", tail)
+    return {part: Test(partitions.p(observed[part], permuted[part], tail=tail), method) for part in observed}
 
 
 def _rnd(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[str, Array]:
@@ -151,19 +146,19 @@ def _ripa(vectors: Vectors, partitions: Partitions, distance: Distance) -> dict[
     return {name: partitions.first @ part.mean(axis=1) / pairs for name, part in parts_of(every, vectors).items()}
 
 
-def _within_pairs(vectors: Vectors, draws: int, seed: int) -> dict[str, Tested]:
+def _within_pairs(vectors: Vectors, draws: int, seed: int) -> dict[str, Test | None]:
     table = relations(vectors) @ vectors.attributes.T  # (n, a)
-    name = f"sign-flip over {len(table)} pairs"
+    method = Method("vector_bias.sign-flip", pairs=len(table))
     return {
-        part: Tested(sign_flip(columns.mean(axis=1), seed=seed, draws=draws), name)
+        part: Test(sign_flip(columns.mean(axis=1), seed=seed, draws=draws), method)
         for part, columns in parts_of(table, vectors).items()
     }
 
 
-def _labels(vectors: Vectors, observed: float, refits: int, seed: int) -> Tested:
+def _labels(vectors: Vectors, observed: float, refits: int, seed: int) -> Test:
     chosen, labels, space = learning(vectors)
     second = int(labels.sum())
     partitions = Partitions.of(len(labels) - second, second, draws=refits, seed=seed, exact=refits)
     probabilities = space.probabilities(1 - partitions.first, np.ones((len(partitions.first), len(chosen))))
     permuted = divergence(probabilities, np.ones_like(probabilities))
-    return Tested(partitions.p(observed, permuted, tail="high"), partitions.name("the labels of attributes", "high"))
+    return Test(partitions.p(observed, permuted, tail="high"), partitions.method("the labels of attributes", "high"))

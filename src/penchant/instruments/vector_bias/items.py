@@ -53,7 +53,7 @@ def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBia
     names = [name for measure in settings.measures for name in _OF[measure]]
     numbers: dict[str, dict[str, float]] = {name: {} for name in names}
     for cell in cells:
-        if cell.note:
+        if cell.notes:
             continue
         attributes, targets = ([f"{cell.id} {side} {word}" for side, word in part] for part in cell.words())
         for name, values in _numbers(cell.vectors, settings).items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.records import Estimate, Result
 from penchant.stats.bootstrap import percentile
 from penchant.stats.inputs import Array
+from penchant.wording.phrases import Method, Note, present
 
 ENOUGH = 25
 """From lists of this many words on, intervals of mean ranks by RNSB hold (docs/validity.md)."""
@@ -70,7 +71,7 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
     except StudyError:
         return []
     settings = VectorBias.of(results[0].signature)
-    every = [both for both in shared_cells(results, settings) if not both[0].note] if len(results) > 1 else []
+    every = [both for both in shared_cells(results, settings) if not both[0].notes] if len(results) > 1 else []
     made = (ranking_of(every, measure, settings) for measure in settings.measures)
     return [ranking for ranking in made if ranking.queries]
 
@@ -120,27 +121,26 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
         whole = np.mean([ranking.ranks.mean(axis=1) for ranking in made], axis=0)
         draws = np.mean([ranking.draws[:, :fewest] for ranking in made], axis=0)
         queries = sum(len(ranking.queries) for ranking in made)
-        found[EVERY] = _estimates(whole, draws, queries, EVERY, "", settings)
+        found[EVERY] = _estimates(whole, draws, queries, EVERY, None, settings)
     return found
 
 
 def estimates_of(ranking: Ranking, settings: VectorBias) -> list[Estimate]:
     """The mean rank of every model under one measure."""
     few = ranking.measure == "rnsb" and ranking.smallest < ENOUGH
-    note = (
-        f"the smallest list has {ranking.smallest} words: of such 95 % intervals of ranks by RNSB from 8 words some "
-        f"82 % hold; {ENOUGH} words would do"
-    )
+    note = Note("vector_bias.few-for-ranks", have=ranking.smallest, would_do=ENOUGH) if few else None
     ranks, name = ranking.ranks.mean(axis=1), NAMES[ranking.measure]
-    return _estimates(ranks, ranking.draws, len(ranking.queries), name, note if few else "", settings)
+    return _estimates(ranks, ranking.draws, len(ranking.queries), name, note, settings)
 
 
-def _estimates(ranks: Array, draws: Array, queries: int, name: str, note: str, settings: VectorBias) -> list[Estimate]:
-    how = f"percentile bootstrap over words, {draws.shape[1]} resamples, seed {settings.seed}"
-    measure = f"mean rank by {name}"
+def _estimates(
+    ranks: Array, draws: Array, queries: int, name: str, note: Note | None, settings: VectorBias
+) -> list[Estimate]:
+    method = Method("vector_bias.bootstrap-of-ranks", resamples=draws.shape[1], seed=settings.seed)
+    bare = Estimate(f"mean rank by {name}", math.nan, queries, level=settings.level, method=method, notes=present(note))
+    bounds = (_bounds(own, settings.level) for own in draws)
     return [
-        Estimate(measure, float(value), queries, *_bounds(own, settings.level), settings.level, how, note=note)
-        for value, own in zip(ranks, draws, strict=True)
+        replace(bare, value=float(value), low=low, high=high) for value, (low, high) in zip(ranks, bounds, strict=True)
     ]
 
 

@@ -129,7 +129,7 @@ def _ranks(results: Sequence[Result]) -> list[Table]:
     names = models(results)
     signature = str(results[0].signature.with_(model=" and ".join(names)))
     rows = tuple(
-        Row((model, *(Number(e.value, e.low, e.high, note=e.note) for e in own)), signature)
+        Row((model, *(Number(e.value, e.low, e.high, notes=e.notes) for e in own)), signature)
         for model, own in zip(names, zip(*means.values(), strict=True), strict=True)
     )
     queries = {name: own[0].n for name, own in means.items()}
