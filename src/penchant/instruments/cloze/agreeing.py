@@ -91,7 +91,7 @@ def agreement_table(models: Sequence[str], results: Sequence[Result]) -> list[Ta
         judged = _numbers(said)
         cells: list[Any] = [model, len(judged), Number(worth(list(judged.values())), form=".1f"), len(said), twice]
         # Their notes count the words with one rating, as the columns do.
-        cells += [estimate({**found[name], "note": ""}, ".3f") if name in found else "–" for name in (ALPHA, RAW)]
+        cells += [estimate({**found[name], "notes": ""}, ".3f") if name in found else "–" for name in (ALPHA, RAW)]
         rows.append(Row(tuple(cells), found[ALPHA]["signature"] if ALPHA in found else ""))
     if not rows:
         return []

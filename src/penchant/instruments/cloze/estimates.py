@@ -16,7 +16,6 @@ import polars as pl
 import scipy
 from numpy.typing import NDArray
 
-from penchant.counting import counted, of_all
 from penchant.instruments.cloze.agreeing import agreement_estimates
 from penchant.instruments.cloze.raters import Raters
 from penchant.instruments.cloze.valences import PIECE, UNRATED
@@ -25,6 +24,7 @@ from penchant.report.no_difference import Scale
 from penchant.stats.bootstrap import CHUNK, percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
+from penchant.wording.phrases import Method, Note
 
 if TYPE_CHECKING:
     from penchant.instruments.cloze.probe import Cloze
@@ -42,8 +42,8 @@ MOVED = "{}, ratings moved"
 """The name of a measure as it would be if some ratings had been different."""
 PER_RATED, OVER_ALL = "{}, per rated probability", "{}, over all probability"
 """The name of a measure with the other choice of `renormalise`."""
-LEFT_OUT = "with nothing rated left out"
-"""What a note says of sentences that no mean counts."""
+LEFT_OUT = "cloze.nothing-rated"
+"""The note on sentences that no mean counts."""
 EVERYTHING = "all"
 """The group that stands for all sentences."""
 
@@ -125,8 +125,7 @@ def mean(
         against=against,
     )
     lost = len(values) - estimate.n
-    note = f"{counted(lost, 'sentences')} {LEFT_OUT}" if lost else ""
-    return replace(estimate, note="; ".join(filter(None, (estimate.note, note))))
+    return estimate.noted(Note(LEFT_OUT, lost=lost) if lost else None)
 
 
 def other_name(settings: Cloze) -> str:
@@ -228,7 +227,7 @@ class Moves:
         kept = inside & ~np.isnan(value)
         name = MOVED.format(MEASURES[column])
         if not kept.any():
-            return Estimate(name, np.nan, 0, level=settings.level, note="no items")
+            return Estimate(name, np.nan, 0, level=settings.level, notes=(Note("no-items"),))
         step = max(1, CHUNK // len(value))
         blocks = (slice(start, start + step) for start in range(0, settings.draws, step))
         means = np.concatenate([_gap(self.drawn(column, block))[kept].mean(axis=0) for block in blocks])
@@ -241,8 +240,7 @@ class Moves:
             low,
             high,
             settings.level,
-            how=f"{of_all(used, known, 'ratings')} moved by ±½ within the scale, {settings.draws} "
-            f"draws, seed {settings.seed}",
+            Method("cloze.moved", moved=used, of=known, draws=settings.draws, seed=settings.seed),
         )
 
 

@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.records import Estimate
-from penchant.stats.inputs import joined
 from penchant.stats.raters import mean_over_raters
+from penchant.wording.phrases import Note
 
 if TYPE_CHECKING:
     from penchant.instruments.cloze.probe import Cloze
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 Array = NDArray[np.float64]
 SAMPLED = "{}, raters sampled"
 """The name of a measure whose interval holds for other raters, too."""
-KNOWN = "of the rated probability is judged by two raters or more, the rest counts as known"
-ENDS = "an end is that of the interval for these raters"
-"""Parts of notes that may be true of most rows of a table."""
+KNOWN = "cloze.known"
+ENDS = "cloze.ends"
+"""Codes of notes that may be true of most rows of a table."""
 _ALL_KNOWN = 0.995
 """Above this share, the rated probability that one rater or a lexicon judges is not worth a word."""
 
@@ -76,13 +76,12 @@ class Raters:
         )
         judged, rated = float(self._judged[kept].sum()), float(self._rated[kept].sum())
         share = judged / rated if rated else 0.0
-        known = f"{share:.0%} {KNOWN}"
-        note = joined(estimate.note, known if estimate.how and share < _ALL_KNOWN else "")
+        part = estimate.method is not None and share < _ALL_KNOWN
+        estimate = estimate.noted(Note(KNOWN, share=share) if part else None)
         low, high = min(estimate.low, fixed.low), max(estimate.high, fixed.high)
         if (low, high) != (estimate.low, estimate.high) and not np.isnan([low, high, estimate.low, fixed.low]).any():
-            note = joined(note, ENDS)
-            estimate = replace(estimate, low=low, high=high)
-        return replace(estimate, measure=SAMPLED.format(measure), note=note)
+            estimate = replace(estimate, low=low, high=high).noted(Note(ENDS))
+        return replace(estimate, measure=SAMPLED.format(measure))
 
     def share(self) -> float:
         """The share of the rated probability that two raters or more judge."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -21,17 +20,17 @@ from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.made import tested
 from penchant.report.tables import Number, P, Row, Table, estimate, models, shown
+from penchant.wording.phrases import Note, Notes, notes_of, read_notes, spanning
 
 _FIRST = ("mean β", "mean δ", "sentences")
-_SKEW = re.compile(r"skew values: .* only some (\d+)% hold the mean; \d+ would do")
-_LIMITS = (70, 93)
-"""Shares of intervals, in percent, below which a note is given."""
+_LIMITS = (0.7, 0.93)
+"""Shares of intervals below which a note is given."""
 _OTHERWISE = {
     PER_RATED: "Per rated probability: β had it been divided by the rated mass, as if no other word were predicted.",
     OVER_ALL: "Over all probability: β had unrated words counted as 0, as without `renormalise`.",
 }
 """What the other choice of `renormalise` is."""
-_ABSENT = {**dict.fromkeys(("value", "low", "high"), math.nan), "n": 0, "note": "made before this was measured"}
+_ABSENT = {**dict.fromkeys(("value", "low", "high"), math.nan), "n": 0}
 """What stands for an estimate that an older result does not have."""
 
 
@@ -63,7 +62,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
             rows.append(Row(cells, delta["signature"]))
     low, _, high = results[0].signature["scale"].partition(" < ")
     of_beta = ("mean β", SAMPLED.format("β"), other.format("β"))
-    told = [note for r in results for note in r.summary["note"].to_list()]
+    told = [notes for r in results for notes in r.summary["notes"].to_list()]
     of_delta = ("mean δ", "δ, raters sampled", "δ, ratings moved")
     columns = ("group", "model", "sentences", *of_beta, *of_delta, "rated mass")
     note = (
@@ -82,7 +81,7 @@ def tables(results: Sequence[Result]) -> list[Table]:
 
 def _number(row: Mapping[str, Any], form: str) -> Number:
     """An estimate, without what the table says of all of them."""
-    return replace(estimate(row, form), note=_plain(row["note"]))
+    return replace(estimate(row, form), notes=_plain(notes_of(row)))
 
 
 def _range(row: Mapping[str, Any], form: str) -> Number:
@@ -92,7 +91,7 @@ def _range(row: Mapping[str, Any], form: str) -> Number:
 
 def _beside(row: Mapping[str, Any] | None) -> Number:
     """β with the other choice of `renormalise`, if an estimate has it; its notes are those of β."""
-    return Number(form="+.3f") if row is None else replace(estimate(row, "+.3f"), note="")
+    return Number(form="+.3f") if row is None else replace(estimate(row, "+.3f"), notes=())
 
 
 def _part(n: int, whole: int) -> Number:
@@ -100,27 +99,24 @@ def _part(n: int, whole: int) -> Number:
     return Number(float(n), form=".0f", star=f" of {whole}")
 
 
-def _plain(note: str) -> str:
-    """A note without the parts that the table says once of all its rows, and with one of two limits in place of how
-    many intervals of skew values hold the mean, so that few notes stand below the table."""
-    parts = _SKEW.sub(_limited, note).split("; ")
-    return "; ".join(part for part in parts if not part.endswith((KNOWN, ENDS, LEFT_OUT)))
+def _plain(notes: Notes) -> Notes:
+    """Notes without those that the table says once of all its rows, and with one of two limits in place of how many
+    intervals of skew values hold the mean, so that few notes stand below the table."""
+    return tuple(_limited(note) for note in notes if note.code not in (KNOWN, ENDS, LEFT_OUT))
 
 
-def _limited(match: re.Match[str]) -> str:
-    limit = _LIMITS[0] if int(match[1]) < _LIMITS[0] else _LIMITS[1]
-    return f"skew values: under {limit} of 100 such intervals hold the mean, and more sentences are needed"
+def _limited(note: Note) -> Note:
+    if note.code != "skew":
+        return note
+    limit = next(limit for limit in _LIMITS if round(note.params["held"], 2) < limit or limit == _LIMITS[-1])
+    return Note("cloze.skew", limit=round(100 * limit))
 
 
-def _known(notes: Sequence[str]) -> str:
+def _known(told: Sequence[str]) -> str:
     """How much of the rated probability two raters or more judge, over the rows whose notes say so; empty where all of
     it."""
-    parts = {part for note in notes for part in note.split("; ") if part.endswith(KNOWN)}
-    shares = sorted((part.partition(" ")[0] for part in parts), key=lambda share: int(share.removesuffix("%")))
-    if not shares:
-        return ""
-    told = " to ".join(dict.fromkeys((shares[0], shares[-1])))
-    return f"In the rows, {told} {KNOWN}. "
+    known = [note for notes in told for note in read_notes(notes) if note.code == KNOWN]
+    return f"In the rows, {spanning(known, '% to ')}. " if known else ""
 
 
 def _of_beta(low: str, high: str) -> str:
@@ -187,7 +183,7 @@ def compared(comparison: pl.DataFrame) -> list[Table]:
     columns = ("difference", "of", "group", "sentences", "value", *beside, "p", "p (Holm)")
     own = comparison.filter(pl.col("measure").str.contains(SAMPLED.format(""), literal=True))
     note = (
-        f"Raters sampled: the interval for other raters, too. {_known(own['note'].to_list())}{_OTHERWISE[way]} "
+        f"Raters sampled: the interval for other raters, too. {_known(own['notes'].to_list())}{_OTHERWISE[way]} "
         f"{tested(comparison)} Only sentences that have a β under both models count. Holm's correction over the "
         "groups of one measure and pair of models; not over measures or pairs."
     )
