@@ -84,4 +84,5 @@ def test_an_accuracy_is_held_against_one_half() -> None:
     assert 0 < over.p <= 1 and over.test
     ties = np.array([*credit, 0.5])
     found, without = (mean_credit(each, ["a"] * len(each), "paradigms", 0.95, against=0.5) for each in (ties, credit))
-    assert (found.test, found.p) == ("binomial mid-p, ties left out", without.p)
+    assert found.test is not None
+    assert (str(found.test.method), found.p) == ("binomial mid-p, ties left out", without.p)

@@ -28,6 +28,7 @@ from hypothesis import strategies as st
 import penchant as pc
 import zoo as tiny
 from answers import Answer, refused
+from given_notes import left_out, told
 from paths import ROOT
 from penchant.errors import MethodError, OutputError
 from penchant.instruments.cloze import prose as cloze_prose
@@ -35,7 +36,6 @@ from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.minimal_pairs import prose as pairs_prose
 from penchant.instruments.registry import instruments, references
 from penchant.records import Signature
-from penchant.report import made
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, cited, unmarked
@@ -45,6 +45,7 @@ from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
+from penchant.wording.phrases import every_code
 
 Program = Callable[..., Answer]
 Zoo = Callable[[str], Path]
@@ -537,9 +538,9 @@ NOTED = Table(
     "Accuracy",
     ("data", "pairs", "score", "model", "accuracy", "A=U", "p", "p "),
     (
-        Row(("d_1", 7, "none", "m", Number(0.5, note="few pairs"), Number(0.1), P(math.nan), P(0.5))),
+        Row(("d_1", 7, "none", "m", Number(0.5, notes=told("few pairs")), Number(0.1), P(math.nan), P(0.5))),
         Row(("d_1", 7, "mean", "m", Number(0.25), Number(0.1), P(math.nan), P(0.25))),
-        Row(("d_1", 7, "none", "n", Number(note="no pairs"), Number(0.1), P(math.nan), P(0.25))),
+        Row(("d_1", 7, "none", "n", Number(notes=told("no pairs")), Number(0.1), P(math.nan), P(0.25))),
     ),
 )
 
@@ -585,15 +586,15 @@ WORDS = Table("words", "Words", ("set", "word"), (Row(("X", "oak")),))
 def test_notes_of_a_row_stand_in_the_csv(tmp_path: Path) -> None:
     """In full, each with its column, also those that the terminal shows as one; no column where there is no note."""
     cells = [
-        ("a", Number(1.0, note="3 of 9 left out"), Number(2.0, note="rough")),
+        ("a", Number(1.0, notes=left_out(3)), Number(2.0, notes=told("rough"))),
         ("b", Number(1.0), Number(2.0)),
-        ("c", Number(1.0, note="4 of 9 left out"), Number(2.0)),
-        ("d", Number(1.0, note="5 of 9 left out"), Number(2.0)),
+        ("c", Number(1.0, notes=left_out(4)), Number(2.0)),
+        ("d", Number(1.0, notes=left_out(5)), Number(2.0)),
     ]
     table = Table("t", "T", ("model", "β", "δ"), tuple(Row(each) for each in cells))
     export(placed(table, OTHER), "csv", tmp_path)
-    told = [row["note"] for row in read(tmp_path / "t-t.csv")]
-    assert told == ["β: 3 of 9 left out; δ: rough", "", "β: 4 of 9 left out", "β: 5 of 9 left out"]
+    said = [row["note"] for row in read(tmp_path / "t-t.csv")]
+    assert said == ["β: 3 of 9 left out; δ: rough", "", "β: 4 of 9 left out", "β: 5 of 9 left out"]
     assert "note" not in read(tmp_path / "t-other.csv")[0]
     assert {"file": "t-t.csv", "column": "note", "meaning": "what must be known to read the number", "rows": "4"} in [
         *read(tmp_path / "index.csv")
@@ -876,7 +877,7 @@ def test_what_the_methods_cite_is_there() -> None:
     sources = [Path(module.__file__ or "").read_text("utf-8") for module in (pairs_prose, cloze_prose)]
     used = {key for source in sources for key in re.findall(r"@([a-z]+[0-9]{4})\b", source)}
     assert {"salazar2020", "ueda2024", "cuscito2024"} <= used
-    used |= {key for _, key in made._SOURCES}
+    used |= {key for *_, cited in every_code() for key in cited}
     assert used <= set(REFERENCES)
 
 

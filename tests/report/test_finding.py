@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penchant.instruments.registry import instruments
-from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.finding import Shown, across, differences, levels, listed, told
+from penchant.wording.phrases import Note, Notes
 
 NAN = math.nan
 HOW = Shown("+.1f", "pairs", " points", 100)
@@ -153,7 +154,8 @@ def said(probe: str, results: list[Result], comparison: pl.DataFrame | None = No
 
 def estimated(measure: str, numbers: Bounds, n: int, p: float = NAN, p_holm: float = NAN, **by: Any) -> Estimate:
     value, low, high = numbers
-    return Estimate(measure, value, n, low, high, p=p, p_holm=p_holm, by=by)
+    test = None if p != p else Test(p, adjusted=p_holm)
+    return Estimate(measure, value, n, low, high, test=test, by=by)
 
 
 def pairs_by(split: str = "all", scope: str = "overall", dataset: str = "blimp") -> dict[str, Any]:
@@ -489,11 +491,11 @@ def test_several_values_are_told_one_by_one() -> None:
 
 
 def test_values_beside_a_survey() -> None:
-    def of(model: str, order: Bounds, p: float, note: str = "") -> Result:
+    def of(model: str, order: Bounds, p: float, notes: Notes = ()) -> Result:
         by: dict[str, Any] = {"variant": "main", "group": "she", "item": ""}
         rows = [
             estimated("mean rating − survey mean", (0.4, -0.2, 1.0), 9, 0.2, 0.2, dimension="power", **by),
-            replace(estimated("mean rating − survey mean", order, 5, p, p, dimension="order", **by), note=note),
+            replace(estimated("mean rating − survey mean", order, 5, p, p, dimension="order", **by), notes=notes),
         ]
         return result(
             "values",
@@ -510,11 +512,11 @@ def test_values_beside_a_survey() -> None:
         f"{start}in all 2 cases (a value, group and model each) {cannot}; the largest difference: order, a (she) −1.00 "
         "[−1.90, −0.10], p = 0.06, n = 5 statements."
     )
-    note = "over the 5 of 8 statements that the survey has"
-    (apart,) = said("values", [of("a", (-1, -2, 1), 0.4), of("b", (-1.7, -2.4, -1), 0.001, note)])
+    notes = (Note("values.some-in-survey", have=5, of=8),)
+    (apart,) = said("values", [of("a", (-1, -2, 1), 0.4), of("b", (-1.7, -2.4, -1), 0.001, notes)])
     assert apart == (
-        f"{start}order, b (she): below it by −1.70 [−2.40, −1.00], n = 5 statements, {note}; in the other 3 of 4 cases "
-        f"(a value, group and model each) {cannot}."
+        f"{start}order, b (she): below it by −1.70 [−2.40, −1.00], n = 5 statements, {notes[0]}; in the "
+        f"other 3 of 4 cases (a value, group and model each) {cannot}."
     )
 
 

@@ -66,7 +66,8 @@ def test_codes_in_the_program_are_in_the_catalogue_and_the_other_way_round() -> 
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.Constant) and isinstance(node.value, str)
     }
-    assert {code for _, code, *_ in every_code()} <= written
+    codes = {code for _, code, *_ in every_code() if not code.startswith("told.")}
+    assert codes <= written
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -14,9 +14,11 @@ import pytest
 from scipy.stats import spearmanr
 
 from answers import Answer
+from given_notes import known, told
 from penchant.instruments.cloze.agreeing import ALPHA, RAW
 from penchant.instruments.cloze.scale import POINTS
 from penchant.report.tables import Number, Row, Table
+from penchant.wording.phrases import Notes, in_words
 
 Program = Callable[..., Answer]
 
@@ -154,14 +156,14 @@ def test_a_rater_who_turned_the_scale_is_a_caution(rated: Any, penchant: Program
 
 
 def test_many_notes_that_differ_in_numbers_share_a_mark() -> None:
-    def table(notes: list[str]) -> Table:
-        return Table("t", "T", ("x",), tuple(Row((Number(float(i), note=note),)) for i, note in enumerate(notes)))
+    def table(notes: list[Notes]) -> Table:
+        return Table("t", "T", ("x",), tuple(Row((Number(float(i), notes=each),)) for i, each in enumerate(notes)))
 
-    known = [f"{share}% of 1,200 words known, {n:,} of them" for share, n in ((29, 9), (7, 1200), (100, 10))]
-    shown = table([known[0], "rough", known[1], known[2], ""])
+    each = [known(share, n) for share, n in ((29, 9), (7, 1200), (100, 10))]
+    shown = table([each[0], told("rough"), each[1], each[2], ()])
     marks = shown.footnotes()
-    assert [marks[note] for note in known] == ["a", "a", "a"] and marks["rough"] == "b"
+    assert [marks[in_words(notes)] for notes in each] == ["a", "a", "a"] and marks["rough"] == "b"
     assert shown.below() == [("a", "7–100% of 1,200 words known, 9–1,200 of them"), ("b", "rough")]
     assert "a 7–100% of 1,200 words known" in str(shown)
-    two = table([*known[:2], "rough"])
-    assert two.below() == [("a", known[0]), ("b", known[1]), ("c", "rough")]
+    two = table([*each[:2], told("rough")])
+    assert two.below() == [("a", in_words(each[0])), ("b", in_words(each[1])), ("c", "rough")]

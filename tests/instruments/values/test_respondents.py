@@ -85,7 +85,12 @@ def test_who_is_left_out(tmp_path: Path) -> None:
     frame = answers(12, 6).assign(SEX=[1] * 4 + [2] * 4 + [3] * 3 + [9], land=["A"] * 11 + ["B"])
     levels = "groups: {column: SEX, levels: {feminine: 2, masculine: 1}}\n"
     cautions(tmp_path, frame, levels)
-    assert read_survey(tmp_path / "s.yaml", ["q0"]).left_out == "3 have SEX 3, 1 has SEX 9"
+    found = read_survey(tmp_path / "s.yaml", ["q0"])
+    assert found.left_out == "3 have SEX 3, 1 has SEX 9"
+    assert [note.params for note in found.others] == [
+        {"have": 3, "column": "SEX", "level": "3"},
+        {"have": 1, "column": "SEX", "level": "9"},
+    ]
     cautions(tmp_path, frame, f"{levels}filter: {{land: A}}\n")
     assert read_survey(tmp_path / "s.yaml", ["q0"]).left_out == "1 do not pass the filter, 3 have SEX 3"
     cautions(tmp_path, frame)

@@ -26,7 +26,7 @@ import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.values import charts, prose
-from penchant.instruments.values.cells import rated
+from penchant.instruments.values.cells import NO_INTERVAL, rated
 from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
 from penchant.instruments.values.paired import WORDINGS
 from penchant.instruments.values.probe import Rated
@@ -39,6 +39,7 @@ from penchant.report.tables import Number, P
 from penchant.report.terminal import headline
 from penchant.study.run import Options, run_study
 from penchant.study.spec import Study
+from penchant.wording.phrases import Note, read_method
 
 Zoo = Callable[[str], Path]
 Array = NDArray[np.float64]
@@ -664,6 +665,24 @@ def test_the_methods_say_once_which_answer_is_taken_for_agreeing() -> None:
     assert sum(text.count("1 (Agree strongly)") for text in paragraphs) == 1
     (told,) = (text for text in paragraphs if "Held against each group" in text)
     assert told.endswith(" Taken for agreeing: 1 (Agree strongly).")
+
+
+def test_a_label_that_reads_like_another_note_is_no_note() -> None:
+    level = "9 (no answer; taken for agreeing: 1; 3 with a missing answer left out)"
+    left_out = (Note("values.of-level", have=2, column="sex", level=level),)
+    surveyed = result(made().with_columns(text="id"), asked(agreeing="5", others=left_out))
+    paragraphs = prose.methods([surveyed])
+    (told,) = (text for text in paragraphs if "Held against each group" in text)
+    assert f"kept: 2 have sex {level}. Held" in told and told.endswith(" Taken for agreeing: 5.")
+    assert not any("are left out of the means over a value" in text for text in paragraphs)
+
+
+def test_a_number_without_an_interval_says_so_by_its_code() -> None:
+    for row in result(made(), asked(weights=tuple([1.0, 2.0] * 150))).summary.iter_rows(named=True):
+        method = read_method(row["method"])
+        alone = method is not None and (method.code == NO_INTERVAL or method.makes_nothing)
+        assert alone == ("no interval" in row["how"])
+        assert not alone or math.isnan(row["low"])
 
 
 def test_a_caption_says_that_models_are_not_measured_alike() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -213,7 +214,7 @@ def test_the_classifier_ends_at_the_minimum(scale: float) -> None:
 # Tests --------------------------------------------------------------------------------------------------------------
 
 
-def shown(test: records.Test | None) -> tuple[float, str]:
+def shown(test: records.Test | None) -> Any:
     assert test is not None
     return test.p, str(test.method)
 
