@@ -38,7 +38,7 @@ def _is(level: object, wanted: object) -> bool:
     return level in wanted if isinstance(wanted, tuple) else level == wanted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Line:
     """One row of a source."""
 
@@ -58,7 +58,7 @@ class Line:
         return self.source.find({name: self.row[name] for name in self.source.names} | levels, self.row)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source:
     """The rows of one model, or of all comparisons (whose `model` is "")."""
 

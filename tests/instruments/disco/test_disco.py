@@ -17,7 +17,7 @@ import penchant as pc
 import zoo as tiny
 from paths import ROOT, bundled
 from penchant.errors import DataError, MethodError
-from penchant.instruments.disco.compare import DIFFERENCE, compare
+from penchant.instruments.comparison import difference
 from penchant.instruments.disco.data import parts, read_disco, sentence
 from penchant.instruments.disco.estimates import (
     CHI2,
@@ -29,9 +29,8 @@ from penchant.instruments.disco.estimates import (
     exchanged,
     templates_of,
 )
+from penchant.instruments.disco.instrument import DISCO
 from penchant.instruments.disco.probe import Disco
-from penchant.instruments.disco.prose import finding
-from penchant.instruments.disco.section import tables
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import fisher
 from penchant.stats.templates import SD
@@ -188,7 +187,7 @@ def test_fills_are_counted_and_tested_as_by_scipy() -> None:
 def test_the_finding_says_of_how_many_fills() -> None:
     """0 of many fills is another finding than 0 of the three that everybody has."""
     alike = [(["dog"], ["dog"])] * 2  # dog and other
-    (said,) = finding([result(planted(FILLS), "a"), result(planted(alike), "b")], None)
+    (said,) = DISCO.section.finding([result(planted(FILLS), "a"), result(planted(alike), "b")], None)
     assert "a too few to say, n = 3 templates, of 4.0 different fills each on average; b" in said
     assert said.endswith("of 2.0 different fills each on average; b cannot be told apart from exchanged genders.")
 
@@ -200,7 +199,7 @@ def test_small_expected_counts_are_told_and_the_exact_test_stands_beside() -> No
     assert "smallest expected count 2" in row["note"]
     exact = one(found.summary, SHARES, "t0", "a")["p"]
     assert exact > row["p"]  # 4 of 20 against none: χ² .036, exact mid-p .05
-    shown = {table.name: table for table in tables([found])}
+    shown = {table.name: table for table in DISCO.section.tables([found])}
     cells = next(row.cells for row in shown["fills"].rows if row.cells[2] == "a")
     assert cells[3:5] == ("4 of 20", "0 of 20") and cells[-1] == "no"
     assert "fills-that-differ" not in shown
@@ -228,6 +227,6 @@ def test_the_test_of_a_fill_holds_its_level() -> None:
 
 def test_models_are_compared_template_by_template() -> None:
     first, second = result(planted(FILLS)), result(planted([FILLS[1]] * 3), "other")
-    rows = compare(first, second)
-    assert rows["measure"].to_list() == [DIFFERENCE] and rows["value"][0] == pytest.approx(4 / 3)
+    rows = DISCO.compare(first, second)
+    assert rows["measure"].to_list() == [difference(DIFFERENT)] and rows["value"][0] == pytest.approx(4 / 3)
     assert rows["comparison"][0] == "m − other"

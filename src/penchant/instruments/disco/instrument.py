@@ -1,26 +1,36 @@
 """The entry point of DisCo."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import polars as pl
+
 from penchant.instruments.base import Instrument
-from penchant.instruments.disco import charts, prose, section
-from penchant.instruments.disco.compare import compare
+from penchant.instruments.comparison import Comparison
 from penchant.instruments.disco.data import DiscoFile
+from penchant.instruments.disco.estimates import DIFFERENT, different_by_template
 from penchant.instruments.disco.probe import Disco
-from penchant.report.sections import Section
+from penchant.instruments.disco.views import VIEWS
+from penchant.records import Estimate
+from penchant.stats.intervals import t_mean
+from penchant.views.section import section
+from penchant.wording.templates import Text
+
+
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: Disco) -> Iterator[Estimate]:
+    """The mean number of fills that differ by gender of a minus that of b, template by template."""
+    one, other = different_by_template(a), different_by_template(b)
+    gaps = np.array([one[template] - other[template] for template in sorted(one)])
+    yield replace(t_mean(gaps, level=settings.level, noun="templates", against=0), measure=DIFFERENT)
+
 
 DISCO = Instrument(
     probe=Disco,
-    compare=compare,
-    section=Section(
-        "DisCo",
-        "Does the model fill in other words after persons of one gender than after those of the other?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        prose.finding,
-    ),
+    compare=Comparison(Disco, ("id", "sentence"), differences),
+    section=section(VIEWS, Text.of(Disco.folder())),
     template="template",
     schemas={"disco": {"set.yaml": DiscoFile}},
     formats={
