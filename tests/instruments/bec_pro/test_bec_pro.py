@@ -19,13 +19,14 @@ import penchant as pc
 import zoo as tiny
 from paths import ROOT, SHARED, needs_shared
 from penchant.errors import DataError, MethodError
-from penchant.instruments.bec_pro.compare import BETWEEN_DIFFERENCE, GAP_DIFFERENCE, compare
 from penchant.instruments.bec_pro.data import TamColumns, lone, read_tam
-from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN, SD, SHARE
+from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN
+from penchant.instruments.bec_pro.instrument import BEC_PRO
 from penchant.instruments.bec_pro.probe import BecPro
-from penchant.instruments.bec_pro.prose import finding
+from penchant.instruments.comparison import difference
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import holm
+from penchant.stats.templates import SD, SHARE
 from penchant.study.spec import read_study
 
 Zoo = Callable[[str], Path]
@@ -269,18 +270,18 @@ def test_a_gender_that_is_always_more_probable_is_no_contrast_between_groups() -
 
 
 def test_the_finding_is_of_whole_sentences() -> None:
-    found = finding([result(drawn(3, {"women": 1.0, "men": 1.0}))], None)
+    found = BEC_PRO.section.finding([result(drawn(3, {"women": 1.0, "men": 1.0}))], None)
     assert found[1].startswith("Differences of that contrast between groups of professions, m, women − men: ")
     assert all(text[0].isupper() for text in found)
 
 
 def test_models_are_compared_sentence_by_sentence() -> None:
     first, second = drawn(4, {"women": 0.6, "men": -0.3}), drawn(5, {"women": 0.1, "men": -0.3})
-    rows = compare(result(first), result(second, "other"))
-    row = one(rows, GAP_DIFFERENCE, group="women")
+    rows = BEC_PRO.compare(result(first), result(second, "other"))
+    row = one(rows, difference(GAP), group="women")
     assert row["comparison"] == "m − other" and row["low"] < 0.5 < row["high"] and row["p_holm"] < 0.01
-    same = compare(result(first), result(first, "other"))
-    assert set(same["value"]) == {0.0} and one(same, BETWEEN_DIFFERENCE, group="women − men")["note"]
+    same = BEC_PRO.compare(result(first), result(first, "other"))
+    assert set(same["value"]) == {0.0} and one(same, difference(BETWEEN), group="women − men")["note"]
 
 
 def test_a_table_without_a_gender_in_a_group_says_so() -> None:

@@ -18,7 +18,7 @@ from penchant.records import Estimate
 from penchant.stats.crossed_mean import Factor, Statistic, crossed, mean_of, paired_gap
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array, Codes
-from penchant.stats.templates import SD, SHARE, sd_over_templates, share_of_templates
+from penchant.stats.templates import sd_over_templates, share_of_templates
 from penchant.wording.phrases import Note
 
 MEAN = "mean association"
@@ -198,6 +198,3 @@ def tam_cautions(items: pl.DataFrame, genders: Sequence[str]) -> Iterator[str]:
     reaching = int(items["reaches"].sum())
     if reaching:
         yield f"in {reaching:,} of {len(items):,} sentences a token holds the person and something else"
-
-
-__all__ = ["BETWEEN", "GAP", "MEAN", "SD", "SHARE", "between", "gap", "groups_of", "tam_cautions", "tam_estimates"]

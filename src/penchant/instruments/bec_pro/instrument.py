@@ -1,26 +1,33 @@
 """The entry point of BEC-Pro and tables of its form."""
 
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
 from penchant.instruments.base import Instrument
-from penchant.instruments.bec_pro import charts, prose, section
-from penchant.instruments.bec_pro.compare import compare
 from penchant.instruments.bec_pro.data import TamRow
+from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, tam_estimates
 from penchant.instruments.bec_pro.probe import BecPro
-from penchant.report.sections import Section
+from penchant.instruments.bec_pro.views import VIEWS
+from penchant.instruments.comparison import Comparison, subtracted
+from penchant.records import Estimate
+from penchant.views.section import section
+from penchant.wording.templates import Text
+
+
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: BecPro) -> Iterator[Estimate]:
+    """Contrasts of genders of a minus those of b, by group and template, and their differences between groups: the same
+    estimates of the differences of associations, sentence by sentence."""
+    found = tam_estimates(subtracted("association")(a, b), settings)
+    return (each for each in found if each.measure in (GAP, BETWEEN))
+
 
 BEC_PRO = Instrument(
     probe=BecPro,
-    compare=compare,
-    section=Section(
-        "Persons and professions",
-        "Does a profession make persons of one gender more probable than those of the other?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        prose.finding,
-    ),
+    compare=Comparison(BecPro, ("id", "sentence"), differences),
+    section=section(VIEWS, Text.of(BecPro.folder())),
     template="template",
     schemas={"bec-pro": {"table": TamRow}},
     formats={

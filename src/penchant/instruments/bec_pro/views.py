@@ -1,0 +1,82 @@
+"""What a report shows of associations of persons with professions; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from penchant.instruments.bec_pro.data import EVERY
+from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, MEAN
+from penchant.instruments.comparison import difference
+from penchant.records import Result
+from penchant.report.finding import Shown
+from penchant.stats.templates import SD, SHARE
+from penchant.views.figures import Forest
+from penchant.views.finding import Across, Differences, Levels
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens, fixed
+from penchant.views.rows import At, but
+from penchant.views.section import Views
+from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
+
+_SHOWN = Shown("+.2f", "pairs of template and profession")
+_TESTED = (number("value", "+.3f"), p(), adjusted())
+_WHOLE = {"group": EVERY, "template": EVERY}
+_COMPARED = (pair(), level("group"), level("template"), count(), *_TESTED)
+
+
+def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    first, second = results[0].signature["contrast"].split("+")
+    return {"first": first, "second": second}
+
+
+def _without_profession(result: Result) -> list[str]:
+    return [f"without the profession: {text}" for text in result.items["masked"]]
+
+
+VIEWS = Views(
+    tables=(
+        TableSpec(
+            "contrasts",
+            At(measure=GAP, template=EVERY),
+            (
+                *(level("group"), model(), count(), *_TESTED),
+                *(number("sd", measure=SD), number("share", ".0f", measure=SHARE, scale=100)),
+            ),
+            first=("value", "holm"),
+        ),
+        TableSpec("between", At(measure=BETWEEN), (level("group"), model(), count(), *_TESTED)),
+        TableSpec("means", At(measure=MEAN), (level("group"), level("gender"), model(), count(), *_TESTED)),
+        TableSpec("templates", At(measure=GAP, template=but(EVERY)), (level("template"), model(), count(), *_TESTED)),
+    ),
+    compared=(
+        TableSpec("differences", At(measure=difference(GAP)), _COMPARED, by_model=True),
+        TableSpec("differences-between", At(measure=difference(BETWEEN)), _COMPARED, by_model=True),
+    ),
+    figures=(
+        Forest("contrasts", At(measure=GAP, template=EVERY), "group", picks="group"),
+        Forest("means", At(measure=MEAN), "group", "gender", null=0, panel="model", picks="group gender"),
+        Forest("templates", At(measure=GAP, template=but(EVERY)), "template", picks="template"),
+    ),
+    items=Items(
+        columns=(
+            *(ItemColumn("sentence"), ItemColumn("id", "hidden")),
+            *(
+                ItemColumn(name, "label", varies=True)
+                for name in ("group", "gender", "person", "profession", "template")
+            ),
+        ),
+        each=(
+            *(ModelColumn("association", signed=True), ModelColumn("seen", digits=2), ModelColumn("hidden", digits=2)),
+        ),
+        tokens=tuple(
+            Tokens(name, "pieces", "person", f"logprobs_{name}", fixed(name, 3)) for name in ("seen", "hidden")
+        ),
+        remark=_without_profession,
+    ),
+    finding=(
+        Levels("contrast", At(measure=GAP, **_WHOLE), _SHOWN),
+        Differences("differences", At(measure=difference(GAP), **_WHOLE), _SHOWN),
+        Across("between", At(measure=BETWEEN), _SHOWN, "group"),
+    ),
+    facts=_facts,
+)
