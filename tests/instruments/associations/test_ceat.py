@@ -598,7 +598,7 @@ def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: Path, size: int) 
     """A known defect: padding that moves a vector. What moves here is the last bit of float16."""
     lm = brute.language_model(zoo("gpt2"))
     one, other = (ceat(data).run(lm, pc.Run(batch_tokens=n)).summary for n in (None, size))
-    assert_frame_equal(one, other, abs_tol=2e-3)
+    assert_frame_equal(one.drop("notes"), other.drop("notes"), abs_tol=2e-3)  # which have numbers unrounded
 
 
 # Parameters -----------------------------------------------------------------------------------------------------------

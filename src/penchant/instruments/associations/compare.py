@@ -97,7 +97,7 @@ def _difference(gap: float, one: _Measured, other: _Measured, settings: Associat
     below, above = expanded_percentile(kept, one.smallest, settings.level)
     low, high = gap + mean - above, gap + mean - below
     what = "stimuli and samples" if len(one.s) > 1 else "stimuli"
-    method = bootstrap("bootstrap-of-both", what, one.smallest, len(draws) - len(kept), settings)
+    method = bootstrap("associations.bootstrap-of-both", what, one.smallest, len(draws) - len(kept), settings)
     permutation = exchange_test(
         one.s, other.s, one.rows, exact=settings.exact, draws=settings.draws, seed=settings.seed
     )

@@ -108,7 +108,7 @@ def _difference(bare: Estimate, one: Placed, control: Placed, settings: Associat
             Note("associations.control", control=name), Note("associations.one-stimulus")
         )
     what = "stimuli and samples" if one.combined is not None else "stimuli"
-    method = bootstrap("bootstrap-of-both", what, smallest, len(draws) - len(kept), settings)
+    method = bootstrap("associations.bootstrap-of-both", what, smallest, len(draws) - len(kept), settings)
     p = expanded_p(2 * gap - kept, smallest)
     shared = len({tuple(sorted(words)) for words in one.lists} & {tuple(sorted(words)) for words in control.lists})
     notes = [Note("associations.control-shares", control=name, shared=shared)]

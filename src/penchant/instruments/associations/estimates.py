@@ -155,7 +155,11 @@ class Cell:
         largest = largest_effect(self.rows, ddof=settings.ddof)
         low, high = effect_interval(value, kept, self.smallest, settings.level, largest)
         what = "stimuli and samples" if len(self.tables) > 1 else "stimuli"
-        return low, high, bootstrap("bootstrap-of-z", what, self.smallest, len(draws) - len(kept), settings)
+        return (
+            low,
+            high,
+            bootstrap("associations.bootstrap-of-z", what, self.smallest, len(draws) - len(kept), settings),
+        )
 
     def notes(self, value: float, low: float, settings: Association[Any]) -> Notes:
         """What to know of an effect size and its interval: why it has none, and whether the columns tell too little."""
@@ -179,7 +183,7 @@ def sided(alternative: str) -> dict[str, object]:
 def bootstrap(code: str, what: str, smallest: int, lost: int, settings: Association[Any]) -> Method:
     """Describe an interval from resampled stimuli (`what` is resampled), of which draws are `lost`."""
     drawn = {"resamples": settings.resamples, "lost": lost or None, "seed": settings.seed}
-    return Method(f"associations.{code}", what=what, smallest=smallest, **drawn)
+    return Method(code, what=what, smallest=smallest, **drawn)
 
 
 def _unequal(x: int, y: int) -> Note | None:

@@ -166,7 +166,9 @@ def _differences(
             if math.isnan(low):
                 yield estimate.noted(Note("associations.one-stimulus"))
             else:
-                yield replace(estimate, method=bootstrap("bootstrap-of-attributes", noun, smallest, 0, settings))
+                yield replace(
+                    estimate, method=bootstrap("associations.bootstrap-of-attributes", noun, smallest, 0, settings)
+                )
 
 
 def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Association[Any]) -> Iterator[Estimate]:

@@ -134,9 +134,10 @@ def interval(value: float, draws: Array, n: int, level: float, measure: Measure)
 
 def named(measure: Measure, n: int, resamples: int, lost: int, seed: int, *, both: bool = False) -> Method:
     """How an interval was made; of a difference, if it is of `both` models."""
-    codes = {"ect": "bootstrap-of-rho", "rnsb": "bootstrap-of-refits" if both else "wider-bootstrap"}
+    refitted = "vector_bias.bootstrap-of-refits" if both else "vector_bias.wider-bootstrap"
+    code = {"ect": "vector_bias.bootstrap-of-rho", "rnsb": refitted}.get(measure, "vector_bias.bootstrap")
     params = {"both": both or None, "smallest": n, "resamples": resamples, "lost": lost or None, "seed": seed}
-    return Method(f"vector_bias.{codes.get(measure, 'bootstrap')}", **params)
+    return Method(code, **params)
 
 
 def few(n: int) -> Note | None:
