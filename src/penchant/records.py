@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import quote, unquote
 
 from penchant._version import __version__
@@ -44,6 +44,7 @@ class Test:
     """A p-value, two-sided unless the `method` says otherwise, and `adjusted` over a family of tests, which has a name
     and so many tests (`of`); NaN, "" and 0 where it is in none."""
 
+    __test__: ClassVar[bool] = False  # no class of tests, whatever it is called
     p: float
     method: Method | None = None
     adjusted: float = math.nan

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import penchant
@@ -25,6 +25,7 @@ SCALARS = st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.floats(a
 PARAMS = st.dictionaries(st.from_regex(r"[a-z][a-z_]{0,9}", fullmatch=True), SCALARS | st.lists(SCALARS), max_size=4)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(code=st.text(min_size=1), params=PARAMS, inner=PARAMS)
 def test_a_phrase_comes_back_from_json(code: str, params: dict[str, object], inner: dict[str, object]) -> None:
     method = Method(code, **{**params, "within": Method(code, **inner)})
@@ -77,7 +78,7 @@ def test_no_code_reads_a_sentence(path: Path) -> None:
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.Subscript) and "signature" not in ast.unparse(node.value):
             found += [node.slice]
-        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") in ("col", "get"):
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith((".col", "row.get")):
             found += node.args[:1]
     assert not [each.value for each in found if isinstance(each, ast.Constant) and each.value in TEXTS]
 

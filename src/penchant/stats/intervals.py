@@ -186,11 +186,9 @@ def t_mean(
     if np.bincount(codes).min() < 2:
         codes = np.zeros_like(codes)
     parts = [np.sort(array[codes == code]) for code in range(codes.max() + 1)]
+    groups = len(parts) if len(parts) > 1 else None
     if all(np.ptp(part) <= 1e-12 * np.abs(array).max() for part in parts):
-        groups = len(parts) if len(parts) > 1 else None
-        return bare.noted(
-            Note("values-alike" if groups is None else "values-alike-within", all=groups or items, noun=noun)
-        )
+        return bare.noted(Note("values-alike-within" if groups else "values-alike", all=groups or items, noun=noun))
     # Sorted, so that the order of strata does not change a bit of the sum.
     errors = sorted((len(part) * float(part.var(ddof=1)) / items**2, len(part) - 1) for part in parts)
     variance = sum(own for own, _ in errors)
@@ -199,13 +197,12 @@ def t_mean(
     low, high, ends = within_scale(bare.value - half, bare.value + half, bounds, float(np.ptp(array)))
     sparse = _sparse(array, noun, level)
     notes = present(*((sparse,) if sparse else (few_clusters(items, noun), skew(parts, noun))), ends)
-    within = {"groups": len(parts)} if len(parts) > 1 else {}
-    method = Method("t-within" if within else "t", items=items, noun=noun, **within, df=df)
+    method = Method("t-within" if groups else "t", items=items, noun=noun, groups=groups, df=df)
     estimate = replace(bare, low=low, high=high, method=method, notes=notes)
     if against is None:
         return estimate
-    p = 2 * float(scipy.stats.t.sf(abs(bare.value - against) / variance**0.5, df))
-    return estimate.tested(p, Method("t-test", noun=noun))
+    t = abs(bare.value - against) / variance**0.5
+    return estimate.tested(2 * scipy.stats.t.sf(t, df), Method("t-test", noun=noun))
 
 
 def _sparse(values: Array, noun: str, level: float) -> Note | None:

@@ -91,7 +91,7 @@ def _steeper(
         resamples=settings.resamples,
         pooled=False,
     )
-    method = wider("wider-of-both", settings, words=len(names), smaller=fewest)
+    method = wider("amplification.wider-of-both", settings, words=len(names), smaller=fewest)
     error = jackknife_error(slopes(1.0 - np.eye(len(names))))
     return with_draws(replace(bare, value=value), drawn, error, fewest, method, 0.0)
 

@@ -212,7 +212,7 @@ def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterato
     """The estimates of a line through some words, with intervals and tests."""
     n, found, left = len(words), words.line(), words.left_out()
     drawn = words.resampled(generator(settings, by["contrast"], by["kind"]), settings.resamples)
-    method = wider("wider", settings, words=n)
+    method = wider("amplification.wider", settings, words=n)
     parts = (
         (SLOPE, found.slope, drawn.slope, left.slope, 1.0),
         (AGAINST_0, found.slope, drawn.slope, left.slope, 0.0),
@@ -233,7 +233,7 @@ def _within_one(estimate: Estimate) -> Estimate:
 
 def wider(code: str, settings: Amplification, **params: object) -> Method:
     """Describe the wider of two intervals."""
-    return Method(f"amplification.{code}", **params, resamples=settings.resamples, seed=settings.seed)
+    return Method(code, **params, resamples=settings.resamples, seed=settings.seed)
 
 
 def with_draws(
@@ -276,7 +276,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iter
         with np.errstate(invalid="ignore"):
             gap, drawn = float(first - second), draws[0] - draws[1]
         errors = [jackknife_error(each.left_out().slope) for each in both]
-        method = wider("wider-apart", settings, words=n, control=of_control)
+        method = wider("amplification.wider-apart", settings, words=n, control=of_control)
         yield with_draws(replace(bare, value=gap), drawn, math.hypot(*errors), min(n, of_control), method, 0.0)
 
 

@@ -297,11 +297,16 @@ def value_cautions(
     yield from _of_statements(items)
     if survey is not None:
         yield from _of_survey(survey)
-        statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
-        values = statements.group_by("value", maintain_order=True).agg("id").iter_rows()
-        groups = {name: survey.of(name) for name in items["group"].unique(maintain_order=True)}
-        groups |= {name: survey.answers.filter(inside) for name, inside in survey.sides().items()}
-        yield from incomplete(groups, dict(values))
+        yield from _unanswered(items, survey)
+
+
+def _unanswered(items: pl.DataFrame, survey: Survey) -> Iterator[str]:
+    """Cautions about statements that many people did not answer."""
+    statements = items.filter(pl.col("kind") == "statement").unique("id", maintain_order=True)
+    values = statements.group_by("value", maintain_order=True).agg("id").iter_rows()
+    groups = {name: survey.of(name) for name in items["group"].unique(maintain_order=True)}
+    groups |= {name: survey.answers.filter(inside) for name, inside in survey.sides().items()}
+    yield from incomplete(groups, dict(values))
 
 
 def _of_statements(items: pl.DataFrame) -> Iterator[str]:
