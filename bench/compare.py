@@ -80,7 +80,9 @@ def main() -> None:
     given = arguments()
     with workplace(given.work) as work:
         report = {"machine": machine(given), "cases": {}}
-        print(f"{report['machine']['cpu']}, {given.threads} threads, {given.rounds} rounds\n")
+        where = report["machine"]["cpu"] + (f", {card()}" if given.device != "cpu" else "")
+        report["machine"]["device"] = where
+        print(f"{where}, {given.threads} threads, {given.rounds} rounds\n")
         for name in dict.fromkeys(given.cases):
             outcome = compare(name, CASES[name], given, work)
             report["cases"][name] = outcome
@@ -105,6 +107,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--threads", type=int, default=cores(), help="torch threads of either tool (default: all cores)"
     )
+    parser.add_argument("--device", default="cpu", help="where all tools compute, such as cuda (default cpu)")
     parser.add_argument("--trial", type=int, default=64, help="sentences on which a peer's batch size is chosen")
     parser.add_argument("--batch-sizes", type=int, nargs="+", default=BATCH_SIZES, help="sizes the peers may use")
     parser.add_argument(
@@ -140,7 +143,8 @@ def compare(name: str, case: Case, given: argparse.Namespace, work: Path) -> dic
         "model": str(prepare(case, given, work)),
         "kind": case.kind,
         "texts": peers,
-        "warmup": 4,
+        "device": given.device,
+        "warmup": 4 if given.device == "cpu" else 256,
         "threads": given.threads,
         "sample": given.trial,
         "memory_limit": available() // 2,
@@ -271,7 +275,7 @@ def markdown(name: str, outcome: dict[str, Any]) -> str:
         f"Useful work {useful['flop'] / 1e9:,.0f} GFLOP: 2 × ({useful['trunk_weights'] / 1e6:.1f} M weights × "
         f"{useful['trunk_tokens']:,} tokens + {useful['head_weights'] / 1e6:.1f} M weights of the head × "
         f"{useful['head_tokens']:,} positions read); every distinct input once, no padding, attention not counted.",
-        f"Peak of a 1024 × 1024 matrix product in torch, GFLOP/s: {peaks}.",
+        f"Peak of a matrix product in torch, GFLOP/s: {peaks}.",
         "",
         "| tool | sentences/s, median (rounds) | penchant is × faster | share of peak: blas, best | MiB loaded → peak "
         f"(while scoring) | difference from {REFERENCE}: mean, largest |",
@@ -320,6 +324,15 @@ def processor() -> str:
     except OSError:
         pass
     return platform.processor() or platform.machine()
+
+
+def card() -> str:
+    """The cards of NVIDIA and their driver, as their program names them."""
+    try:
+        asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        return ", ".join(subprocess.run(asked, capture_output=True, text=True, check=True).stdout.splitlines())
+    except (OSError, subprocess.CalledProcessError):
+        return "a card"
 
 
 def cores() -> int:

@@ -11,8 +11,8 @@ from typing import Any
 
 import torch
 
-SIDE = 1024
-"""Matrices of the peak measurement are SIDE × SIDE."""
+SIDE, CARD_SIDE = 1024, 8192
+"""Matrices of the peak measurement are SIDE × SIDE, or CARD_SIDE × CARD_SIDE on a card."""
 
 REPEATS = 40
 
@@ -21,13 +21,19 @@ TOUCH = "It is so."
 
 
 class Memory:
-    """Resident memory of this process in MiB, with a mark set once the model stands ready.
+    """Resident memory of this process in MiB, or what its tensors take on a card, with a mark set once the model stands
+    ready.
 
     The report has the size at the mark (`loaded`), the most ever (`peak`; getrusage, RUSAGE_SELF) and the most after
     the mark (`working_peak`) where the kernel can restart its high-water mark (Linux), else None.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "cpu") -> None:
+        self.on_card = device != "cpu"
+        if self.on_card:
+            self.loaded, self.load_peak = _mib(torch.cuda.memory_allocated()), _mib(torch.cuda.max_memory_allocated())
+            torch.cuda.reset_peak_memory_stats()
+            return
         self.load_peak = _maxrss()
         self.loaded = _status("VmRSS") or self.load_peak
         self._restarted = False
@@ -37,12 +43,24 @@ class Memory:
 
     def report(self) -> dict[str, float | None]:
         """The figures as they are now. Call it before anything else takes memory."""
+        if self.on_card:
+            most = _mib(torch.cuda.max_memory_allocated())
+            return {"loaded_mib": self.loaded, "peak_mib": max(most, self.load_peak), "working_peak_mib": most}
         since = _status("VmHWM") if self._restarted else None
         return {
             "loaded_mib": self.loaded,
             "peak_mib": max(_maxrss(), self.load_peak),
             "working_peak_mib": since,
         }
+
+
+def _mib(size: int) -> float:
+    return size / (1 << 20)
+
+
+def free(device: str) -> int:
+    """The free bytes of a card."""
+    return int(torch.cuda.mem_get_info(torch.device(device))[0])
 
 
 def _maxrss() -> float:
@@ -58,29 +76,37 @@ def _status(field: str) -> float | None:
     return None
 
 
-def peaks(dtype: torch.dtype) -> dict[str, float]:
-    """GFLOP/s of SIDE × SIDE matrix products in a number format, the best of REPEATS for each routine torch has.
+def peaks(dtype: torch.dtype, device: str = "cpu") -> dict[str, float]:
+    """GFLOP/s of matrix products in a number format, the best of REPEATS for each routine torch has.
 
     On a CPU torch sends float32 products to its BLAS ("blas"); oneDNN, which it also ships, is another routine for
-    the same product ("onednn", weights reordered beforehand) and on some processors the faster one by far.
+    the same product ("onednn", weights reordered beforehand) and on some processors the faster one by far. On a card
+    there is its BLAS alone.
     """
-    a, b = (torch.randn(SIDE, SIDE, dtype=dtype) for _ in range(2))
-    bias = torch.zeros(SIDE, dtype=dtype)
+    on_card = device != "cpu"
+    side = CARD_SIDE if on_card else SIDE
+    a, b = (torch.randn(side, side, dtype=dtype, device=device) for _ in range(2))
     routines: dict[str, Any] = {"blas": lambda: torch.mm(a, b)}
     with contextlib.suppress(AttributeError, RuntimeError):
-        packed = torch.ops.mkldnn._reorder_linear_weight(b, SIDE)
-        routines["onednn"] = lambda: torch.ops.mkldnn._linear_pointwise(a, packed, bias, "none", [], "")
+        if not on_card:
+            bias = torch.zeros(side, dtype=dtype)
+            packed = torch.ops.mkldnn._reorder_linear_weight(b, side)
+            routines["onednn"] = lambda: torch.ops.mkldnn._linear_pointwise(a, packed, bias, "none", [], "")
     speeds = {}
     with torch.inference_mode():
         for name, routine in routines.items():
             with contextlib.suppress(RuntimeError):
                 routine()
-                fastest = min(_seconds(routine) for _ in range(REPEATS))
-                speeds[name] = 2 * SIDE**3 / fastest / 1e9
+                fastest = min(_seconds(routine, on_card) for _ in range(REPEATS))
+                speeds[name] = 2 * side**3 / fastest / 1e9
     return speeds
 
 
-def _seconds(routine: Any) -> float:
+def _seconds(routine: Any, on_card: bool) -> float:
+    if on_card:
+        torch.cuda.synchronize()
     start = time.perf_counter()
     routine()
+    if on_card:
+        torch.cuda.synchronize()
     return time.perf_counter() - start

@@ -19,11 +19,11 @@ Input = tuple[list[int], list[int], list[int], int]
 class Plain:
     """A model with its tokenizer, and `inputs` of the sentences given to it."""
 
-    def __init__(self, directory: str, kind: str, options: dict[str, Any]) -> None:
+    def __init__(self, directory: str, kind: str, device: str, options: dict[str, Any]) -> None:
         self.kind = kind
         self.tokenizer = AutoTokenizer.from_pretrained(directory)
         loader = AutoModelForMaskedLM if kind == "masked" else AutoModelForCausalLM
-        self.model = loader.from_pretrained(directory, **options).eval()
+        self.model = loader.from_pretrained(directory, **options).to(device).eval()
 
     def inputs(self, texts: Sequence[str]) -> list[Input]:
         """One input a token of a masked model (Salazar et al. 2020), one a sentence of a causal one, behind its
@@ -41,7 +41,7 @@ class Plain:
     @torch.inference_mode()
     def score(self, texts: Sequence[str], size: int) -> list[float]:
         """Log-probabilities of sentences, in order."""
-        scores = [0.0] * len(texts)
+        scores, device = [0.0] * len(texts), self.model.device
         inputs = sorted(self.inputs(texts), key=lambda made: -len(made[0]))
         for start in range(0, len(inputs), size):
             part = inputs[start : start + size]
@@ -50,7 +50,10 @@ class Plain:
             for row, (ids, *_) in enumerate(part):
                 tokens[row, : len(ids)] = torch.tensor(ids)
                 mask[row, : len(ids)] = 1
-            logprobs = self.model(input_ids=tokens, attention_mask=mask.long()).logits.float().log_softmax(-1)
-            for row, (_, at, wanted, number) in enumerate(part):
-                scores[number] += float(logprobs[row, at, wanted].sum())
+            given = {"input_ids": tokens.to(device), "attention_mask": mask.long().to(device)}
+            logprobs = self.model(**given).logits.float().log_softmax(-1)
+            at = [(row, at, token) for row, made in enumerate(part) for at, token in zip(made[1], made[2], strict=True)]
+            read = logprobs[tuple(torch.tensor(at).T.to(device))].tolist()  # one wait for a card, not one a row
+            for (row, _, _), logprob in zip(at, read, strict=True):
+                scores[part[row][3]] += logprob
         return scores

@@ -1,6 +1,6 @@
 """Worker: scores the sentences of a job with penchant. `python run_ours.py JOB.json` prints one JSON object.
 
-A job has: model (directory), dtype, texts, warmup (a number of texts), threads.
+A job has: model (directory), dtype, device, texts, warmup (a number of texts), threads.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ def main() -> None:
     job = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     torch.set_num_threads(job["threads"])
     start = time.perf_counter()
-    model = load(job["model"], dtype=job["dtype"], device="cpu")
+    model = load(job["model"], dtype=job["dtype"], device=job["device"])
     loading = time.perf_counter() - start
     assert isinstance(model, LanguageModel)
     list(Scorer(model).score([(TOUCH, "first sentence")]))
-    memory = Memory()
+    memory = Memory(job["device"])
     texts = [(text, f"text {i}") for i, text in enumerate(job["texts"], start=1)]
     list(Scorer(model).score(texts[: job["warmup"]]))
     scorer = Scorer(model)
@@ -41,7 +41,7 @@ def main() -> None:
         "processor_seconds": busy,
         "load_seconds": loading,
         "memory": memory.report(),
-        "peaks": peaks(getattr(torch, job["dtype"])),
+        "peaks": peaks(getattr(torch, job["dtype"]), job["device"]),
         "counts": scorer.counts.as_dict(),
         "useful": useful_work(model, texts),
         "versions": {

@@ -1,8 +1,9 @@
 """Worker: scores the sentences of a job with a peer. `python run_peer.py JOB.json` prints one JSON object.
 
-A job has: tool (minicons, or transformers alone), model (directory), kind (masked or causal), dtype, texts, warmup (a
-number of texts), threads and either batch_size (measure with it) or batch_sizes (try each, report the speeds).
-memory_limit bounds the largest table of logits in bytes: both build one over every position of a batch.
+A job has: tool (minicons, or transformers alone), model (directory), kind (masked or causal), dtype, device, texts,
+warmup (a number of texts), threads and either batch_size (measure with it) or batch_sizes (try each, report them).
+memory_limit bounds the largest table of logits in bytes: both build one over every position of a batch. On a card it
+is half of its free memory.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import Any
 import torch
 import transformers
 
-from machine import TOUCH, Memory, peaks
+from machine import TOUCH, Memory, free, peaks
 
 Score = Callable[[list[str], int], list[float]]
 """Scores of texts in order, by batch size."""
@@ -35,12 +36,13 @@ def main() -> None:
     if str(scorer.model.dtype) != f"torch.{job['dtype']}":
         sys.exit(f"run_peer.py: {job['tool']} loaded {scorer.model.dtype}, not {job['dtype']}")
     score([TOUCH], 1)
-    memory = Memory()
+    memory = Memory(job["device"])
     texts = job["texts"]
-    score(texts[: job["warmup"]], 1)
     if "batch_sizes" in job:
+        score(texts[:4], 1)
         print(json.dumps(trial(job, score, scorer)))
         return
+    score(texts[: job["warmup"]], 1 if job["device"] == "cpu" else job["batch_size"])
     busy = time.process_time()
     scores, seconds = timed(score, texts, job["batch_size"])
     busy = time.process_time() - busy
@@ -50,7 +52,7 @@ def main() -> None:
         "processor_seconds": busy,
         "load_seconds": loading,
         "memory": memory.report(),
-        "peaks": peaks(getattr(torch, job["dtype"])),
+        "peaks": peaks(getattr(torch, job["dtype"]), job["device"]),
         "versions": {
             **({"minicons": version("minicons")} if job["tool"] == "minicons" else {}),
             "transformers": transformers.__version__,
@@ -66,11 +68,11 @@ def minicons(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
 
     scorer: Any
     if job["kind"] == "masked":
-        scorer = MaskedLMScorer(job["model"], "cpu", PLL_metric="original", **options)
+        scorer = MaskedLMScorer(job["model"], job["device"], PLL_metric="original", **options)
         how: dict[str, Any] = {"PLL_metric": "original"}
     else:
         # With bos_token the tokenizer's own beginning token stands before the text and its first token is scored too.
-        scorer, how = IncrementalLMScorer(job["model"], "cpu", **options), {"bos_token": True}
+        scorer, how = IncrementalLMScorer(job["model"], job["device"], **options), {"bos_token": True}
 
     def score(texts: list[str], size: int) -> list[float]:
         scores: list[float] = []
@@ -85,7 +87,7 @@ def alone(job: dict[str, Any], options: dict[str, Any]) -> tuple[Score, Any]:
     """transformers without any other tool."""
     from plain import Plain
 
-    scorer = Plain(job["model"], job["kind"], options)
+    scorer = Plain(job["model"], job["kind"], job["device"], options)
     return scorer.score, scorer
 
 
@@ -103,10 +105,13 @@ def trial(job: dict[str, Any], score: Score, scorer: Any) -> dict[str, Any]:
     """Sentences a second of each batch size on the job's sample, and the sizes left out for want of memory."""
     sample = job["texts"][: job["sample"]]
     speeds, left_out = {}, []
+    limit = job["memory_limit"] if job["device"] == "cpu" else free(job["device"]) // 2
     for size in job["batch_sizes"]:
-        if largest_table(job, scorer, size) > job["memory_limit"]:
+        if largest_table(job, scorer, size) > limit:
             left_out.append(size)
         else:
+            if job["device"] != "cpu":  # what a card is told for the first time takes it longer
+                score(sample[:size], size)
             speeds[size] = len(sample) / timed(score, sample, size)[1]
     if not speeds:
         sys.exit("run_peer.py: no batch size fits into memory")
