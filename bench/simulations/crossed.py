@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 from bench.simulations.base import LEVEL, Simulation, Trial
 
-from penchant.instruments.bec_pro import compare, estimates
+from penchant.instruments.bec_pro import estimates
+from penchant.instruments.comparison import difference
 from penchant.stats.inputs import Array
 from penchant.stats.templates import SD, nested_templates, sd_over_templates
 
@@ -65,9 +66,9 @@ def _contrasts(
 ) -> Iterator[Trial]:
     items = _items(rng, size, effects)
     gap = estimates.gap(items, GENDERS, LEVEL)
-    yield Trial((estimates.GAP, compare.GAP_DIFFERENCE), gap, 0, null=True)
+    yield Trial((estimates.GAP, difference(estimates.GAP)), gap, 0, null=True)
     (between,) = estimates.between(items, GENDERS, LEVEL)
-    yield Trial((estimates.BETWEEN, compare.BETWEEN_DIFFERENCE), between, 0, null=True)
+    yield Trial((estimates.BETWEEN, difference(estimates.BETWEEN)), between, 0, null=True)
     mean = estimates._mean(items.filter(gender=GENDERS[0]), LEVEL)
     yield Trial((estimates.MEAN,), mean, 0, null=True)
 
@@ -76,7 +77,7 @@ def _in_one(size: tuple[int, int, int], rng: np.random.Generator, seed: int) -> 
     """The contrast of one template, whose professions and persons are a sample."""
     items = _items(rng, size, (0.0, 0.5, 0.5))
     gap = estimates.gap(items.filter(template="t0"), GENDERS, LEVEL, templates=False)
-    yield Trial((estimates.GAP, compare.GAP_DIFFERENCE), gap, 0, null=True)
+    yield Trial((estimates.GAP, difference(estimates.GAP)), gap, 0, null=True)
 
 
 # How far templates differ -------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from penchant.instruments.registry import instruments
 from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.finding import Shown, across, differences, levels, listed, told
-from penchant.wording.phrases import Note, Notes
+from penchant.wording.phrases import Note, Notes, notes_json
 
 NAN = math.nan
 HOW = Shown("+.1f", "pairs", " points", 100)
@@ -92,7 +92,7 @@ def test_levels_of_models() -> None:
         "a 70.0% [60.0, 80.0], p = 0.12 over 4 tests, n = 40 pairs; a cannot be told apart from 50%"
     )
     assert levels([("a", row(NAN))], share, "50%") == levels([], share, "50%") == ""
-    rough = levels([("a", row(0.7, 0.6, 0.8, note="from 20 items only 64% hold the mean; 60 would do"))], share, "50%")
+    rough = levels([("a", row(0.7, 0.6, 0.8, notes=notes_json([Note("skew", would_do=60)])))], share, "50%")
     assert rough == "a 70.0% [60.0, 80.0], a rough interval, n = 40 pairs"
 
 

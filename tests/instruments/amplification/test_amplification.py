@@ -545,7 +545,7 @@ def test_no_order_changes_a_number(seed: int) -> None:
 def _numbers(rows: list[Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
     return {
         (row.measure, *row.by.values()): tuple(
-            f"{value!r}" for value in (row.value, row.low, row.high, row.p, row.p_holm)
+            f"{value!r}" for value in (row.value, row.low, row.high, row.p, row.test and row.test.adjusted)
         )
         for row in rows
     }

@@ -63,6 +63,11 @@ def _counts(source: Source) -> Mapping[tuple[str, str], tuple[str, str]]:
     }
 
 
+def _known(line: Line) -> bool:
+    """Return whether the items have the fill."""
+    return (line["template"], line["fill"]) in _counts(line.source)
+
+
 def _has(side: int) -> Column:
     key = ("first", "second")[side]
     return Column(key, lambda line: _counts(line.source)[line["template"], line["fill"]][side])
@@ -88,7 +93,7 @@ def _facts(results: Sequence[Result]) -> dict[str, Any]:
 def _fills(results: Sequence[Result], text: Text) -> Any:
     axis, panels = text.get("figures", "fills", "axis"), []
     for source in sources(results):
-        lines = sorted(source.only(At(measure=CHI2)), key=lambda line: -line["value"])[:_MOST]
+        lines = sorted(filter(_known, source.only(At(measure=CHI2))), key=lambda line: -line["value"])[:_MOST]
         rows = [
             {
                 "row": f"{line['fill']} · {line['template']}",
@@ -133,9 +138,15 @@ VIEWS = Views(
             _WHOLE,
             (model(), count(), number("value"), p(), number("exact", measure=EXACT), number("sd", measure=SD)),
         ),
-        TableSpec("fills-that-differ", At(measure=CHI2), _FILL, by_model=True, takes=_differs),
+        TableSpec(
+            "fills-that-differ",
+            At(measure=CHI2),
+            _FILL,
+            by_model=True,
+            takes=lambda line: _known(line) and _differs(line),
+        ),
         TableSpec("templates", At(measure=OF_TEMPLATE), (level("template"), model(), count(), whole("value"))),
-        TableSpec("fills", At(measure=CHI2), _FILL, by_model=True, detail=True),
+        TableSpec("fills", At(measure=CHI2), _FILL, by_model=True, takes=_known, detail=True),
     ),
     compared=(TableSpec("differences", At(), (pair(), count(), number("value", "+.2f"), p())),),
     figures=(
