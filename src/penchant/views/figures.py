@@ -118,10 +118,11 @@ def interval_layers(
     marks: str,
     form: str,
     ends: tuple[float, float] | None = None,
+    levels: Sequence[str] = (),
 ) -> list[Any]:
-    """Return the rules and points of numbers with intervals: a row for every `row`, a mark for every level of
-    `marks`."""
-    names = list(dict.fromkeys(row[marks] for row in rows))
+    """Return the rules and points of numbers with intervals: a row for every `row`, a mark for every level of `marks`,
+    whose colours go by the order of `levels`, by default that of the rows."""
+    names = list(levels or dict.fromkeys(row[marks] for row in rows))
     colours = alt.Scale(domain=names, range=[COLOURS[i % len(COLOURS)] for i in range(len(names))])
     shapes = alt.Scale(domain=names, range=[SHAPES[i % len(SHAPES)] for i in range(len(names))])
     base = alt.Chart(alt.InlineData(list(rows))).encode(

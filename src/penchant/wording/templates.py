@@ -103,13 +103,13 @@ def _formatted(value: Any, form: str) -> str:
 
 
 def _counted(n: Any, noun: str) -> str:
-    return counted(n, noun) if isinstance(n, int) else f"{n} {noun}"
+    return counted(n, noun) if isinstance(n, int) else f"{n:,} {noun}"
 
 
 def _of_all(n: Any, whole: Any, noun: str, verb: str = "") -> str:
     if isinstance(n, int) and isinstance(whole, int):
         return of_all(n, whole, noun, verb)
-    return f"{n} of {whole} {_for_one(noun, whole)} {verb}".rstrip()
+    return f"{n:,} of {whole:,} {_for_one(noun, whole)} {verb}".rstrip()
 
 
 def _for_one(word: str, n: Any) -> str:

@@ -105,7 +105,7 @@ def _fills(results: Sequence[Result], text: Text) -> Any:
             for line in lines
         ]
         order = [row["row"] for row in sorted(rows, key=lambda row: -row["value"])]
-        layers = [reference(0), *interval_layers(rows, order, axis, "differs", "+.0f")]
+        layers = [reference(0), *interval_layers(rows, order, axis, "differs", "+.0f", levels=("yes", "no"))]
         panels.append(alt.layer(*layers).properties(width=260, height=alt.Step(14), title=source.model))
     return alt.concat(*panels, columns=2)
 
