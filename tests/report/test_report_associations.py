@@ -40,6 +40,7 @@ from penchant.stats.association import effect_size
 from penchant.study.results import Outcome, read_outcome
 from penchant.study.run import Options, run_study
 from penchant.study.spec import read_study
+from penchant.wording.phrases import Note, notes_json
 
 browser, left_open, reading = test_report.browser, test_report.left_open, test_report.reading
 Reading = Callable[..., Reader]
@@ -666,11 +667,12 @@ def test_the_papers_layout_stays_readable(outcome: Outcome) -> None:
 def test_a_result_without_any_effect_size(outcome: Outcome, finished: Path, tmp_path: Path, reading: Reading) -> None:
     """A corpus that holds too few of the words: the reasons stand in the tables, and nothing else breaks."""
     empty = Outcome(outcome.manifests)
+    missing = notes_json([Note("associations.words-missing", lost=9, of=9, label="<b>it</b>")])
     for key in (("ceat", model) for place, model in outcome.results if place == "ceat"):
         result = outcome.results[key]
         summary = result.summary.filter(measure="combined effect size").with_columns(
             *(pl.lit(math.nan).alias(name) for name in ("value", "low", "high", "p", "p_holm")),
-            pl.lit("9 of 9 words of <b>it</b> are missing").alias("note"),
+            pl.lit(missing).alias("notes"),
         )
         empty.results[key] = replace(result, summary=summary, items=result.items.clear())
     write_report(empty.document(), tmp_path / "report.html")

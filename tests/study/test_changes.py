@@ -282,3 +282,11 @@ def test_two_processes_do_not_share_a_directory(penchant: Program, study: Path) 
     with holding(out):
         refused(penchant("run", study, "-o", out), "another process")
     assert penchant("run", study, "-o", out)[0] == 0
+
+
+@pytest.mark.parametrize("column", ["method", "test_method", "notes"])
+@pytest.mark.parametrize("code", ["[{", '[{"code":"nope"}]', "[1]", '[{"code":"few-clusters"}]', '{"code":"a.b"}', "5"])
+def test_codes_without_words_are_refused(penchant: Program, done: Path, column: str, code: str) -> None:
+    file = next(done.glob("*/*/summary.parquet"))
+    pl.read_parquet(file).with_columns(pl.lit(code).alias(column)).write_parquet(file)
+    refused(penchant("report", done, "--trust-edited"), f"summary.parquet: {column} cannot be", "run the study again")

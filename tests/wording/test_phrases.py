@@ -69,6 +69,18 @@ def test_codes_in_the_program_are_in_the_catalogue_and_the_other_way_round() -> 
     }
     codes = {code for _, code, *_ in every_code() if not code.startswith("told.")}
     assert codes <= written
+    named = {
+        node.args[0].value
+        for path in SOURCE.rglob("*.py")
+        if "penchant.wording.phrases import" in path.read_text("utf-8")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func) in ("Note", "Method")
+        and node.args
+        and isinstance(node.args[0], ast.Constant)
+    }
+    assert len(named) > 150
+    assert named <= codes
 
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda path: str(path.relative_to(SOURCE)))

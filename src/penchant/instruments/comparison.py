@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -16,19 +16,20 @@ P = TypeVar("P", bound=Probe)
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Generic[P]):
-    """The differences of two results over the same items: `items` are the columns that identify one, `estimates` makes
-    the differences of the items of the first and of the second, each named by the measure that it is a difference of.
-    `free` are keys of signatures in which two results may differ."""
+    """The differences of two results over the same items.
+
+    `items` are the columns that identify one; `estimates` makes the differences of the items of the first and of the
+    second, each named by the measure that it is of.
+    """
 
     probe: type[P]
     items: Sequence[str]
     estimates: Callable[[pl.DataFrame, pl.DataFrame, P], Iterable[Estimate]]
-    free: Collection[str] = frozenset({"model", "dtype"})
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
         """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
         compared, naming the part of the signature that differs."""
-        require_comparable(a, b, free=self.free, items=self.items)
+        require_comparable(a, b, free={"model", "dtype"}, items=self.items)
         pair = f"{a.signature['model']} − {b.signature['model']}"
         signature = difference_signature(a, b)
         found = self.estimates(a.items, b.items, self.probe.of(a.signature))
@@ -43,6 +44,6 @@ def difference(measure: str) -> str:
     return f"difference of {measure}"
 
 
-def subtracted(column: str) -> Callable[[pl.DataFrame, pl.DataFrame], pl.DataFrame]:
-    """Return what makes items of differences: those of the first, whose column is that minus the second's."""
-    return lambda a, b: a.with_columns((a[column] - b[column]).alias(column))
+def subtracted(a: pl.DataFrame, b: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Return the items of the first, whose column is theirs minus the second's."""
+    return a.with_columns((a[column] - b[column]).alias(column))

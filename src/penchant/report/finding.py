@@ -9,13 +9,14 @@ otherwise. No sentence names a cause. Instruments put their sentences together f
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from penchant.counting import counted, for_one
 from penchant.report.tables import DECIDES, P, is_few, shown
 from penchant.wording.phrases import notes_of
+from penchant.wording.templates import listed as listed
 
 ALPHA = DECIDES
 """The largest p-value, adjusted over its family, at which a difference is told."""
@@ -108,11 +109,6 @@ def _at_odds(row: Estimated, null: float) -> bool:
     """Return whether interval and test decide otherwise."""
     known = not math.isnan(deciding(row) + row["low"] + row["high"])
     return known and outside(row, null) != (deciding(row) <= ALPHA)
-
-
-def listed(parts: Sequence[str]) -> str:
-    """Parts of a sentence: "a", "a and b" or "a, b and c"."""
-    return " and ".join(filter(None, [", ".join(parts[:-1]), *parts[-1:]]))
 
 
 def levels(rows: Iterable[tuple[str, Estimated]], how: Shown, apart: str, *, most: int = MOST) -> str:

@@ -15,7 +15,7 @@ import polars as pl
 from penchant.arguments import Named, unknown_attribute
 from penchant.counting import counted
 from penchant.engine.methods import METHODS
-from penchant.errors import DataError, StudyError
+from penchant.errors import DataError, StudyError, shortened
 from penchant.instruments.base import require_comparable
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
@@ -26,6 +26,7 @@ from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
 from penchant.study.changes import edited
 from penchant.study.manifest import FILE, TRUST, Manifest, is_edited, read_manifest
+from penchant.wording.phrases import has_words
 
 COMPARISON = "comparison.parquet"
 CURVE = "curve.parquet"
@@ -193,9 +194,11 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
 def _table(file: Path) -> pl.DataFrame:
     try:
         with opened(file) as stream:
-            return pl.read_parquet(stream)
+            table = pl.read_parquet(stream)
     except (DataError, pl.exceptions.PolarsError) as error:
         raise StudyError(f"cannot be read ({error})", where=str(file)) from error
+    _said(table, file)
+    return table
 
 
 def _one_unit(folder: Path, *, trusted: bool) -> list[str] | None:
@@ -262,7 +265,17 @@ def _sound(result: Result, folder: Path) -> Result:
         raise StudyError(
             f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
         )
+    _said(result.summary, folder / "summary.parquet")
     return result
+
+
+def _said(table: pl.DataFrame, file: Path) -> None:
+    """Raise StudyError for a method or a note that has no words here."""
+    for column in ("method", "test_method", "notes"):
+        for text in table[column].unique() if column in table.columns else ():
+            if not has_words(text, notes=column == "notes"):
+                hint = "run the study again with this version of penchant"
+                raise StudyError(f"{column} cannot be {shortened(text)}", where=str(file), hint=hint)
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:

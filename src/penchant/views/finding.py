@@ -40,7 +40,7 @@ class Levels:
 
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """What can be told of differences between models. The text says what the first is where a difference is above 0
+    """The differences between models that can be told. The text says what the first is where a difference is above 0
     (`higher`), and of what it is (`what`) where that does not."""
 
     name: str
@@ -65,7 +65,6 @@ class Across:
     shown: Shown
     place: str
     apart: str = "0"
-    least: int = 1
 
     def said(self, results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
         """Yield a sentence for each of the first models."""
@@ -73,7 +72,7 @@ class Across:
         for source in sources(results)[:MOST]:
             rows = [(str(line[self.place]), line.row) for line in source.only(self.at)]
             what = own.get("what", model=source.model)
-            if len(rows) >= self.least:
+            if rows:
                 more = own.get("more") or "in the table"
                 yield across(rows, self.shown, own.get("noun"), what, apart=self.apart, more=more)
 

@@ -43,7 +43,7 @@ class Tokens:
 
     name: str
     pieces: str
-    of: str | Callable[[Result], str]
+    of: str
     values: str
     said: Callable[[pl.DataFrame], Sequence[str]]
 
@@ -57,7 +57,6 @@ class Items:
     each: tuple[ModelColumn, ...] = ()
     tokens: tuple[Tokens, ...] = ()
     remark: Callable[[Result], Sequence[str]] | None = None
-    sums: bool = True
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
         """Return the items of several models, joined by what identifies them."""
@@ -77,14 +76,13 @@ class Items:
             if self.remark is not None:
                 remarks[model] = pl.Series(self.remark(result), dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
-        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), sums=self.sums)
+        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"))
         return joined.table(made, models(results))
 
 
 def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
-    of = tokens.of(result) if callable(tokens.of) else tokens.of
     title = text.get("tokens", tokens.name) or tokens.name
-    pieces = readable(result.items[tokens.pieces], result.items[of])
+    pieces = readable(result.items[tokens.pieces], result.items[tokens.of])
     notes = pl.Series(tokens.said(result.items), dtype=pl.String)
     return Strip(model, title, pieces, result.items[tokens.values], notes)
 

@@ -69,7 +69,7 @@ class Source:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The columns whose levels tell rows apart."""
-        return tuple(name for name in self.frame.columns if name not in OWN)
+        return tuple(name for name, kind in self.frame.schema.items() if kind == pl.String and name not in OWN)
 
     @cached_property
     def lines(self) -> list[Line]:
@@ -102,18 +102,12 @@ def compared(comparison: pl.DataFrame) -> list[Source]:
     return [Source("", comparison)]
 
 
-def together(found: Iterable[Source], at: At, by: Sequence[str] | None = None) -> Iterator[Line]:
-    """Yield the rows at some levels, those of all models of the same levels (those in `by`, by default all) one after
-    the other."""
+def together(found: Iterable[Source], at: At) -> Iterator[Line]:
+    """Yield the rows at some levels, those of all models of the same levels one after the other."""
     groups: dict[tuple[object, ...], list[Line]] = {}
     for source in found:
         for line in source.only(at):
-            names = source.names if by is None else by
-            groups.setdefault((line.row.get("comparison"), *(line.row[name] for name in names)), []).append(line)
+            key = line.row.get("comparison"), *(line.row[name] for name in source.names)
+            groups.setdefault(key, []).append(line)
     for lines in groups.values():
         yield from lines
-
-
-def having(results: Sequence[Result], at: At) -> bool:
-    """Return whether any of some results has rows at some levels."""
-    return any(source.only(at) for source in sources(results))

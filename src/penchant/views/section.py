@@ -24,8 +24,11 @@ from penchant.wording.templates import Text
 
 @dataclass(frozen=True, slots=True)
 class Views:
-    """What an instrument shows. `facts` are what its texts may name besides `signature` (of the first result), `items`
-    (all, each once) and `results`."""
+    """The views of an instrument.
+
+    `facts` are what its texts may name besides `signature` (of the first result), `items` (all, each once) and
+    `results`.
+    """
 
     tables: tuple[TableSpec, ...]
     compared: tuple[TableSpec, ...]

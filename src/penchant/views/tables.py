@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
 
 from penchant.report.tables import Cell, P, Row, Table, estimate
 from penchant.views.rows import At, Line, Source, together
@@ -37,9 +36,9 @@ def pair() -> Column:
     return Column("comparison", lambda line: line.model)
 
 
-def count(key: str = "n", measure: str = "") -> Column:
+def count(key: str = "n") -> Column:
     """Return a column of numbers of items."""
-    return Column(key, lambda line: _of(line, measure, lambda row: int(row["n"])))
+    return Column(key, lambda line: int(line["n"]))
 
 
 def whole(key: str) -> Column:
@@ -47,77 +46,55 @@ def whole(key: str) -> Column:
     return Column(key, lambda line: int(line["value"]))
 
 
-def number(
-    key: str, form: str = ".2f", *, measure: str = "", scale: float = 1, counted: bool = False, **levels: object
-) -> Column:
-    """Return a column of numbers with their intervals; of another `measure` or other levels than the row's where they
-    are given, "–" where there is no such number."""
-    return Column(
-        key, lambda line: _of(line, measure, lambda row: estimate(row, form, scale=scale, count=counted), **levels)
-    )
+def number(key: str, form: str = ".2f", *, measure: str = "", scale: float = 1) -> Column:
+    """Return a column of numbers with their intervals; of another `measure` than the row's where it is given, "–" where
+    there is no such number."""
+
+    def cell(line: Line) -> Cell:
+        found = line.at(measure=measure) if measure else line
+        return "–" if found is None else estimate(found.row, form, scale=scale)
+
+    return Column(key, cell)
 
 
-def p(key: str = "p", measure: str = "") -> Column:
-    """Return a column of p-values."""
-    return Column(key, lambda line: _of(line, measure, lambda row: P(row["p"])))
+def p() -> Column:
+    """Return the column of p-values."""
+    return Column("p", lambda line: P(line["p"]))
 
 
-def holm(key: str = "holm", measure: str = "") -> Column:
-    """Return a column of p-values adjusted over their family."""
-    return Column(key, lambda line: _of(line, measure, lambda row: P(row["p_holm"])))
-
-
-def adjusted(key: str = "holm") -> Column:
-    """Return a column of p-values, adjusted where they are of a family."""
-    return Column(key, lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
-
-
-def _of(line: Line, measure: str, cell: Callable[[Mapping[str, Any]], Cell], **levels: object) -> Cell:
-    if not measure and not levels:
-        return cell(line.row)
-    found = line.at(**({"measure": measure} if measure else {}), **levels)
-    return "–" if found is None else cell(found.row)
-
-
-Columns: TypeAlias = "Sequence[Column] | Callable[[Sequence[Source]], Sequence[Column]]"
+def adjusted() -> Column:
+    """Return the column of p-values, adjusted where they are of a family."""
+    return Column("holm", lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
-    """A table called `name`: a row for every row `at` some levels that `takes` does not leave out, models of the same
-    levels together (of the levels `by`), or with `by_model` all of one model first. `first` are the keys of columns
-    that are shown before others where there is no room, `detail` as in `Table`; `kept` also without rows."""
+    """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
+    or with `by_model` all of one model first. `first` are the keys of columns that are shown before others where there
+    is no room, `detail` as in `Table`."""
 
     name: str
     at: At
-    columns: Columns
-    by: Sequence[str] | None = None
+    columns: Sequence[Column]
     by_model: bool = False
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
     detail: bool = False
-    kept: bool = False
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
-        columns = self.columns(found) if callable(self.columns) else self.columns
-        rows = [
-            Row(tuple(column.cell(line) for column in columns), line["signature"])
-            for line in self._lines(found)
+        by_model = (line for source in found for line in source.only(self.at))
+        rows = tuple(
+            Row(tuple(column.cell(line) for column in self.columns), line["signature"])
+            for line in (by_model if self.by_model else together(found, self.at))
             if self.takes(line)
-        ]
-        if not rows and not self.kept:
+        )
+        if not rows:
             return None
         own = text.below("tables", self.name)
-        heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in columns}
+        heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in self.columns}
         first = tuple(heads[key] for key in self.first)
-        note = own.get("note")
-        return Table(self.name, own.get("title"), tuple(heads.values()), tuple(rows), note, self.detail, first)
-
-    def _lines(self, found: Sequence[Source]) -> Iterator[Line]:
-        if self.by_model:
-            return (line for source in found for line in source.only(self.at))
-        return together(found, self.at, self.by)
+        return Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
 
 
 def _head(text: Text, key: str) -> str:

@@ -1,4 +1,4 @@
-"""How a number was made and what must be known of it, as codes with parameters; their words are in catalogues.
+"""Codes with parameters for how a number was made and what must be known of it; their words are in catalogues.
 
 Code reads codes and parameters and never their words. Those of penchant's own statistics are in `methods.yaml` and
 `notes.yaml` beside this file; those of an instrument, whose codes begin with the name of its folder and a point, are in
@@ -66,7 +66,7 @@ class Phrase:
 
 
 class Method(Phrase):
-    """How an interval or a test was made, such as `Method("cluster-t", clusters=12, df=11)`.
+    """The making of an interval or a test, such as `Method("cluster-t", clusters=12, df=11)`.
 
     A code that begins with `none-` (after the folder, in an instrument's) says why there is no interval.
     """
@@ -86,7 +86,7 @@ class Method(Phrase):
 
 
 class Note(Phrase):
-    """What must be known to read a number, such as `Note("few-clusters", have=5, noun="groups")`.
+    """A thing to know before reading a number, such as `Note("few-clusters", have=5, noun="groups")`.
 
     A parameter `would_do` says how many items an interval that misses its level would need.
     """
@@ -112,6 +112,17 @@ def notes_json(notes: Iterable[Note]) -> str:
     """Return notes as the column `notes` of a row, which is empty for none."""
     found = [note.plain() for note in notes]
     return json.dumps(found, ensure_ascii=False, separators=(",", ":"), default=_jsonable) if found else ""
+
+
+def has_words(text: object, *, notes: bool) -> bool:
+    """Return whether the column `notes`, or one of a method, of a row from a file can be read and said in words."""
+    from jinja2 import TemplateError
+
+    try:
+        in_words(read_notes(str(text))) if notes else str(read_method(str(text)))
+    except (ValueError, LookupError, TypeError, AttributeError, TemplateError):
+        return False
+    return True
 
 
 def notes_of(row: Mapping[str, Any]) -> Notes:
@@ -203,7 +214,8 @@ def register(folder: Path) -> None:
         _FOLDERS[folder.name] = folder / "text.yaml"
 
 
-def entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
+@cache
+def _entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
     """Return the texts of a catalogue with the keys of the works they cite, by code."""
     from penchant.wording.templates import document
 
@@ -213,11 +225,6 @@ def entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
         code: {"text": entry, "cite": []} if isinstance(entry, str) else {"cite": [], **entry}
         for code, entry in inside.items()
     }
-
-
-@cache
-def _entries(path: Path, catalogue: str) -> dict[str, dict[str, Any]]:
-    return entries(path, catalogue)
 
 
 def _entry(phrase: Phrase) -> dict[str, Any]:

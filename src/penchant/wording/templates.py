@@ -43,9 +43,9 @@ class Text:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: Path, *keys: str) -> Text:
-        """Return the text in a folder, or a part of it."""
-        return cls(folder / "text.yaml", keys)
+    def of(cls, folder: Path) -> Text:
+        """Return the text in a folder."""
+        return cls(folder / "text.yaml")
 
     def below(self, *keys: str) -> Text:
         """Return a part of the text."""

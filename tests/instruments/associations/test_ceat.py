@@ -27,7 +27,7 @@ from penchant.errors import DataError, MethodError
 from penchant.instruments.associations import ceat as ceat_module
 from penchant.instruments.associations.estimates import Cell
 from penchant.stats.sampled_effects import Sides, effect_interval, largest_effect, resampled_effects
-from penchant.wording.phrases import in_words
+from penchant.wording.phrases import in_words, read_notes
 
 Zoo = Callable[[str], Path]
 COMBINED = "combined effect size"
@@ -599,6 +599,8 @@ def test_the_size_of_a_batch_changes_no_number(zoo: Zoo, data: Path, size: int) 
     lm = brute.language_model(zoo("gpt2"))
     one, other = (ceat(data).run(lm, pc.Run(batch_tokens=n)).summary for n in (None, size))
     assert_frame_equal(one.drop("notes"), other.drop("notes"), abs_tol=2e-3)  # which have numbers unrounded
+    codes = [[note.code for text in each["notes"] for note in read_notes(text)] for each in (one, other)]
+    assert codes[0] == codes[1]
 
 
 # Parameters -----------------------------------------------------------------------------------------------------------

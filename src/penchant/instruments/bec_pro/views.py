@@ -54,7 +54,7 @@ VIEWS = Views(
     ),
     figures=(
         Forest("contrasts", At(measure=GAP, template=EVERY), "group", picks="group"),
-        Forest("means", At(measure=MEAN), "group", "gender", null=0, panel="model", picks="group gender"),
+        Forest("means", At(measure=MEAN), "group", "gender", panel="model", picks="group gender"),
         Forest("templates", At(measure=GAP, template=but(EVERY)), "template", picks="template"),
     ),
     items=Items(

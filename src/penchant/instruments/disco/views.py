@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 import polars as pl
@@ -52,9 +52,9 @@ def _differs(line: Line) -> bool:
     return _corrected(line) <= LEVEL
 
 
-@cache
+@lru_cache(maxsize=4)
 def _counts(source: Source) -> Mapping[tuple[str, str], tuple[str, str]]:
-    """How many persons of either group have each fill of a template, of how many."""
+    """Count the persons of either group who have each fill of a template."""
     assert source.result is not None
     return {
         (template.text, fill): (f"{counts[0]} of {template.sizes[0]}", f"{counts[1]} of {template.sizes[1]}")
@@ -105,7 +105,7 @@ def _fills(results: Sequence[Result], text: Text) -> Any:
             for line in lines
         ]
         order = [row["row"] for row in sorted(rows, key=lambda row: -row["value"])]
-        layers = [reference(0), *interval_layers(rows, order, axis, "differs", "+.0f", levels=("yes", "no"))]
+        layers = [reference(0), *interval_layers(rows, order, axis, "differs", ("yes", "no"), "+.0f")]
         panels.append(alt.layer(*layers).properties(width=260, height=alt.Step(14), title=source.model))
     return alt.concat(*panels, columns=2)
 

@@ -1,0 +1,75 @@
+"""Declared tables and figures: rows are joined by their levels, and a model has one colour wherever it stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from penchant.records import Estimate, Result, Signature, summary_table
+from penchant.report.tables import Number
+from penchant.views.figures import Forest
+from penchant.views.rows import At, compared, sources
+from penchant.views.tables import TableSpec, count, level, model, number
+from penchant.wording.templates import Text
+
+TEXT = """
+columns: {n: items}
+tables:
+  gaps: {title: "Gaps of {{ noun }}", note: "A note.", columns: {other: beside}}
+figures:
+  gaps: {title: Gaps, text: Of each group., axis: gap}
+"""
+
+
+def result(name: str, values: dict[str, tuple[float, float]]) -> Result:
+    """Return a result with a gap and a spread of each group."""
+    signature = Signature.of("x", model=name)
+    rows = [
+        Estimate(measure, value, 9, value - 1, value + 1, by={"group": group})
+        for position, measure in enumerate(("gap", "spread"))
+        for group, value in ((group, pair[position]) for group, pair in values.items())
+    ]
+    return Result(signature, pl.DataFrame({"id": ["a"]}), summary_table((row, signature) for row in rows))
+
+
+def words(tmp_path: Path) -> Text:
+    """Return the text, which knows a fact."""
+    (tmp_path / "text.yaml").write_text(TEXT, "utf-8")
+    return Text.of(tmp_path).given(noun="groups")
+
+
+RESULTS = [
+    result("m", {"b": (2.0, 20.0)}),
+    result("n", {"a": (1.0, 10.0), "b": (3.0, 30.0)}),
+]
+
+
+def test_numbers_stand_beside_those_of_their_levels(tmp_path: Path) -> None:
+    columns = (level("group"), model(), count(), number("value"), number("other", measure="spread"))
+    table = TableSpec("gaps", At(measure="gap"), columns).table(sources(RESULTS), words(tmp_path))
+    assert table is not None
+    assert (table.title, table.columns) == ("Gaps of groups", ("group", "model", "items", "value", "beside"))
+    told = [(*row.cells[:2], *(cell.value for cell in row.cells[3:] if isinstance(cell, Number))) for row in table.rows]
+    assert told == [("b", "m", 2.0, 20.0), ("b", "n", 3.0, 30.0), ("a", "n", 1.0, 10.0)]
+
+
+def test_what_has_no_rows_is_not_shown(tmp_path: Path) -> None:
+    assert TableSpec("gaps", At(measure="none"), (model(),)).table(sources(RESULTS), words(tmp_path)) is None
+    assert Forest("gaps", At(measure="none"), "group").draw(RESULTS, words(tmp_path)) == []
+
+
+def test_a_model_has_one_colour_in_every_panel(tmp_path: Path) -> None:
+    (figure,) = Forest("gaps", At(measure="gap"), "group", panel="group").draw(RESULTS, words(tmp_path))
+    panels = figure.spec()["concat"]
+    domains = [panel["layer"][1]["encoding"]["color"]["scale"]["domain"] for panel in panels]
+    assert domains == [["m", "n"]] * len(panels) and len(panels) == 2
+
+
+def test_rows_of_comparisons_are_told_apart_by_words_alone() -> None:
+    signature = Signature.of("x", model="m − n")
+    rows = [Estimate("gap", 1.0, 9, by={"comparison": "m − n", "group": group}) for group in ("a", "b")]
+    frame = summary_table((row, signature) for row in rows).with_columns(detectable=pl.lit(float("nan")))
+    (source,) = compared(frame)
+    assert source.names == ("group", "measure")
+    assert [line.at(group="b") for line in source.lines] == [source.lines[1]] * 2
