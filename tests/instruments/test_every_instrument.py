@@ -20,8 +20,9 @@ import pytest
 import penchant as pc
 import test_validity
 from answers import Answer
+from penchant.instruments.fields import Written, read_settings, written
 from penchant.instruments.registry import instruments, placed, template_files
-from penchant.instruments.settings import Written, read_settings, written
+from penchant.instruments.running import Run
 from penchant.records import ALONE
 from penchant.records import Result as AnyResult
 from penchant.report.export import export
@@ -30,7 +31,7 @@ from penchant.report.items import KEYS, ItemTable
 from penchant.report.page import write_report
 from penchant.report.sections import Document, Placed
 from penchant.study.results import read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 from penchant.study.spec import schema as study_schema
 from penchant.study.starting import write_template
@@ -69,7 +70,7 @@ def run_template(name: str, folder: Path, cache: Path) -> Made:
     (study,) = (file for file in files if file.name == f"{name}.yaml")
     models = SECOND.get(name, ["bundled:modern", "bundled:early-modern"])
     spec, probes = read_study(study, models=models)
-    outcome = run_study(spec, probes, folder / "out", Options(base=[folder], cache=cache))
+    outcome = run_study(spec, probes, folder / "out", Run.of_study(base=[folder], cache=cache))
     (section,) = placed(outcome.results, outcome.comparisons)
     return Made(folder, section)
 

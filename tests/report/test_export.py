@@ -34,6 +34,7 @@ from penchant.instruments.cloze import prose as cloze_prose
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.minimal_pairs import prose as pairs_prose
 from penchant.instruments.registry import instruments, references
+from penchant.instruments.running import Run
 from penchant.records import Signature
 from penchant.report import made
 from penchant.report.export import _frame, _text, export
@@ -43,7 +44,7 @@ from penchant.report.sections import Document, Placed, Section
 from penchant.report.tables import Number, P, Row, Table, constant, marked, untold
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 Program = Callable[..., Answer]
@@ -124,7 +125,7 @@ def finished(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(zoo(model), folder / name)
     write_study(folder, [folder / name for name in NAMES])
     study, probes = read_study(folder / "study.yaml")
-    run_study(study, probes, folder / "out", Options(base=[folder]))
+    run_study(study, probes, folder / "out", Run.of_study(base=[folder]))
     return folder / "out"
 
 

@@ -1,1 +1,13 @@
 """The instruments, a folder each, and what they have in common."""
+
+from penchant.instruments.result import Presentation, present_with
+
+
+def _presentation() -> Presentation:
+    """Give the sections of instruments, imported when a result is first shown: most commands show none."""
+    from penchant.instruments.presentation import Sections
+
+    return Sections()
+
+
+present_with(_presentation)

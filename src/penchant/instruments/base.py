@@ -1,18 +1,14 @@
-"""What every instrument has in common, and how it is described to the rest of penchant.
-
-An instrument is a folder with a `Probe`, which says what to ask a model and what the answers mean, and an `Instrument`,
-which says everything else: how two results are compared, what the report shows, which files it starts from and cites.
-"""
+"""What the probes of all instruments have in common: a `Probe` says what to ask a model and what the answers mean."""
 
 from __future__ import annotations
 
 import inspect
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self
 
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
@@ -24,20 +20,18 @@ from penchant.errors import MethodError, ModelError, StudyError, shortened, with
 from penchant.files import join_names
 from penchant.hub.data import repositories
 from penchant.instruments.calling import PARAMETERS, Called, explain
+from penchant.instruments.fields import read_settings, written
 from penchant.instruments.result import Result
 from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
-from penchant.instruments.settings import read_settings, written
 from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
 from penchant.models.equivalents import with_equivalents
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.loaded import loaded
-from penchant.rating.tasks import Task, Wishes
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
 from penchant.report.no_difference import Scale
-from penchant.report.sections import Overview, Section
 from penchant.tables.documents import SETTINGS
 from penchant.tables.places import find_all, find_data
 from penchant.vectors.static import StaticVectors
@@ -295,47 +289,6 @@ explain(Probe, ())
 def _shorten(schema: dict[str, Any]) -> None:
     """Leave the parameters out of a schema's description; it explains each where it stands."""
     schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """All that the rest of penchant must know of an instrument; found through the entry points of the group
-    `penchant.instruments`, under the name of its probe.
-
-    `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
-    compared. `section` is what the report shows. `schemas` are the data files it reads, by topic of `penchant schema`
-    and then by file; `formats` the kinds of data it reads, by name, in words. Paths are relative to the folder of the
-    probe: `template`, a folder or some files that `penchant init` copies; `references`, a BibTeX file of what its prose
-    cites; `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
-    that comes before theirs. `judge` makes what people can be asked about a target into a task; None where that is not
-    its own. `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row
-    an estimate; None for an instrument without curves.
-    """
-
-    probe: type[Probe[Any]]
-    compare: Callable[[AnyResult, AnyResult], pl.DataFrame]
-    section: Section
-    template: str | tuple[str, ...]
-    schemas: Mapping[str, Schemas] = field(default_factory=dict)
-    formats: Mapping[str, str] = field(default_factory=dict)
-    references: str | None = None
-    sets: str = "sets"
-    overview: Overview | None = None
-    judge: Callable[[str, Wishes], Task | None] | None = None
-    curve: Callable[[str, Sequence[tuple[int, AnyResult]]], pl.DataFrame] | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of its probe."""
-        return self.probe.name
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its probe."""
-        return self.probe.folder()
-
-
-Schemas: TypeAlias = Mapping[str, type[BaseModel]] | type[BaseModel]
 
 
 def beginning(lm: LanguageModel) -> str:

@@ -17,7 +17,8 @@ from typing import TypeVar
 import polars as pl
 
 from penchant.errors import MethodError, StudyError, one_of
-from penchant.instruments.base import Instrument, Probe
+from penchant.instruments.base import Probe
+from penchant.instruments.descriptor import Instrument
 from penchant.records import Result
 from penchant.report.items import Joined
 from penchant.report.no_difference import Scale

@@ -25,6 +25,7 @@ import penchant as pc
 import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.running import Run
 from penchant.instruments.values import charts, prose
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
@@ -37,7 +38,7 @@ from penchant.records import Signature
 from penchant.report.made import methods
 from penchant.report.tables import Number, P
 from penchant.report.terminal import headline
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import Study
 
 Zoo = Callable[[str], Path]
@@ -758,7 +759,7 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
 def test_a_study_goes_on_where_it_stopped(zoo: Zoo, data: Path, tmp_path: Path) -> None:
     entry: dict[str, dict[str, Any] | None] = {"values": {"data": str(data), "resamples": 100}}
     study = Study(study="s", models=[str(zoo("bert")), str(zoo("electra-generator"))], probes=[entry])
-    options = Options(cache=tmp_path / "cache")
+    options = Run.of_study(cache=tmp_path / "cache")
     first = run_study(study, study.instruments(), tmp_path / "one", options)
     resumed = run_study(study, study.instruments(), tmp_path / "one", replace(options, resume=True))
     again = run_study(study, study.instruments(), tmp_path / "two", options)

@@ -30,9 +30,9 @@ from penchant.files import cited
 from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns, Judged, JudgedSet, read_judged
 from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, cautions_of, estimates_of
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.fields import CITED, Table, Written, cited_columns, written
 from penchant.instruments.parameters import Data, Files, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature

@@ -25,9 +25,9 @@ from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.scoring import Asked, scored
 from penchant.instruments.amplification.texts import cited_texts, texts_of
 from penchant.instruments.base import Measured, Model, Probe
+from penchant.instruments.fields import CITED, written
 from penchant.instruments.parameters import File, Files, Given
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.settings import CITED, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.limits import COUNT
 from penchant.models.load import LanguageModel

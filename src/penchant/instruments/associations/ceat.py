@@ -41,9 +41,9 @@ from penchant.instruments.associations.probe import (
     require_vectors,
 )
 from penchant.instruments.base import Measured, Model, TextNeeds
+from penchant.instruments.fields import CITED, Table, written
 from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, written
 from penchant.instruments.unknown import told_respelt
 from penchant.limits import COUNT, RESAMPLES
 from penchant.models.equivalents import respelt_words

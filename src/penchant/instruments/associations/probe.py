@@ -35,8 +35,8 @@ from penchant.instruments.associations.estimates import (
     without,
 )
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
+from penchant.instruments.fields import CITED, Table, Written, cited_columns, written
 from penchant.instruments.parameters import Columns, Data, Given, default_of
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate

@@ -1,10 +1,10 @@
 """The entry point of BEC-Pro and tables of its form."""
 
-from penchant.instruments.base import Instrument
 from penchant.instruments.bec_pro import charts, prose, section
 from penchant.instruments.bec_pro.compare import compare
 from penchant.instruments.bec_pro.data import TamRow
 from penchant.instruments.bec_pro.probe import BecPro
+from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Section
 
 BEC_PRO = Instrument(

@@ -18,9 +18,9 @@ from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.bec_pro.data import Masked, TamColumns, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scoring import scored
+from penchant.instruments.fields import CITED, cited_columns, written
 from penchant.instruments.parameters import Columns, File, Given, default_of
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate

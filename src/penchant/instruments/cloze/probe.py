@@ -49,9 +49,9 @@ from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, r
 from penchant.instruments.cloze.scale import Scale as Ends
 from penchant.instruments.cloze.scale import unnamed
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
+from penchant.instruments.fields import CITED, Table, cited_columns, written
 from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.letter_case import has_rules
 from penchant.limits import FILLERS, RESAMPLES

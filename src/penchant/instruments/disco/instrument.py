@@ -1,6 +1,6 @@
 """The entry point of DisCo."""
 
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.disco import charts, prose, section
 from penchant.instruments.disco.compare import compare
 from penchant.instruments.disco.data import DiscoFile

@@ -19,9 +19,9 @@ from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.disco.data import DiscoSet, Person, parts, read_disco, sentence
 from penchant.instruments.disco.estimates import DIFFERENT, disco_cautions, disco_estimates
+from penchant.instruments.fields import CITED, written
 from penchant.instruments.parameters import File, Given
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.settings import CITED, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.limits import FILLERS
 from penchant.models.load import LanguageModel

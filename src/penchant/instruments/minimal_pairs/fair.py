@@ -15,6 +15,7 @@ import polars as pl
 
 from penchant.counting import of_all
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.fields import CITED, cited_columns
 from penchant.instruments.minimal_pairs.columns import PairColumns
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import (
@@ -27,7 +28,6 @@ from penchant.instruments.minimal_pairs.estimates import (
 from penchant.instruments.minimal_pairs.probe import PAIRS, PairProbe, Paths, cite, sentences
 from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, cited_columns
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import joined

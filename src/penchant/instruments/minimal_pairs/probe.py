@@ -33,6 +33,7 @@ from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.fields import CITED, Table, Written, cited_columns, written
 from penchant.instruments.minimal_pairs.columns import PairColumns
 from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many, whole
 from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
@@ -50,7 +51,6 @@ from penchant.instruments.minimal_pairs.scoring import (
 )
 from penchant.instruments.parameters import Columns, Data, Files, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature

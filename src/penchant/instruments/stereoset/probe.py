@@ -19,9 +19,9 @@ from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.fields import CITED, Written, written
 from penchant.instruments.parameters import File, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Written, written
 from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset
 from penchant.instruments.stereoset.estimates import LMS_GAP, SS_GAP, cautions_of, estimates_of
 from penchant.instruments.stereoset.scoring import Name, asked_of, require_scorable, score, way_for

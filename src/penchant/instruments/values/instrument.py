@@ -1,6 +1,6 @@
 """The entry point of value statements."""
 
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.values import charts, judging, prose, section
 from penchant.instruments.values.compare import compare
 from penchant.instruments.values.data import SCHEMAS

@@ -23,9 +23,9 @@ from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.fields import CITED, Table
 from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table
 from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
 from penchant.instruments.values.cells import rated
 from penchant.instruments.values.data import Statement, Template, ValuesSet, file_of_set, read_values

@@ -16,9 +16,9 @@ from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimul
 from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, TextNeeds
+from penchant.instruments.fields import CITED, Table, Written, cited_columns, written
 from penchant.instruments.parameters import Columns, Data, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
 from penchant.instruments.unknown import told_respelt
 from penchant.instruments.vector_bias.cells import SIDES, cells
 from penchant.instruments.vector_bias.estimates import estimates, family, told_lost

@@ -17,9 +17,9 @@ from penchant.corpus.sampling import spread
 from penchant.engine.scorer import SentenceScore
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.fields import CITED
 from penchant.instruments.parameters import File, Files, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED
 from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
 from penchant.instruments.wino.bias_estimates import (

@@ -16,9 +16,9 @@ from pydantic import AfterValidator, Field, PrivateAttr
 from penchant.corpus.sampling import spread
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.fields import CITED, cited_columns, written
 from penchant.instruments.parameters import Columns, File, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.gender_data import (
     ROLES,

@@ -14,8 +14,8 @@ from penchant.engine.methods import METHODS, Method, method_for
 from penchant.engine.normalising import USUAL, check_normalise, constants, normalise
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.instruments.base import Model, Probe, beginning
+from penchant.instruments.fields import Written, written
 from penchant.instruments.parameters import Given, default_of
-from penchant.instruments.settings import Written, written
 from penchant.instruments.unknown import OnUnknown, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature

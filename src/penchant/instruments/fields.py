@@ -1,4 +1,4 @@
-"""A probe's parameters in a signature: how they are written, and how they are read back as its own typed fields."""
+"""Fields of a probe: how a signature writes them, and the files that stand for the tables of a call."""
 
 from __future__ import annotations
 
