@@ -167,7 +167,8 @@ def pair_result(paradigms: Sequence[str], model: str, *, dataset: str = "blimp",
     )
     recipe = {"data": f"{dataset}#1", "method": "pll", "normalise": "none,mean,pen", "acceptable": "sent_more"}
     signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=100, seed=0, **recipe)
-    return pc.MinimalPairs(data=["d"], resamples=100).result(pc.Measured(items), signature)
+    probe = pc.MinimalPairs(data=["d"], resamples=100, method="pll", normalise=["none", "mean", "pen"])
+    return probe.result(pc.Measured(items), signature)
 
 
 def cloze_result(groups: Sequence[str], model: str) -> pc.Result:
@@ -191,7 +192,8 @@ def cloze_result(groups: Sequence[str], model: str) -> pc.Result:
     settings_ = {"corpora": "none", "unrated": "zero", "renormalise": "no", "moved-share": 0.1, "draws": 100}
     numbers = {"level": 0.95, "resamples": 100, "seed": 0}
     signature = Signature.of("cloze", model=model, **recipe, **settings_, **numbers)
-    return pc.Cloze(data="d").result(pc.Measured(measured(items, renormalise=False)), signature)
+    probe = pc.Cloze(data="d", method="fill", k=2, moved_share=0.1, draws=100, resamples=100)
+    return probe.result(pc.Measured(measured(items, renormalise=False)), signature)
 
 
 def outcome(results: Mapping[str, Sequence[pc.Result]]) -> Outcome:
@@ -991,7 +993,7 @@ def test_figures_of_data_sets_with_like_names_do_not_replace_each_other(tmp_path
     sets = [pair_result(["p"], "m", dataset=name, n=10) for name in names]
     signature = sets[0].signature
     items = pl.concat(result.items for result in sets)
-    both = pc.MinimalPairs(data=["d"], resamples=100).result(pc.Measured(items), signature)
+    both = pc.MinimalPairs.of(sets[0].settings).result(pc.Measured(items), signature)
     written = export(outcome({"minimal-pairs": [both]}).document(), "figures", tmp_path)
     assert len(written) == 2 * len(instruments()["minimal-pairs"].section.figures([both])) >= 2 * 2 * len(names)
     assert len({path.name.casefold() for path in written}) == len(written)

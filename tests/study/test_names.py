@@ -90,6 +90,6 @@ def test_a_result_keeps_its_recipe_whatever_its_names_hold(tmp_path: Path) -> No
     signature = Signature.of("cloze", model="a\u2028b\x85c\nd", data="e\u2029f")
     frame = pl.DataFrame({"id": ["a"]})
     Plain(signature, frame, frame, ("one\u2028caution\n", "another")).save(tmp_path)
-    read, _, _, cautions = read_result(tmp_path)
-    assert read == signature
-    assert cautions == ("one caution", "another")
+    read = read_result(tmp_path)
+    assert read.signature == signature
+    assert read.cautions == ("one caution", "another")

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel
 
 from penchant.arguments import kind
-from penchant.errors import DataError, StudyError
-from penchant.files import join_names, split_names
-from penchant.records import Signature
+from penchant.errors import DataError, encodable, without_folders
+from penchant.files import join_names
 from penchant.tables.given import NAME, ROWS, file_of, is_table, plain
 
 
@@ -20,13 +19,12 @@ from penchant.tables.given import NAME, ROWS, file_of, is_table, plain
 class Written:
     """How a field stands in a signature, as metadata of its type: `Annotated[list[str] | None, Written(none="all")]`.
 
-    `none` stands for None, `separator` between the values of a list. `elsewhere` are words that a signature has where
-    the field has no part in the result. A `citation` of files, by name and hash, is not read back as a value.
+    `none` stands for None, `separator` between the values of a list. A `citation` names files, which a signature cites
+    by name and hash.
     """
 
     none: str = "none"
     separator: str = "+"
-    elsewhere: tuple[str, ...] = ()
     citation: bool = False
 
 
@@ -95,6 +93,32 @@ def _how(model: type[BaseModel], name: str) -> Written:
     return next((part for part in model.model_fields[name].metadata if isinstance(part, Written)), _PLAIN)
 
 
+def names_files(model: type[BaseModel], name: str) -> bool:
+    """Return whether a field names files."""
+    return _how(model, name).citation
+
+
+def without_place(value: Any) -> Any:
+    """Return the value of a field that names files with absolute names cut to those of the files."""
+    if isinstance(value, list):
+        return [without_place(part) for part in value]
+    if isinstance(value, dict):
+        return {key: without_place(part) for key, part in value.items()}
+    if not isinstance(value, str):
+        return value
+    name = without_folders(value)
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def in_json(value: Any) -> Any:
+    """Return the value of a field in JSON types. Bytes in names of files that are no text become their codes."""
+    if isinstance(value, list | tuple):
+        return [in_json(part) for part in value]
+    if isinstance(value, dict):
+        return {in_json(key): in_json(part) for key, part in value.items()}
+    return encodable(value) if isinstance(value, str) else value
+
+
 def written(settings: BaseModel, name: str) -> str:
     """The value of a field as a signature has it."""
     how, value = _how(type(settings), name), getattr(settings, name)
@@ -103,43 +127,3 @@ def written(settings: BaseModel, name: str) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return join_names(map(str, value), how.separator) if isinstance(value, list | tuple) else str(value)
-
-
-def read_settings(model: type[BaseModel], signature: Signature) -> dict[str, Any]:
-    """The fields of a model that a signature has, as values of their types; citations of files are left out.
-
-    Raises StudyError for a value that a field cannot have."""
-    return {
-        name: _read(model, name, signature[key])
-        for name in model.model_fields
-        if (key := name.replace("_", "-")) in signature
-        and not _how(model, name).citation
-        and signature[key] not in _how(model, name).elsewhere
-    }
-
-
-def _read(model: type[BaseModel], name: str, text: str) -> Any:
-    how = _how(model, name)
-    annotation: Any = model.model_fields[name].annotation
-    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-    parts = split_names(text, how.separator)
-    readings: list[Any] = [text, _scalar(text), [_scalar(part) for part in parts], parts]
-    if text == how.none and type(None) in get_args(annotation):
-        # Where a value is spelled like None, such as the normalisation `none`, it is the value.
-        readings.insert(1 if str not in get_args(annotation) else 0, None)
-    for reading in readings:
-        try:
-            return adapter.validate_python(reading)
-        except ValidationError:
-            continue
-    raise StudyError(f"{name.replace('_', '-')} cannot be '{text}'", where="signature")
-
-
-def _scalar(text: str) -> object:
-    """A number, or the text."""
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text

@@ -27,7 +27,7 @@ class Result(records.Result):
     """What a probe found with one model.
 
     `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
-    `cautions` what a reader must know before using a number.
+    `cautions` what a reader must know before using a number; `settings` the parameters of its probe in JSON types.
     """
 
     _presentation: ClassVar[Callable[[], Presentation]]

@@ -17,10 +17,11 @@ from penchant.counting import counted
 from penchant.engine.methods import METHODS
 from penchant.errors import DataError, StudyError
 from penchant.instruments.base import require_comparable
+from penchant.instruments.fields import written
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file, opened
-from penchant.records import Estimate
+from penchant.records import SETTINGS, Estimate
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
@@ -262,7 +263,22 @@ def _sound(result: Result, folder: Path) -> Result:
         raise StudyError(
             f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
         )
+    _require_settings(result, folder)
     return result
+
+
+def _require_settings(result: Result, folder: Path) -> None:
+    """Raise StudyError for settings that are none of the probe, or are not those of the signature."""
+    probe = instruments()[result.signature["probe"]].probe
+    try:
+        settings = probe.of(result.settings)
+    except StudyError as error:
+        where = f"{folder / SETTINGS}, {error.where.partition(', ')[2]}".removesuffix(", ")
+        raise StudyError(error.message, where=where, hint=error.hint) from None
+    for key in ("level", "resamples", "seed", "equivalence", "limit"):
+        if key in result.signature and result.signature[key] != written(settings, key):
+            told = f"has the {key} {written(settings, key)} where the signature has {result.signature[key]}"
+            raise StudyError(told, where=str(folder / SETTINGS), hint="measure again")
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:

@@ -4,6 +4,7 @@ DIR/manifest.json                        what was asked, with what, on what, and
 DIR/<probe>/<model>/items.parquet        one row a stimulus
 DIR/<probe>/<model>/summary.parquet      one row an estimate
 DIR/<probe>/<model>/signature.txt        the recipe, then the cautions
+DIR/<probe>/<model>/settings.json        the parameters of the probe
 DIR/<probe>/comparison.parquet           every two models on the same items
 DIR/<probe>/curve.parquet                checkpoints of one training, step by step
 """

@@ -321,7 +321,7 @@ def test_a_study_goes_on_where_it_was_stopped(zoo: Zoo, folder: Path, tmp_path: 
         return stop
 
     with pytest.raises(KeyboardInterrupt):
-        run(study, tmp_path / "out", progress=progress)
+        run(study, tmp_path / "out", bars=progress)
     assert loads == list(NAMES[:3])
     loads.clear()
     found = run(study, tmp_path / "out", resume=True)

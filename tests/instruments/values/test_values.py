@@ -449,7 +449,9 @@ def result(items: pl.DataFrame, survey: Survey | None = None, **more: object) ->
     fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
     numbers = {"level": 0.9, "resamples": 300, "seed": 0}
     signature = Signature.of("values", **{"model": "m", **fields, **numbers, **more})
-    return pc.Values(data="d").result(Rated(rated(items, pc.Values.of(signature).line), survey=survey), signature)
+    chosen = {name: value for name, value in {**fields, **numbers, **more}.items() if name in pc.Values.model_fields}
+    probe = pc.Values(data="d").model_copy(update={**chosen, "data": "d", "survey": None})
+    return probe.result(Rated(rated(items, probe.line), survey=survey), signature)
 
 
 def asked(ids: Sequence[str] = IDS, n: int = 300, **more: Any) -> Survey:
@@ -747,7 +749,11 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
     assert sum(done) == pytest.approx(1)
     first.save(tmp_path / "saved")
     back = pc.Result.load(tmp_path / "saved")
-    for other in (again, back, probe.result(Rated(back.items, survey=probe.answers()), back.signature)):
+    for other in (
+        again,
+        back,
+        pc.Values.of(back.settings).result(Rated(back.items, survey=probe.answers()), back.signature),
+    ):
         assert other.items.equals(first.items) and other.summary.equals(first.summary)
         assert (other.signature, other.cautions) == (first.signature, first.cautions)
     assert small.signature == first.signature

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one, of_all
 from penchant.errors import DataError
+from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
 from penchant.stats.association import normal_test, permutation_test
 from penchant.stats.hypothesis_tests import held_against
@@ -31,9 +31,6 @@ from penchant.stats.sampled_effects import (
     reliability,
     resampled_effects,
 )
-
-if TYPE_CHECKING:
-    from penchant.instruments.associations.probe import Association
 
 EFFECT = "effect size"
 BY_SENTENCE = "effect size, every sentence by itself"
@@ -97,7 +94,7 @@ class Cell:
         return contrasts(np.asarray(self.tables, dtype=np.float64).mean(axis=0), self.columns)
 
     def test(
-        self, settings: Association[Any], *, apart: bool = False, s: Array | None = None, studentised: bool = False
+        self, settings: AssociationSettings, *, apart: bool = False, s: Array | None = None, studentised: bool = False
     ) -> tuple[float, str]:
         """The p-value over stimuli and the name of the test.
 
@@ -126,7 +123,7 @@ class Cell:
         of = "studentised permutation" if studentised and len(x) != len(y) else "permutation"
         return permutation.p, f"{of} of {noun}, {kind}{ties}, {settings.alternative}"
 
-    def draws(self, settings: Association[Any]) -> Array:
+    def draws(self, settings: AssociationSettings) -> Array:
         """Mean effect sizes of the tables, with stimuli and tables resampled; NaN where nothing varies in a draw."""
         return resampled_effects(
             self.tables,
@@ -144,7 +141,7 @@ class Cell:
         return min(len(sides.units(side)) for sides in (self.rows, self.columns) for side in (0, 1))
 
     def interval(
-        self, value: float, draws: Array, settings: Association[Any], *, shift: float = 0
+        self, value: float, draws: Array, settings: AssociationSettings, *, shift: float = 0
     ) -> tuple[float, float, str]:
         """The bounds of an effect size from `draws` and the name of the interval. `shift` is what the value exceeds the
         mean over the tables by; it is added to every draw."""
@@ -157,7 +154,7 @@ class Cell:
         how = f"expanded basic bootstrap of Fisher's z over {what}, {self.smallest} in the smallest list, {resamples}"
         return low, high, how
 
-    def note(self, value: float, low: float, settings: Association[Any]) -> str:
+    def note(self, value: float, low: float, settings: AssociationSettings) -> str:
         """What to know of an effect size and its interval: why it has none, and whether the columns tell too little."""
         notes = []
         if math.isnan(low) and self.smallest < 2:
@@ -181,7 +178,7 @@ def _unequal(x: int, y: int) -> str:
     )
 
 
-def _faint(share: float, columns: Sides, settings: Association[Any]) -> str:
+def _faint(share: float, columns: Sides, settings: AssociationSettings) -> str:
     """The caution for s that depends on which columns were chosen; empty where it does so little."""
     if not share < RELIABLE:
         return ""
@@ -198,7 +195,7 @@ def _faint(share: float, columns: Sides, settings: Association[Any]) -> str:
     )
 
 
-def effect(cell: Cell, settings: Association[Any], *, note: str = "", measure: str = EFFECT) -> Estimate:
+def effect(cell: Cell, settings: AssociationSettings, *, note: str = "", measure: str = EFFECT) -> Estimate:
     """The mean effect size of a cell, with its interval and test over stimuli; NaN with a `note` that says why."""
     n = len(set(cell.rows.unit.tolist()))
     if note:
@@ -214,7 +211,7 @@ def effect(cell: Cell, settings: Association[Any], *, note: str = "", measure: s
     return held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
 
 
-def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) -> Estimate:
+def by_sentence(cell: Cell, over_stimuli: Estimate, settings: AssociationSettings) -> Estimate:
     """The same effect size with the test of older tools, which treats the sentences of one word as independent."""
     p, test = (math.nan, "") if math.isnan(over_stimuli.value) else cell.test(settings, apart=True)
     n = len(cell.rows.side)
@@ -236,7 +233,7 @@ def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Cal
     return family
 
 
-def without(cell: Cell, settings: Association[Any]) -> tuple[Array, Array]:
+def without(cell: Cell, settings: AssociationSettings) -> tuple[Array, Array]:
     """The effect size of the mean table without each stimulus: an array by rows and one by columns."""
     mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
     return effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)

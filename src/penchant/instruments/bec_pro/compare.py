@@ -8,7 +8,7 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, tam_estimates
-from penchant.instruments.bec_pro.probe import BecPro
+from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.records import Result, summary_table
 
 GAP_DIFFERENCE, BETWEEN_DIFFERENCE = f"difference of {GAP}", f"difference of {BETWEEN}"
@@ -21,7 +21,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(a, b, free={"model", "dtype"}, items=["id", "sentence"])
-    settings = BecPro.of(a.signature)
+    settings = BecProSettings.of(a.settings)
     items = a.items.with_columns((a.items["association"] - b.items["association"]).alias("association"))
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)

@@ -9,7 +9,7 @@ import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.disco.estimates import DIFFERENT, different_by_template
-from penchant.instruments.disco.probe import Disco
+from penchant.instruments.disco.settings import DiscoSettings
 from penchant.records import Result, summary_table
 from penchant.stats.intervals import t_mean
 
@@ -22,7 +22,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(a, b, free={"model", "dtype"}, items=["id", "sentence"])
-    settings = Disco.of(a.signature)
+    settings = DiscoSettings.of(a.settings)
     one, other = (different_by_template(result.items) for result in (a, b))
     mean = t_mean(
         np.array([one[template] - other[template] for template in sorted(one)]),

@@ -6,7 +6,7 @@ from penchant.instruments.values.compare import compare
 from penchant.instruments.values.data import SCHEMAS
 from penchant.instruments.values.finding import finding
 from penchant.instruments.values.probe import Values
-from penchant.instruments.values.survey import SurveyFile
+from penchant.instruments.values.survey_description import SurveyFile
 from penchant.report.sections import Section
 
 VALUES = Instrument(

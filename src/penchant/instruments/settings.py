@@ -1,0 +1,120 @@
+"""The settings of a probe: its parameters, apart from what it does with them.
+
+Estimates, comparisons and sections are given settings; a result keeps those it was measured with as JSON.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+from penchant.arguments import unknown_attribute
+from penchant.errors import MethodError, StudyError, in_words, shortened, without_folders
+from penchant.instruments.calling import PARAMETERS, Called, explain
+from penchant.instruments.fields import in_json, names_files, without_place
+from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
+from penchant.report.no_difference import Scale
+from penchant.tables.documents import SETTINGS
+
+
+class Settings(BaseModel, metaclass=Called):
+    """The parameters that all probes have; those of an instrument are the fields of a subclass."""
+
+    model_config = ConfigDict(**SETTINGS, json_schema_extra=lambda schema: _shorten(schema))
+    name: ClassVar[str]
+    """What a study calls it."""
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Parameters that stand for the conventions of another tool, by its name."""
+    limited: ClassVar[str] = ""
+    """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
+
+    difference_scale: ClassVar[Scale] = Scale()
+    """The scale of its differences between models: how large they can be, and how they are printed."""
+
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    """Confidence level of the intervals."""
+    resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
+    """Bootstrap resamples, and draws of randomisation tests."""
+    seed: Annotated[int, Field(ge=0, le=SEED)] = 0
+    """Seed of every random step."""
+    equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
+    """The largest difference between two models that does not matter to you, chosen before looking: models whose
+    difference is shown to be smaller count as equal (two one-sided tests). For accuracies a share of pairs (0.05 is 5
+    points), for β and δ and for effect sizes in their own scale, for ratings in points of the scale from 1 to 5."""
+    limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
+    """A pilot: at most so many items, drawn with the seed and spread evenly over their groups. Default: all of them."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
+        own = [name for name in cls.model_fields if name not in Settings.model_fields]
+        explain(cls, own)
+
+    @field_validator("equivalence")
+    @classmethod
+    def _can_be_exceeded(cls, bound: float | None) -> float | None:
+        if bound is not None and (refusal := cls.difference_scale.refusal(bound)):
+            raise ValueError(refusal)
+        return bound
+
+    @model_validator(mode="after")
+    def _can_be_limited(self) -> Self:
+        if self.limit is not None and not self.limited:
+            raise ValueError(f"{self.name} has no pilots, so it takes no limit")
+        return self
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                return super().__getattr__(name)  # where pydantic keeps private attributes
+            raise unknown_attribute(type(self), name, type(self).__name__)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not name.startswith("_"):
+                told = "the parameters of a probe do not change"
+                raise MethodError(told, where=f"{type(self).__name__}, {name}", hint="make another probe")
+            super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        fields = type(self).model_fields
+        chosen = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if name in fields}
+        shown = (
+            f"{name}={shortened(value)}"
+            for name, value in chosen.items()
+            if fields[name].is_required() or value != fields[name].get_default()
+        )
+        return f"{type(self).__name__}({without_folders(', '.join(shown))})"
+
+    def __str__(self) -> str:
+        return repr(self)
+
+    def saved(self) -> dict[str, Any]:
+        """Return the settings in JSON types, as a result keeps them: files as they were named, absolute names without
+        their folders."""
+        return {
+            name: in_json(without_place(value) if names_files(type(self), name) else value)
+            for name, value in self.model_dump().items()
+        }
+
+    @classmethod
+    def of(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the settings that a result keeps. Raises StudyError for what are none."""
+        try:
+            return cls.model_validate_json(json.dumps(saved))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ", ".join(("settings", *map(str, first["loc"])))
+            raise StudyError(in_words(first), where=place, hint="measure again") from None
+
+
+explain(Settings, ())
+
+
+def _shorten(schema: dict[str, Any]) -> None:
+    """Leave the parameters out of a schema's description; it explains each where it stands."""
+    schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]
