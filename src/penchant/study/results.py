@@ -165,7 +165,7 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
     path = folder / FILE
     if not is_file(path) and is_file(folder / SIGNATURE):
         found = _one_unit(folder, trusted=trust_edited)
-        result = _sound(Result.load(folder), folder)
+        result = _sound(Result.load(folder), folder, trusted=trust_edited)
         outcome = Outcome([], found or [], notes=[SAVED.format(folder)] if found is None else [])
         outcome.results[result.signature["probe"], result.signature["model"]] = result
         return outcome
@@ -180,7 +180,8 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
         for place in places:
             unit = manifest.unit(place, spec)
             if unit is not None:
-                outcome.results[place, spec] = _sound(Result.load(folder / unit.directory), folder / unit.directory)
+                saved = folder / unit.directory
+                outcome.results[place, spec] = _sound(Result.load(saved), saved, trusted=trust_edited)
     if not outcome.results:
         raise StudyError("no model is finished yet", where=str(folder), hint="go on with penchant run … --resume")
     for place in places:
@@ -252,7 +253,7 @@ def unshown(directory: str | Path) -> frozenset[Path]:
 _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
-def _sound(result: Result, folder: Path) -> Result:
+def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
     """The same. Raises StudyError for a result that this version cannot show."""
     probe = result.signature.get("probe", "none")
     if probe not in instruments():
@@ -263,12 +264,13 @@ def _sound(result: Result, folder: Path) -> Result:
         raise StudyError(
             f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
         )
-    _require_settings(result, folder)
+    _require_settings(result, folder, trusted=trusted)
     return result
 
 
-def _require_settings(result: Result, folder: Path) -> None:
-    """Raise StudyError for settings that are none of the probe, or are not those of the signature."""
+def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
+    """Raise StudyError for settings that are none of the probe, and for others than those of the signature unless they
+    are trusted."""
     probe = instruments()[result.signature["probe"]].probe
     try:
         settings = probe.of(result.settings)
@@ -276,7 +278,7 @@ def _require_settings(result: Result, folder: Path) -> None:
         where = f"{folder / SETTINGS}, {error.where.partition(', ')[2]}".removesuffix(", ")
         raise StudyError(error.message, where=where, hint=error.hint) from None
     for key in ("level", "resamples", "seed", "equivalence", "limit"):
-        if key in result.signature and result.signature[key] != written(settings, key):
+        if not trusted and result.signature.get(key, written(settings, key)) != written(settings, key):
             told = f"has the {key} {written(settings, key)} where the signature has {result.signature[key]}"
             raise StudyError(told, where=str(folder / SETTINGS), hint="measure again")
 

@@ -26,19 +26,14 @@ from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.associations import probe
+from penchant.instruments.associations import stimulus_table
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.control import BEYOND, beyond_controls
 from penchant.instruments.associations.drawn import Cut
 from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, together
-from penchant.instruments.associations.probe import (
-    Association,
-    Filled,
-    controls_of,
-    items_table,
-    require_vectors,
-)
+from penchant.instruments.associations.probe import Association, controls_of, require_vectors
 from penchant.instruments.associations.settings import CEATSettings
+from penchant.instruments.associations.stimulus_table import Filled, items_table
 from penchant.instruments.base import Measured, Model, TextNeeds
 from penchant.instruments.fields import written
 from penchant.instruments.session import Session
@@ -52,7 +47,7 @@ from penchant.tables.places import listed
 
 FAMILY = ("sampling", "samples")
 """Settings of one measurement: a table shows one level of each."""
-ITEM = (*probe.ITEM, "sampling", "samples")
+ITEM = (*stimulus_table.ITEM, "sampling", "samples")
 
 
 @dataclass(frozen=True)

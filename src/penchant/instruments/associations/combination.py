@@ -16,8 +16,8 @@ from penchant.counting import for_one
 from penchant.instruments.associations.control import Placed
 from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli
-from penchant.instruments.associations.probe import Filled
 from penchant.instruments.associations.settings import CEATSettings
+from penchant.instruments.associations.stimulus_table import Filled
 from penchant.records import Estimate
 from penchant.stats.association import Combined, combine, effect_variance, further
 from penchant.stats.contextual_effects import Contextual

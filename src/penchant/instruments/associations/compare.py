@@ -13,8 +13,8 @@ from penchant.errors import StudyError
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, RESAMPLED
 from penchant.instruments.associations.estimates import EFFECT, Cell, together
 from penchant.instruments.associations.logprob_estimates import EVERY, contexts
-from penchant.instruments.associations.probe import stimulus_names
 from penchant.instruments.associations.settings import AssociationSettings, settings_of
+from penchant.instruments.associations.stimulus_table import stimulus_names
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import expanded_percentile

@@ -13,7 +13,6 @@ from penchant.corpus.stimuli import Category
 from penchant.instruments.associations.estimates import BY_SENTENCE, EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
     Association,
-    Filled,
     Sentence,
     Tables,
     beyond_control,
@@ -22,9 +21,9 @@ from penchant.instruments.associations.probe import (
     effect_sizes,
     require_vectors,
     sentences_of,
-    table_items,
 )
 from penchant.instruments.associations.settings import SEATSettings
+from penchant.instruments.associations.stimulus_table import Filled, table_items
 from penchant.instruments.base import Model
 from penchant.instruments.result import Result
 from penchant.instruments.session import Session

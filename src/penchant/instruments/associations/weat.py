@@ -10,16 +10,15 @@ from penchant.errors import MethodError
 from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
     Association,
-    Filled,
     Sentence,
     Tables,
     beyond_control,
     cell_of,
     controls_of,
     effect_sizes,
-    table_items,
 )
 from penchant.instruments.associations.settings import WEATSettings
+from penchant.instruments.associations.stimulus_table import Filled, table_items
 from penchant.instruments.base import Model
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import told_respelt
