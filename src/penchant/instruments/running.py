@@ -19,7 +19,7 @@ Progress: TypeAlias = Callable[[float, float], None]
 
 @dataclass(slots=True, init=False, repr=False)
 class Run:
-    """How a probe is run; nothing here changes a number.
+    """How a probe, or a study (`of_study`), is run; nothing here changes a number.
 
     `cache` is a file of earlier answers, `batch_tokens` the size of a batch, `progress` a callable given (number of
     items finished since the last call, number of items), `base` the directories in which relative data paths are looked
