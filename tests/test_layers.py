@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
+from collections.abc import Mapping
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,6 +37,17 @@ FLOORS = (
 )
 """The floors of the house, lowest first; rooms of one floor do not know each other. The first seven are the ground."""
 FLOOR = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+COMMON = (
+    ("parameters", "unknown", "written", "result", "running"),
+    ("fields", "session"),
+    ("calling",),
+    ("settings",),
+    ("base",),
+    ("descriptor",),
+    ("registry",),
+    ("presentation",),
+)
+"""The modules that instruments have in common, lowest first."""
 INSTRUMENTS = sorted(path.name for path in (SOURCE / "instruments").iterdir() if (path / "instrument.py").is_file())
 PATHS = sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
 
@@ -95,9 +108,69 @@ def test_what_is_below_or_beside_the_instruments_knows_none_of_them() -> None:
             assert not {p for p in imports(path) if p[0] == "instruments" and p[1] in INSTRUMENTS}, path
 
 
+def test_common_modules_of_instruments_import_downward() -> None:
+    """Settings know no probe, probes no descriptor, and results nothing of how they are shown."""
+    step = {name: number for number, names in enumerate(COMMON) for name in names}
+    common = [path for path in PATHS if path.relative_to(SOURCE).parts[:-1] == ("instruments",)]
+    assert {path.stem for path in common} == {*step, "__init__"}
+    for path in common:
+        for other in {parts[1] for parts in imports(path) if parts[0] == "instruments"} - {path.stem}:
+            assert path.stem == "__init__" or step[other] < step[path.stem], f"{path} imports {other}"
+
+
+def test_settings_of_instruments_are_apart_from_behaviour() -> None:
+    """What estimates, compares and shows is given settings: only modules with a probe, descriptors and the audit of
+    pairs import one; and settings reach none by any way."""
+    probes = {(*_module(path), name) for path in PATHS if room(path) == "instruments" for name in _probes(path)}
+    homes, graph = {probe[:-1] for probe in probes}, _inside_instruments()
+    assert {home[1] for home in homes} == set(INSTRUMENTS)
+    for path in PATHS:
+        if room(path) == "instruments" and _module(path) not in homes and path.stem not in ("instrument", "audit"):
+            assert not imports(path) & probes, f"{path} imports {imports(path) & probes}"
+    for name in INSTRUMENTS:
+        reached: set[tuple[str, ...]] = set()
+        open_: set[tuple[str, ...]] = {("instruments", name, "settings")}
+        while open_:
+            module = open_.pop()
+            reached.add(module)
+            open_ |= graph[module] - reached
+        assert not reached & {("instruments", "base"), ("instruments", "registry"), *homes}, name
+
+
+def test_no_circle_of_instruments_even_for_type_checkers() -> None:
+    """Nor by imports inside functions; what only type checkers read imports nothing of instruments."""
+    _require_no_circle(_inside_instruments())
+    for path in PATHS:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if room(path) == "instruments" and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+                inside = [each for each in ast.walk(node) if isinstance(each, ast.ImportFrom)]
+                assert not [each for each in inside if str(each.module).startswith("penchant.")], path
+
+
+def _inside_instruments() -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """What each module of instruments imports of them, in whatever way."""
+    modules = {_module(path) for path in PATHS}
+    return {
+        _module(path): {m for parts in imports(path) for m in (parts, parts[:-1]) if m in modules and len(m) > 1}
+        & {m for m in modules if m[0] == "instruments"} - {_module(path)}
+        for path in PATHS
+        if room(path) == "instruments"
+    }
+
+
+def _probes(path: Path) -> list[str]:
+    """The names of the classes in a module that are probes of an instrument."""
+    classes = [node for node in ast.parse(path.read_text("utf-8")).body if isinstance(node, ast.ClassDef)]
+    known = {"Probe", "PairProbe", "PronounProbe", "Association"}
+    return [node.name for node in classes if known & {re.split(r"\W", ast.unparse(base))[0] for base in node.bases}]
+
+
 def test_no_circle_of_modules() -> None:
     """What modules import when they are imported, type-checking blocks left out, has no circle."""
-    graph = {_module(path): _at_import(path) for path in PATHS}
+    _require_no_circle({_module(path): _at_import(path) for path in PATHS})
+
+
+def _require_no_circle(graph: Mapping[tuple[str, ...], set[tuple[str, ...]]]) -> None:
     done: set[tuple[str, ...]] = set()
 
     def visit(module: tuple[str, ...], way: tuple[tuple[str, ...], ...]) -> None:

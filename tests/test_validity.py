@@ -14,7 +14,8 @@ from bench.simulations import simulations
 from bench.simulations.base import Simulation, run, shape
 from bench.simulations.page import POWER, outside, page
 
-from penchant.study.run import Options, run_study
+from penchant.instruments.running import Run
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +79,7 @@ def test_every_estimate_has_a_row(name: str, counts: pl.DataFrame, tmp_path: Pat
         (tmp_path / file).write_text(text, "utf-8")
     (tmp_path / "study.yaml").write_text(STUDIES[name], "utf-8")
     study, probes = read_study(tmp_path / "study.yaml")
-    outcome = run_study(study, probes, tmp_path / "out", Options(base=[tmp_path]))
+    outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
     assert_rows([*(result.summary for result in outcome.results.values()), *outcome.comparisons.values()], counts)
 
 

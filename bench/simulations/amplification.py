@@ -183,7 +183,7 @@ def _compared(world: World, n: int, rng: np.random.Generator, seed: int) -> Iter
 def _result(frame: pl.DataFrame, model: str, seed: int) -> Result:
     fields = {"min_count": 20, "prior_size": 200.0, "level": LEVEL, "resamples": RESAMPLES, "seed": seed}
     signature = Signature.of("amplification", model=model, data="x", **fields)
-    return Result(signature, frame, pl.DataFrame())
+    return Result(signature, frame, pl.DataFrame(), settings=settings(seed).saved())
 
 
 _WORLDS: Sequence[tuple[World, Sequence[int]]] = (

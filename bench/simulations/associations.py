@@ -15,7 +15,7 @@ from penchant.instruments.associations.combination import FIRST, Combination
 from penchant.instruments.associations.compare import _difference, _Measured
 from penchant.instruments.associations.estimates import Cell, Stimuli, by_sentence, effect
 from penchant.instruments.associations.logprob_estimates import SCORES, _differences
-from penchant.instruments.associations.probe import Filled
+from penchant.instruments.associations.stimulus_table import Filled
 from penchant.instruments.associations.weat import WEAT
 from penchant.records import Estimate
 from penchant.stats.association import combine

@@ -22,13 +22,13 @@ from .instruments.associations.ceat import CEAT as CEAT
 from .instruments.associations.logprob import LogProbBias as LogProbBias
 from .instruments.associations.seat import SEAT as SEAT
 from .instruments.associations.weat import WEAT as WEAT
-from .instruments.base import Instrument as Instrument
 from .instruments.base import Measured as Measured
 from .instruments.base import Probe as Probe
 from .instruments.base import Run as Run
 from .instruments.bec_pro.probe import BecPro as BecPro
 from .instruments.cloze.data import read_cloze as read_cloze
 from .instruments.cloze.probe import Cloze as Cloze
+from .instruments.descriptor import Instrument as Instrument
 from .instruments.disco.probe import Disco as Disco
 from .instruments.minimal_pairs.audit import audit as audit
 from .instruments.minimal_pairs.data import read_pairs as read_pairs

@@ -3,12 +3,13 @@ one probe with one model)."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from urllib.parse import quote, unquote
 
 from penchant._version import __version__
@@ -195,34 +196,51 @@ class Signature(Mapping[str, str]):
         return "|".join(f"{k}:{_UNSAFE.sub(lambda m: quote(m[0], safe=''), v)}" for k, v in self.fields)
 
 
+SETTINGS = "settings.json"
+"""The file of a result that holds the settings of its probe."""
+
+
 @dataclass(frozen=True)
 class Result:
     """The result of a probe with one model.
 
     `items` has one row per stimulus, with its scores; `summary` one row per estimate, with its signature; `cautions`
-    are what a reader must know before using a number.
+    are what a reader must know before using a number. `settings` are the parameters of the probe in JSON types.
     """
 
     signature: Signature
     items: pl.DataFrame
     summary: pl.DataFrame
     cautions: tuple[str, ...] = ()
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
     @asked
     def save(self, directory: str | Path) -> list[Path]:
-        """Write `items.parquet`, `summary.parquet` and `signature.txt`, each atomically; return their paths."""
-        from penchant.files import write_parquet, write_text
+        """Write `items.parquet`, `summary.parquet`, `signature.txt` and `settings.json`, each atomically; return their
+        paths."""
+        from penchant.files import write_json, write_parquet, write_text
 
         out = Path(directory)
         write_parquet(self.items, out / "items.parquet")
         write_parquet(self.summary, out / "summary.parquet")
         lines = [str(self.signature), *map(one_line, self.cautions)]
         write_text("\n".join(lines) + "\n", out / "signature.txt")
-        return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt")]
+        write_json(dict(self.settings), out / SETTINGS)
+        return [out / name for name in ("items.parquet", "summary.parquet", "signature.txt", SETTINGS)]
 
 
-def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.DataFrame, tuple[str, ...]]:
-    """Read what `Result.save` wrote: signature, items, summary and cautions. Raises StudyError if it is not there."""
+class Saved(NamedTuple):
+    """What a directory holds of a result."""
+
+    signature: Signature
+    items: pl.DataFrame
+    summary: pl.DataFrame
+    cautions: tuple[str, ...]
+    settings: Mapping[str, Any]
+
+
+def read_result(directory: str | Path) -> Saved:
+    """Read what `Result.save` wrote. Raises StudyError if it is not there."""
     import polars as pl
 
     out = Path(directory)
@@ -236,7 +254,22 @@ def read_result(directory: str | Path) -> tuple[Signature, pl.DataFrame, pl.Data
         inside = sorted(each.parent.relative_to(out) for each in out.glob("*/*/signature.txt"))
         hint = f"the results of this study are in {', '.join(map(str, inside))}" if inside else ""
         raise StudyError(f"no result here ({error})", where=str(out), hint=hint) from error
-    return Signature.parse(first), tables[0], tables[1], tuple(cautions)
+    return Saved(Signature.parse(first), tables[0], tables[1], tuple(cautions), _read_settings(out))
+
+
+def _read_settings(out: Path) -> Mapping[str, Any]:
+    """The settings in the directory of a result. Raises StudyError."""
+    file = out / SETTINGS
+    if not file.exists():
+        told = f"lacks {SETTINGS}, as results of earlier versions do"
+        raise StudyError(told, where=str(out), hint="measure again with this version of penchant")
+    try:
+        settings = json.loads(read_text(file))
+    except (DataError, ValueError, RecursionError) as error:
+        raise StudyError(f"cannot be read ({error})", where=str(file), hint="measure again") from error
+    if not isinstance(settings, dict):
+        raise StudyError("holds no settings", where=str(file), hint="measure again")
+    return settings
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:

@@ -13,8 +13,9 @@ import pytest
 import penchant as pc
 from paths import ROOT, bundled, package_file
 from penchant.instruments.cloze import section as page
+from penchant.instruments.running import Run
 from penchant.study.results import Outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 HOME = Path(pc.__file__).parent
@@ -24,7 +25,7 @@ MODELS = {"early-modern": "early", "modern": "modern"}
 @pytest.fixture(scope="module")
 def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     study, probes = read_study(HOME / "study" / "demo.yaml")
-    return run_study(study, probes, tmp_path_factory.mktemp("demo") / "out", Options())
+    return run_study(study, probes, tmp_path_factory.mktemp("demo") / "out", Run.of_study())
 
 
 @pytest.fixture(scope="module")

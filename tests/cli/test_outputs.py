@@ -40,7 +40,8 @@ WAYS: dict[str, Callable[[Path], Path]] = {
 @pytest.fixture(scope="module")
 def run(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A result directory of tiny pairs and one model."""
-    from penchant.study.run import Options, run_study
+    from penchant.instruments.running import Run
+    from penchant.study.run import run_study
     from penchant.study.spec import read_study
 
     home = tmp_path_factory.mktemp("run")
@@ -52,7 +53,7 @@ def run(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     (home / "study.yaml").write_text(yaml.safe_dump(content))
     study, probes = read_study(home / "study.yaml")
-    run_study(study, probes, home / "out", Options(base=[home]))
+    run_study(study, probes, home / "out", Run.of_study(base=[home]))
     return home / "out"
 
 

@@ -35,6 +35,7 @@ from penchant.instruments.cloze import prose as cloze_prose
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.minimal_pairs import prose as pairs_prose
 from penchant.instruments.registry import instruments, references
+from penchant.instruments.running import Run
 from penchant.records import Signature
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
@@ -43,7 +44,7 @@ from penchant.report.sections import Document, Placed, Section
 from penchant.report.tables import Number, P, Row, Table, constant, marked, untold
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 from penchant.wording.phrases import every_code
 
@@ -125,7 +126,7 @@ def finished(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
         shutil.copytree(zoo(model), folder / name)
     write_study(folder, [folder / name for name in NAMES])
     study, probes = read_study(folder / "study.yaml")
-    run_study(study, probes, folder / "out", Options(base=[folder]))
+    run_study(study, probes, folder / "out", Run.of_study(base=[folder]))
     return folder / "out"
 
 
@@ -167,7 +168,8 @@ def pair_result(paradigms: Sequence[str], model: str, *, dataset: str = "blimp",
     )
     recipe = {"data": f"{dataset}#1", "method": "pll", "normalise": "none,mean,pen", "acceptable": "sent_more"}
     signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=100, seed=0, **recipe)
-    return pc.MinimalPairs(data=["d"], resamples=100).result(pc.Measured(items), signature)
+    probe = pc.MinimalPairs(data=["d"], resamples=100, method="pll", normalise=["none", "mean", "pen"])
+    return probe.result(pc.Measured(items), signature)
 
 
 def cloze_result(groups: Sequence[str], model: str) -> pc.Result:
@@ -191,7 +193,8 @@ def cloze_result(groups: Sequence[str], model: str) -> pc.Result:
     settings_ = {"corpora": "none", "unrated": "zero", "renormalise": "no", "moved-share": 0.1, "draws": 100}
     numbers = {"level": 0.95, "resamples": 100, "seed": 0}
     signature = Signature.of("cloze", model=model, **recipe, **settings_, **numbers)
-    return pc.Cloze(data="d").result(pc.Measured(measured(items, renormalise=False)), signature)
+    probe = pc.Cloze(data="d", method="fill", k=2, moved_share=0.1, draws=100, resamples=100)
+    return probe.result(pc.Measured(measured(items, renormalise=False)), signature)
 
 
 def outcome(results: Mapping[str, Sequence[pc.Result]]) -> Outcome:
@@ -991,7 +994,7 @@ def test_figures_of_data_sets_with_like_names_do_not_replace_each_other(tmp_path
     sets = [pair_result(["p"], "m", dataset=name, n=10) for name in names]
     signature = sets[0].signature
     items = pl.concat(result.items for result in sets)
-    both = pc.MinimalPairs(data=["d"], resamples=100).result(pc.Measured(items), signature)
+    both = pc.MinimalPairs.of(sets[0].settings).result(pc.Measured(items), signature)
     written = export(outcome({"minimal-pairs": [both]}).document(), "figures", tmp_path)
     assert len(written) == 2 * len(instruments()["minimal-pairs"].section.figures([both])) >= 2 * 2 * len(names)
     assert len({path.name.casefold() for path in written}) == len(written)

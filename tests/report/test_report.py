@@ -24,12 +24,13 @@ from answers import Answer, refused
 from browsers import AXE, CHROMIUM, FLAGS, violations
 from paths import SHARED
 from penchant import MinimalPairs, Result, Signature, load
+from penchant.instruments.running import Run
 from penchant.report.page import page, write_report
 from penchant.report.pieces import readable
 from penchant.report.tables import Number, Row, Table
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome, read_outcome, side_by_side
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ def study(path: Path, models: list[Path], probe: dict[str, Any], **keys: Any) ->
 
 def run(path: Path, out: Path) -> Path:
     spec, probes = read_study(path)
-    write_report(run_study(spec, probes, out, Options(base=[path.parent])).document(), out / "report.html")
+    write_report(run_study(spec, probes, out, Run.of_study(base=[path.parent])).document(), out / "report.html")
     return out
 
 

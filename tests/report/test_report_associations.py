@@ -32,13 +32,14 @@ from penchant.instruments.associations.frames import chosen, with_factors
 from penchant.instruments.associations.stimulus_charts import _edges, scores
 from penchant.instruments.registry import instruments, placed, references
 from penchant.instruments.result import Result
+from penchant.instruments.running import Run
 from penchant.report.export import export
 from penchant.report.page import page, write_report
 from penchant.report.references import cited
 from penchant.report.tables import Number, Table
 from penchant.stats.association import effect_size
 from penchant.study.results import Outcome, read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 from penchant.wording.phrases import Note, notes_json
 
@@ -135,7 +136,7 @@ def finished(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     }
     home.joinpath("study.yaml").write_text(json.dumps(content), "utf-8")
     study, instruments = read_study(home / "study.yaml")
-    run_study(study, instruments, home / "out", Options(base=[home]))
+    run_study(study, instruments, home / "out", Run.of_study(base=[home]))
     write_report(read_outcome(home / "out").document(), home / "out" / "report.html")
     return home / "out"
 

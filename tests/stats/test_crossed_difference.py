@@ -129,7 +129,8 @@ def simulated(seed: int, shape: str, n: int, respondents: int, spread: float) ->
     survey = Survey("people", table, (), respondents, respondents, False, (), "0" * 64)
     numbers = {"level": 0.95, "resamples": 400, "seed": seed}
     signature = Signature.of("values", model="m", method="lp", calibration="origin", survey="people#0abc12", **numbers)
-    return Values(data="d").result(Rated(rated(items, "origin"), survey=survey), signature).summary
+    probe = Values(data="d", method="lp", calibration="origin", resamples=400, seed=seed)
+    return probe.result(Rated(rated(items, "origin"), survey=survey), signature).summary
 
 
 @pytest.mark.slow

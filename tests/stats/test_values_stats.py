@@ -364,7 +364,8 @@ def simulated(seed: int) -> tuple[pl.DataFrame, list[Array]]:
         truth.append(special.ndtr(residuals[100:]))
     numbers = {"level": 0.95, "resamples": 1000, "seed": seed}
     signature = Signature.of("values", model="m", method="lp", calibration="origin", **numbers)
-    return Values(data="d").result(Rated(rated(pl.concat(parts), "origin")), signature).summary, truth
+    probe = Values(data="d", method="lp", calibration="origin", resamples=1000, seed=seed)
+    return probe.result(Rated(rated(pl.concat(parts), "origin")), signature).summary, truth
 
 
 @pytest.mark.slow

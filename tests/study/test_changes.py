@@ -141,11 +141,13 @@ def test_a_hash_wrongly_remembered(penchant: Program, study: Path, done: Path) -
     assert code == 0, err
 
 
-@pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt"])
+@pytest.mark.parametrize("name", ["items.parquet", "summary.parquet", "signature.txt", "settings.json"])
 def test_a_result(penchant: Program, study: Path, done: Path, name: str) -> None:
     path = next(done.glob(f"minimal-pairs/bert*/{name}"))
     if name == "signature.txt":
         path.write_text(path.read_text("utf-8").replace("seed:0", "seed:1"), "utf-8")
+    elif name == "settings.json":
+        path.write_text(path.read_text("utf-8").replace('"half"', '"good"'), "utf-8")
     else:
         table = pl.read_parquet(path)
         table.with_columns(pl.col("difference" if name == "items.parquet" else "value") * 2).write_parquet(path)

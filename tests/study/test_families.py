@@ -10,9 +10,10 @@ import polars as pl
 import pytest
 
 from answers import Answer, refused
+from penchant.instruments.running import Run
 from penchant.study.families import step_in
 from penchant.study.results import read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import Study, read_study
 from test_validity import assert_rows, counted
 
@@ -192,7 +193,7 @@ def test_no_curve_of_two_and_none_between_steps(zoo: Callable[[str], Path], tmp_
     noise.write_text(noise.read_text("utf-8") + "\n", "utf-8")
     models = f"[{{family: 'a/tiny-step-*'}}, {{family: 'b/other-step-*'}}, '{zoo('bert')}']"
     study, probes = read_study(written(tmp_path, models))
-    outcome = run_study(study, probes, tmp_path / "out", Options(base=[tmp_path]))
+    outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
     assert not outcome.curves
     names = {spec: result.signature["model"] for (_, spec), result in outcome.results.items()}
     first, second, other, alone = (names[spec] for spec in study.models)

@@ -32,7 +32,8 @@ def flipped(data: bytes, bits: int, draw: random.Random) -> bytes:
 @pytest.fixture(scope="module")
 def whole(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A study of pairs and a cloze study with one tiny model each way, and the cache that they filled."""
-    from penchant.study.run import Options, run_study
+    from penchant.instruments.running import Run
+    from penchant.study.run import run_study
     from penchant.study.spec import read_study
 
     folder = tmp_path_factory.mktemp("flips")
@@ -43,7 +44,7 @@ def whole(zoo: Zoo, tmp_path_factory: pytest.TempPathFactory) -> Path:
         "utf-8",
     )
     spec, probes = read_study(folder / "s.yaml")
-    run_study(spec, probes, folder / "out", Options(base=[folder], cache=folder / "cache.sqlite"))
+    run_study(spec, probes, folder / "out", Run.of_study(base=[folder], cache=folder / "cache.sqlite"))
     return folder
 
 

@@ -14,9 +14,10 @@ import pytest
 from answers import Answer, refused
 from manifests import rewritten
 from penchant.errors import StudyError
+from penchant.instruments.running import Run
 from penchant.study.manifest import Manifest, read_manifest
 from penchant.study.results import read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 Program = Callable[..., Answer]
@@ -31,7 +32,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "pairs.tsv").write_text(PAIRS, "utf-8")
     (folder / "s.yaml").write_text(f"{STUDY}  - minimal-pairs: {{data: pairs.tsv, resamples: 100}}\n", "utf-8")
     spec, probes = read_study(folder / "s.yaml")
-    run_study(spec, probes, folder / "out", Options(base=[folder]))
+    run_study(spec, probes, folder / "out", Run.of_study(base=[folder]))
     return folder
 
 

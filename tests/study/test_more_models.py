@@ -188,7 +188,7 @@ def test_a_model_is_taken_up_again(penchant: Program, run: Callable[..., Answer]
     well(run(A, B))
 
 
-@pytest.mark.parametrize("name", ["items.parquet", "signature.txt", "removed"])
+@pytest.mark.parametrize("name", ["items.parquet", "signature.txt", "settings.json", "removed"])
 def test_an_edited_result_is_not_taken_up(penchant: Program, run: Callable[..., Answer], both: Path, name: str) -> None:
     well(run(A))
     path = result(both, B) / ("items.parquet" if name == "removed" else name)
@@ -196,6 +196,8 @@ def test_an_edited_result_is_not_taken_up(penchant: Program, run: Callable[..., 
         path.unlink()
     elif name == "signature.txt":
         path.write_text(path.read_text("utf-8").replace("seed:0", "seed:1"), "utf-8")
+    elif name == "settings.json":
+        path.write_text(path.read_text("utf-8").replace('"half"', '"good"'), "utf-8")
     else:
         pl.read_parquet(path).with_columns(pl.col("difference") * 2).write_parquet(path)
     well(penchant("report", "out"))  # what is not shown is not looked at

@@ -12,8 +12,9 @@ import pytest
 import yaml
 
 import zoo as tiny
+from penchant.instruments.running import Run
 from penchant.study.results import read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 Zoo = Callable[[str], Path]
@@ -38,14 +39,14 @@ def test_models_of_like_names_have_a_directory_each(zoo: Zoo, tmp_path: Path) ->
     }
     (tmp_path / "study.yaml").write_text(yaml.safe_dump(content))
     study, probes = read_study(tmp_path / "study.yaml")
-    outcome = run_study(study, probes, tmp_path / "out", Options(base=[tmp_path]))
+    outcome = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
     units = json.loads((tmp_path / "out" / "manifest.json").read_text("utf-8"))["units"]
     assert len({unit["directory"].casefold() for unit in units}) == len(names)
     again = read_outcome(tmp_path / "out")
     for key, result in outcome.results.items():
         assert again.results[key].items.equals(result.items)
         assert again.results[key].signature == result.signature
-    resumed = run_study(study, probes, tmp_path / "out", Options(base=[tmp_path], resume=True))
+    resumed = run_study(study, probes, tmp_path / "out", Run.of_study(base=[tmp_path], resume=True))
     assert resumed.results.keys() == outcome.results.keys()
 
 
@@ -67,7 +68,7 @@ def test_vectors_of_any_name_are_trained_inside_the_directory(tmp_path: Path) ->
     }
     (home / "study.yaml").write_text(yaml.safe_dump(content), "utf-8")
     study, probes = read_study(home / "study.yaml")
-    outcome = run_study(study, probes, home / "out", Options(base=[home]))
+    outcome = run_study(study, probes, home / "out", Run.of_study(base=[home]))
     assert len(outcome.results) == len(NAMES)
     assert files(tmp_path) == files(home / "out") | {home / name for name in ("text.txt", "stimuli.json", "study.yaml")}
     made = {path.stem.casefold() for path in (home / "out" / "vectors").glob("*.txt")}
@@ -77,7 +78,7 @@ def test_vectors_of_any_name_are_trained_inside_the_directory(tmp_path: Path) ->
     ):
         assert int(path.read_text("utf-8").split()[1]) == 4 + i
     before = {path: path.stat().st_mtime_ns for path in (home / "out" / "vectors").iterdir()}
-    run_study(study, probes, home / "out", Options(base=[home], resume=True))  # nothing is trained again
+    run_study(study, probes, home / "out", Run.of_study(base=[home], resume=True))  # nothing is trained again
     assert {path: path.stat().st_mtime_ns for path in (home / "out" / "vectors").iterdir()} == before
 
 
@@ -89,6 +90,6 @@ def test_a_result_keeps_its_recipe_whatever_its_names_hold(tmp_path: Path) -> No
     signature = Signature.of("cloze", model="a\u2028b\x85c\nd", data="e\u2029f")
     frame = pl.DataFrame({"id": ["a"]})
     Plain(signature, frame, frame, ("one\u2028caution\n", "another")).save(tmp_path)
-    read, _, _, cautions = read_result(tmp_path)
-    assert read == signature
-    assert cautions == ("one caution", "another")
+    read = read_result(tmp_path)
+    assert read.signature == signature
+    assert read.cautions == ("one caution", "another")

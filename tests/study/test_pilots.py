@@ -17,8 +17,9 @@ from answers import Answer, refused
 from penchant.corpus.sampling import spread
 from penchant.errors import StudyError
 from penchant.instruments.registry import instruments
+from penchant.instruments.running import Run
 from penchant.study.results import read_outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 from penchant.study.starting import write_template
 
@@ -72,7 +73,7 @@ def test_every_instrument_has_pilots(name: str, limit: int, tmp_path: Path) -> N
     (file,) = (file for file in files if file.name == f"{name}.yaml")
     whole, _ = read_study(file, models=MODELS.get(name, ["bundled:modern"]))
     spec, probes = read_study(file, models=whole.models, limit=limit)
-    outcome = run_study(spec, probes, tmp_path / "out", Options(base=[tmp_path]))
+    outcome = run_study(spec, probes, tmp_path / "out", Run.of_study(base=[tmp_path]))
     for result in outcome.results.values():
         assert result.signature["limit"] == str(limit)
         assert result.cautions[0].startswith(f"a pilot: at most {limit} ")

@@ -16,7 +16,8 @@ LATE = ("scipy.stats", "altair", "vl_convert", "IPython", "ray")
 MEASURED = """
 import sys
 from pathlib import Path
-from penchant.study.run import Options, run_study
+from penchant.instruments.running import Run
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 def progress(label):
@@ -26,7 +27,7 @@ def progress(label):
     return advance
 
 file = Path(sys.argv[1])
-run_study(*read_study(file), file.parent / "out", Options(base=[file.parent], progress=progress))
+run_study(*read_study(file), file.parent / "out", Run.of_study(base=[file.parent], bars=progress))
 """
 
 

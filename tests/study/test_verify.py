@@ -32,7 +32,7 @@ def unit(out: Path) -> Path:
 def test_all_that_is_here_is_the_same(out: Path, penchant: Penchant) -> None:
     code, told, err = penchant("verify", out)
     assert (code, err, told.count("\n")) == (0, "", 1)
-    assert "3 result files, 1 data file, 1 model" in told
+    assert "4 result files, 1 data file, 1 model" in told
 
 
 @pytest.mark.parametrize("name", ["pairs.jsonl", "model/config.json", "model/model.safetensors", "out/manifest.json"])
@@ -47,7 +47,7 @@ def test_a_changed_file_is_named(out: Path, penchant: Penchant, name: str) -> No
     assert (code, told, err.count("\n")) == (2, "", 1)
 
 
-@pytest.mark.parametrize("table", ["summary.parquet", "items.parquet", "signature.txt"])
+@pytest.mark.parametrize("table", ["summary.parquet", "items.parquet", "signature.txt", "settings.json"])
 @pytest.mark.parametrize("command", [["report"], ["export", "--to", "csv"], ["verify"]])
 def test_an_edited_result_is_refused_from_its_own_folder_too(
     out: Path, penchant: Penchant, table: str, command: list[str]

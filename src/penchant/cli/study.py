@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -29,7 +28,7 @@ from penchant.cli.options import (
 from penchant.errors import MethodError, OutputError, one_line, one_of
 
 if TYPE_CHECKING:
-    from penchant.study.run import Options
+    from penchant.instruments.running import Run
 
 
 def run(
@@ -64,12 +63,12 @@ def run(
 ) -> None:
     """Run a study file."""
     _told(f"{study}: starting")
-    from penchant.study.run import Options
+    from penchant.instruments.running import Run
     from penchant.study.spec import study_file
 
     study = study_file(study)
 
-    options = Options(
+    how = Run.of_study(
         resume=resume or rerun,
         rerun=rerun,
         cache=cache_path(cache),
@@ -78,7 +77,7 @@ def run(
         base=[*(data or []), study.parent, Path()],
         place=place(on, workers, cpus, gpus),
     )
-    _run(study, out, options, full=full, models=model, only=probe, limit=limit, dtype=dtype, device=device)
+    _run(study, out, how, full=full, models=model, only=probe, limit=limit, dtype=dtype, device=device)
 
 
 def demo(
@@ -90,12 +89,12 @@ def demo(
 ) -> None:
     """Run the bundled study: two small models, between Shakespeare's English and ours. Offline, under a minute."""
     _told("demo: starting")
-    from penchant.study.run import Options
+    from penchant.instruments.running import Run
     from penchant.study.spec import DEMO
 
     fresh = (Path(f"penchant-demo{number}") for number in ("", *(f"-{i}" for i in range(2, 1_000_000))))
     place = out or next(path for path in fresh if not path.exists())
-    _run(DEMO, place, Options(base=[DEMO.parent, Path()]), full=full)
+    _run(DEMO, place, Run.of_study(base=[DEMO.parent, Path()]), full=full)
 
 
 def _told(text: str) -> None:
@@ -104,7 +103,7 @@ def _told(text: str) -> None:
         say(text)
 
 
-def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any) -> None:
+def _run(study: Path, out: Path, how: Run, *, full: bool, **changes: Any) -> None:
     """Run a study, print what was found and write its report. `changes` replace what the file says."""
     from penchant.cli.report import show
     from penchant.report.page import write_report
@@ -114,13 +113,8 @@ def _run(study: Path, out: Path, options: Options, *, full: bool, **changes: Any
 
     spec, probes = read_study(study, **changes)
     with bars() as bar:
-        told = replace(
-            options,
-            say=_told,
-            warn=note,
-            progress=bar,
-        )
-        outcome = run_study(spec, probes, out, told)
+        how.say, how.warn, how.bars = _told, note, bar
+        outcome = run_study(spec, probes, out, how)
     document = outcome.document()
     page = out / "report.html"
     try:

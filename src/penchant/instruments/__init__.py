@@ -2,7 +2,17 @@
 
 from pathlib import Path
 
+from penchant.instruments.result import Presentation, present_with
 from penchant.wording.phrases import register
 
+
+def _presentation() -> Presentation:
+    """Give the sections of instruments, imported when a result is first shown: most commands show none."""
+    from penchant.instruments.presentation import Sections
+
+    return Sections()
+
+
+present_with(_presentation)
 for _folder in Path(__file__).parent.iterdir():
     register(_folder)

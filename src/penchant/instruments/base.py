@@ -1,44 +1,33 @@
-"""What every instrument has in common, and how it is described to the rest of penchant.
-
-An instrument is a folder with a `Probe`, which says what to ask a model and what the answers mean, and an `Instrument`,
-which says everything else: how two results are compared, what the report shows, which files it starts from and cites.
-"""
+"""What the probes of all instruments have in common: a `Probe` says what to ask a model and what the answers mean."""
 
 from __future__ import annotations
 
-import inspect
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Generic, Self, TypeAlias
+from typing import ClassVar, Generic, Self
 
 import polars as pl
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 from typing_extensions import TypeVar
 
-from penchant.arguments import asked, kind, unknown_attribute
+from penchant.arguments import asked, kind
 from penchant.corpus.stimuli import StimulusSet
-from penchant.errors import MethodError, ModelError, StudyError, shortened, without_folders
+from penchant.errors import MethodError, ModelError, StudyError
 from penchant.files import join_names
 from penchant.hub.data import repositories
-from penchant.instruments.calling import PARAMETERS, Called, explain
+from penchant.instruments.fields import written
 from penchant.instruments.result import Result
 from penchant.instruments.running import Run as Run
 from penchant.instruments.session import Session
-from penchant.instruments.settings import read_settings, written
-from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
+from penchant.instruments.settings import Settings
 from penchant.models.equivalents import with_equivalents
 from penchant.models.load import LanguageModel
 from penchant.models.load import Model as Model
 from penchant.models.loaded import loaded
-from penchant.rating.tasks import Task, Wishes
 from penchant.records import Estimate, Signature, summary_table
 from penchant.records import Result as AnyResult
-from penchant.report.no_difference import Scale
-from penchant.report.sections import Overview, Section
-from penchant.tables.documents import SETTINGS
 from penchant.tables.places import find_all, find_data
 from penchant.vectors.static import StaticVectors
 
@@ -65,21 +54,16 @@ class TextNeeds:
     segments: tuple[int | str, ...] = ("all",)
 
 
-class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
+class Probe(Settings, ABC, Generic[M]):
     """An instrument's parameters, which are its fields, and what it does with one model.
 
     A subclass writes `files`, `texts`, `measure` and `summarise`; where it needs to, also `settle` (parameters that
     depend on the model), `recipe` (its part of the signature) and `cautions`. Everything else is done here, once.
     """
 
-    model_config = ConfigDict(**SETTINGS, json_schema_extra=lambda schema: _shorten(schema))
-    name: ClassVar[str]
-    """What a study calls it."""
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal")
     """The kinds of model it reads: masked, causal, encoder, static."""
 
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
-    """Parameters that stand for the conventions of another tool, by its name."""
     drawn: ClassVar[str] = ""
     """The field that names sentences where a study may draw them from its running text instead."""
     sets_of: ClassVar[tuple[str, ...]] = ()
@@ -87,70 +71,6 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     equivalents: ClassVar[bool] = False
     """A text that a tokenizer does not know in full is read in a canonically equivalent spelling that it knows, rather
     than as it is written."""
-    limited: ClassVar[str] = ""
-    """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
-
-    difference_scale: ClassVar[Scale] = Scale()
-    """The scale of its differences between models: how large they can be, and how they are printed."""
-
-    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
-    """Confidence level of the intervals."""
-    resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
-    """Bootstrap resamples, and draws of randomisation tests."""
-    seed: Annotated[int, Field(ge=0, le=SEED)] = 0
-    """Seed of every random step."""
-    equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
-    """The largest difference between two models that does not matter to you, chosen before looking: models whose
-    difference is shown to be smaller count as equal (two one-sided tests). For accuracies a share of pairs (0.05 is 5
-    points), for β and δ and for effect sizes in their own scale, for ratings in points of the scale from 1 to 5."""
-    limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
-    """A pilot: at most so many items, drawn with the seed and spread evenly over their groups. Default: all of them."""
-
-    @classmethod
-    def __pydantic_init_subclass__(cls, **_: Any) -> None:
-        """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
-        own = [name for name in cls.model_fields if name not in Probe.model_fields]
-        explain(cls, own)
-
-    @field_validator("equivalence")
-    @classmethod
-    def _can_be_exceeded(cls, bound: float | None) -> float | None:
-        if bound is not None and (refusal := cls.difference_scale.refusal(bound)):
-            raise ValueError(refusal)
-        return bound
-
-    @model_validator(mode="after")
-    def _can_be_limited(self) -> Self:
-        if self.limit is not None and not self.limited:
-            raise ValueError(f"{self.name} has no pilots, so it takes no limit")
-        return self
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("_"):
-                return super().__getattr__(name)  # where pydantic keeps private attributes
-            raise unknown_attribute(type(self), name, type(self).__name__)
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            if not name.startswith("_"):
-                told = "the parameters of a probe do not change"
-                raise MethodError(told, where=f"{type(self).__name__}, {name}", hint="make another probe")
-            super().__setattr__(name, value)
-
-    def __repr__(self) -> str:
-        fields = type(self).model_fields
-        chosen = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if name in fields}
-        shown = (
-            f"{name}={shortened(value)}"
-            for name, value in chosen.items()
-            if fields[name].is_required() or value != fields[name].get_default()
-        )
-        return f"{type(self).__name__}({without_folders(', '.join(shown))})"
-
-    def __str__(self) -> str:
-        return repr(self)
-
     # What an instrument writes
 
     @abstractmethod
@@ -222,12 +142,11 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         return settled.result(measured, signature)
 
     def result(self, measured: M, signature: Signature) -> Result:
-        """The result of what was measured, with the parameters that the signature tells; needs no model."""
-        settled = self.model_copy(update=read_settings(type(self), signature))
-        estimates = list(settled.summarise(measured))
-        summary = summary_table((estimate, settled.signed(estimate, signature)) for estimate in estimates)
-        cautions = dict.fromkeys((*settled._pilot(), *measured.cautions, *settled.cautions(measured, estimates)))
-        return Result(signature, measured.items, summary, tuple(cautions))
+        """The result of what the settled probe measured; needs no model."""
+        estimates = list(self.summarise(measured))
+        summary = summary_table((estimate, self.signed(estimate, signature)) for estimate in estimates)
+        cautions = dict.fromkeys((*self._pilot(), *measured.cautions, *self.cautions(measured, estimates)))
+        return Result(signature, measured.items, summary, tuple(cautions), self.saved())
 
     def signature(self, model: Model, base: Sequence[Path] = (Path(),)) -> Signature:
         """The recipe of what this probe measures with a model. Raises DataError for files that cannot be read."""
@@ -259,12 +178,6 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
         return bool(self.drawn) and getattr(self, self.drawn) is None
 
     @classmethod
-    def of(cls, signature: Signature) -> Self:
-        """A probe with the parameters of a signature, as typed fields. Parameters that name files are only cited in a
-        signature and are not set; what it does not mention has its default. Raises StudyError."""
-        return cls.model_construct(**read_settings(cls, signature))
-
-    @classmethod
     def folder(cls) -> Path:
         """The folder of the instrument, where its sets, templates and references are."""
         return Path(str(sys.modules[cls.__module__].__file__)).parent
@@ -287,55 +200,6 @@ class Probe(BaseModel, ABC, Generic[M], metaclass=Called):
     def set_folders(cls) -> list[Path]:
         """The folders in which its bundled sets are, its own first."""
         return [cls.folder() / "sets", *(Path(__file__).parent / other / "sets" for other in cls.sets_of)]
-
-
-explain(Probe, ())
-
-
-def _shorten(schema: dict[str, Any]) -> None:
-    """Leave the parameters out of a schema's description; it explains each where it stands."""
-    schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]
-
-
-@dataclass(frozen=True, slots=True)
-class Instrument:
-    """All that the rest of penchant must know of an instrument; found through the entry points of the group
-    `penchant.instruments`, under the name of its probe.
-
-    `compare` gives the differences of two results, one row an estimate, and raises StudyError where they cannot be
-    compared. `section` is what the report shows. `schemas` are the data files it reads, by topic of `penchant schema`
-    and then by file; `formats` the kinds of data it reads, by name, in words. Paths are relative to the folder of the
-    probe: `template`, a folder or some files that `penchant init` copies; `references`, a BibTeX file of what its prose
-    cites; `sets`, a folder of bundled data, each with a set.yaml. Instruments with the same `overview` share a section
-    that comes before theirs. `judge` makes what people can be asked about a target into a task; None where that is not
-    its own. `curve` gives what checkpoints of one training, named and each with its step, show over the steps, one row
-    an estimate; None for an instrument without curves.
-    """
-
-    probe: type[Probe[Any]]
-    compare: Callable[[AnyResult, AnyResult], pl.DataFrame]
-    section: Section
-    template: str | tuple[str, ...]
-    schemas: Mapping[str, Schemas] = field(default_factory=dict)
-    formats: Mapping[str, str] = field(default_factory=dict)
-    references: str | None = None
-    sets: str = "sets"
-    overview: Overview | None = None
-    judge: Callable[[str, Wishes], Task | None] | None = None
-    curve: Callable[[str, Sequence[tuple[int, AnyResult]]], pl.DataFrame] | None = None
-
-    @property
-    def name(self) -> str:
-        """The name of its probe."""
-        return self.probe.name
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its probe."""
-        return self.probe.folder()
-
-
-Schemas: TypeAlias = Mapping[str, type[BaseModel]] | type[BaseModel]
 
 
 def beginning(lm: LanguageModel) -> str:

@@ -8,23 +8,24 @@ from typing import Generic, TypeVar
 
 import polars as pl
 
-from penchant.instruments.base import Probe, difference_signature, require_comparable
+from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result, summary_table
 
-P = TypeVar("P", bound=Probe)
+S = TypeVar("S", bound=Settings)
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Generic[P]):
+class Comparison(Generic[S]):
     """The differences of two results over the same items.
 
     `items` are the columns that identify one; `estimates` makes the differences of the items of the first and of the
     second, each named by the measure that it is of.
     """
 
-    probe: type[P]
+    settings: type[S]
     items: Sequence[str]
-    estimates: Callable[[pl.DataFrame, pl.DataFrame, P], Iterable[Estimate]]
+    estimates: Callable[[pl.DataFrame, pl.DataFrame, S], Iterable[Estimate]]
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
         """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
@@ -32,7 +33,7 @@ class Comparison(Generic[P]):
         require_comparable(a, b, free={"model", "dtype"}, items=self.items)
         pair = f"{a.signature['model']} − {b.signature['model']}"
         signature = difference_signature(a, b)
-        found = self.estimates(a.items, b.items, self.probe.of(a.signature))
+        found = self.estimates(a.items, b.items, self.settings.of(a.settings))
         return summary_table(
             (replace(each, measure=difference(each.measure), by={"comparison": pair, **each.by}), signature)
             for each in found

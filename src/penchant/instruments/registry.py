@@ -17,7 +17,8 @@ from typing import TypeVar
 import polars as pl
 
 from penchant.errors import MethodError, StudyError, one_of
-from penchant.instruments.base import Instrument, Probe
+from penchant.instruments.base import Probe
+from penchant.instruments.descriptor import Instrument
 from penchant.records import Result
 from penchant.report.items import Joined
 from penchant.report.no_difference import Scale
@@ -214,8 +215,9 @@ def _detectable(compared: pl.DataFrame, scale: Scale) -> pl.Series:
 
 def _narrower(result: Result) -> Result:
     """The same result, to be compared at the level of two one-sided tests."""
-    level = narrower(float(result.signature["level"]))
-    return replace(result, signature=result.signature.with_(level=f"{level:.12g}"))
+    level = f"{narrower(float(result.signature['level'])):.12g}"
+    settings = {**result.settings, "level": float(level)}
+    return replace(result, signature=result.signature.with_(level=level), settings=settings)
 
 
 def curve(family: str, checkpoints: Sequence[tuple[int, Result]]) -> pl.DataFrame:

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from penchant import records
 from penchant.arguments import asked, unknown_attribute
 from penchant.counting import counted
+
+
+class Presentation(Protocol):
+    """How a result shows itself in a notebook. Its instrument knows, so this is given by what knows instruments."""
+
+    def charts(self, result: Result) -> dict[str, Any]:
+        """The charts of its section by name."""
+
+    def html(self, result: Result) -> str:
+        """Its section."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -16,9 +27,10 @@ class Result(records.Result):
     """What a probe found with one model.
 
     `items` holds one row a stimulus with its scores; `summary` one row an estimate, each with its signature;
-    `cautions` what a reader must know before using a number.
+    `cautions` what a reader must know before using a number; `settings` the parameters of its probe in JSON types.
     """
 
+    _presentation: ClassVar[Callable[[], Presentation]]
     _in_memory: ClassVar[str] = (
         "a notebook shows a result; result.charts() has its charts, result.summary and result.items are its tables. A "
         "report is of a directory that penchant.run has written"
@@ -47,15 +59,13 @@ class Result(records.Result):
         A notebook shows all of them as pictures, and one of them as Altair does, which fetches its scripts from the
         network unless `altair.renderers.enable("svg")` was called.
         """
-        from penchant.instruments.registry import instrument
-        from penchant.report.notebook import Charts
-
-        return Charts(instrument(self.signature["probe"]).section.figures([self]))
+        return Result._presentation().charts(self)
 
     def _repr_html_(self) -> str:
         """The section of the report, for notebooks: tables, charts and the first items; needs no script."""
-        from penchant.instruments.registry import placed
-        from penchant.report.notebook import html
+        return Result._presentation().html(self)
 
-        (alone,) = placed({(self.signature["probe"], self.signature["model"]): self}, {})
-        return html(alone)
+
+def present_with(presentation: Callable[[], Presentation]) -> None:
+    """Set how results show themselves; called when one is shown."""
+    Result._presentation = presentation

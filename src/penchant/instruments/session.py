@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
-from penchant.engine.backends import Backend
-from penchant.engine.scorer import Counts, Scorer, language_model
+from penchant.engine.scorer import Scorer, language_model
 from penchant.errors import MethodError
+from penchant.instruments.running import Run
 from penchant.models.load import LanguageModel
-
-
-class Settings(Protocol):
-    """How it is run; see `penchant.instruments.base.Run`."""
-
-    cache: Path | None
-    batch_tokens: int | None
-    base: Sequence[Path]
-    backend: Backend | None
-    counts: Counts
-
-    @property
-    def warn(self) -> Callable[[str], None]:
-        """Called with what a user must be told."""
-
-    @property
-    def progress(self) -> Callable[[float, int], None]:
-        """Called with the items finished since the last call, and their number."""
 
 
 @dataclass(slots=True)
@@ -39,14 +21,14 @@ class Session:
 
     model: Any
     base: Sequence[Path]
-    run: Settings
+    run: Run
     _scorer: Scorer | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
     _total: int = 0
     _share: float = 1.0
 
     @classmethod
-    def of(cls, model: object, run: Settings) -> Session:
+    def of(cls, model: object, run: Run) -> Session:
         """A session with a model, to be used in a `with` statement."""
         return cls(model, run.base, run)
 

@@ -1,145 +1,120 @@
-"""A probe's parameters in a signature: how they are written, and how they are read back as its own typed fields."""
+"""The settings of a probe: its parameters, apart from what it does with them.
+
+Estimates, comparisons and sections are given settings; a result keeps those it was measured with as JSON.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, get_args
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from penchant.arguments import kind
-from penchant.errors import DataError, StudyError
-from penchant.files import join_names, split_names
-from penchant.records import Signature
-from penchant.tables.given import NAME, ROWS, file_of, is_table, plain
-
-
-@dataclass(frozen=True, slots=True)
-class Written:
-    """How a field stands in a signature, as metadata of its type: `Annotated[list[str] | None, Written(none="all")]`.
-
-    `none` stands for None, `separator` between the values of a list. `elsewhere` are words that a signature has where
-    the field has no part in the result. A `citation` of files, by name and hash, is not read back as a value.
-    """
-
-    none: str = "none"
-    separator: str = "+"
-    elsewhere: tuple[str, ...] = ()
-    citation: bool = False
+from penchant.arguments import unknown_attribute
+from penchant.errors import MethodError, StudyError, in_words, shortened, without_folders
+from penchant.instruments.calling import PARAMETERS, Called, explain
+from penchant.instruments.fields import in_json, names_files, without_place
+from penchant.limits import COUNT, LARGEST, RESAMPLES, SEED
+from penchant.report.no_difference import Scale
+from penchant.tables.documents import SETTINGS
 
 
-CITED = Written(citation=True)
-"""A field that names files."""
+class Settings(BaseModel, metaclass=Called):
+    """The parameters that all probes have; those of an instrument are the fields of a subclass."""
 
+    model_config = ConfigDict(**SETTINGS, json_schema_extra=lambda schema: _shorten(schema))
+    name: ClassVar[str]
+    """What a study calls it."""
+    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    """Parameters that stand for the conventions of another tool, by its name."""
+    limited: ClassVar[str] = ""
+    """What `limit` counts, such as "pairs"; "" for an instrument that has no pilots."""
 
-@dataclass(frozen=True, slots=True)
-class Table:
-    """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
-    `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns and that of the
-    table in messages. It is kept in a file whose name ends in `suffix`, or in what `file` makes of it, if it does."""
+    difference_scale: ClassVar[Scale] = Scale()
+    """The scale of its differences between models: how large they can be, and how they are printed."""
 
-    columns: tuple[str, ...] = ()
-    rows: Callable[[Any, Mapping[Any, str], str], Any] = lambda given, columns, name: given
-    suffix: str = ".jsonl"
-    file: Callable[[Any], Path | None] = lambda given: None
+    level: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    """Confidence level of the intervals."""
+    resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
+    """Bootstrap resamples, and draws of randomisation tests."""
+    seed: Annotated[int, Field(ge=0, le=SEED)] = 0
+    """Seed of every random step."""
+    equivalence: Annotated[float, Field(gt=0, le=LARGEST)] | None = None
+    """The largest difference between two models that does not matter to you, chosen before looking: models whose
+    difference is shown to be smaller count as equal (two one-sided tests). For accuracies a share of pairs (0.05 is 5
+    points), for β and δ and for effect sizes in their own scale, for ratings in points of the scale from 1 to 5."""
+    limit: Annotated[int, Field(ge=1, le=COUNT)] | None = None
+    """A pilot: at most so many items, drawn with the seed and spread evenly over their groups. Default: all of them."""
 
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: Any) -> None:
+        """Tell the parameters in the docstring, and how it is called in the signature, for `help`."""
+        own = [name for name in cls.model_fields if name not in Settings.model_fields]
+        explain(cls, own)
 
-def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a call with files in place of the tables that were given for them. Raises DataError."""
-    named = fields.get("columns")
-    columns = named if isinstance(named, Mapping) else {}
-    return {name: _taken(model, name, value, columns) for name, value in fields.items()}
+    @field_validator("equivalence")
+    @classmethod
+    def _can_be_exceeded(cls, bound: float | None) -> float | None:
+        if bound is not None and (refusal := cls.difference_scale.refusal(bound)):
+            raise ValueError(refusal)
+        return bound
 
+    @model_validator(mode="after")
+    def _can_be_limited(self) -> Self:
+        if self.limit is not None and not self.limited:
+            raise ValueError(f"{self.name} has no pilots, so it takes no limit")
+        return self
 
-def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, str]) -> Any:
-    value = plain(value)
-    if name not in model.model_fields or not _how(model, name).citation:
-        return value
-    if isinstance(value, Path):
-        return str(value)
-    table: Table | None = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
-    if table is not None and isinstance(value, list) and not value:
-        raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"name a file, or {ROWS}")
-    if table is not None and is_table(value):
-        if (made := table.file(value)) is not None:
-            return str(made)
-        called = NAME if name == "data" else name
-        return str(file_of(table.rows(value, columns, called), table.columns, suffix=table.suffix, name=called))
-    if table is not None and value is not None and not isinstance(value, str | list):
-        raise DataError(
-            f"{kind(value)} is no file and no table", where=f"{model.__name__}, {name}", hint=_instead(value)
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_"):
+                return super().__getattr__(name)  # where pydantic keeps private attributes
+            raise unknown_attribute(type(self), name, type(self).__name__)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if not name.startswith("_"):
+                told = "the parameters of a probe do not change"
+                raise MethodError(told, where=f"{type(self).__name__}, {name}", hint="make another probe")
+            super().__setattr__(name, value)
+
+    def __repr__(self) -> str:
+        fields = type(self).model_fields
+        chosen = {name: getattr(self, name) for name in inspect.signature(type(self)).parameters if name in fields}
+        shown = (
+            f"{name}={shortened(value)}"
+            for name, value in chosen.items()
+            if fields[name].is_required() or value != fields[name].get_default()
         )
-    return [str(part) for part in value] if isinstance(value, list) else value
+        return f"{type(self).__name__}({without_folders(', '.join(shown))})"
 
+    def __str__(self) -> str:
+        return repr(self)
 
-def _instead(value: object) -> str:
-    """What to give in place of what is neither file nor table."""
-    if type(value).__module__.partition(".")[0] != __name__.partition(".")[0]:
-        return f"name a file, or {ROWS}"
-    return "give the file or the table that was read, with columns=… where its columns have other names"
+    def saved(self) -> dict[str, Any]:
+        """Return the settings in JSON types, as a result keeps them: files as they were named, absolute names without
+        their folders."""
+        return {
+            name: in_json(without_place(value) if names_files(type(self), name) else value)
+            for name, value in self.model_dump().items()
+        }
 
-
-_PLAIN = Written()
-
-
-def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
-    """The part of a signature about columns that are not called as their fields; nothing where all are."""
-    several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
-    named = [f"{field}={column}" for field, names in several for column in names if column != field]
-    return {"columns": join_names(named)} if named else {}
-
-
-def _how(model: type[BaseModel], name: str) -> Written:
-    return next((part for part in model.model_fields[name].metadata if isinstance(part, Written)), _PLAIN)
-
-
-def written(settings: BaseModel, name: str) -> str:
-    """The value of a field as a signature has it."""
-    how, value = _how(type(settings), name), getattr(settings, name)
-    if value is None:
-        return how.none
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return join_names(map(str, value), how.separator) if isinstance(value, list | tuple) else str(value)
-
-
-def read_settings(model: type[BaseModel], signature: Signature) -> dict[str, Any]:
-    """The fields of a model that a signature has, as values of their types; citations of files are left out.
-
-    Raises StudyError for a value that a field cannot have."""
-    return {
-        name: _read(model, name, signature[key])
-        for name in model.model_fields
-        if (key := name.replace("_", "-")) in signature
-        and not _how(model, name).citation
-        and signature[key] not in _how(model, name).elsewhere
-    }
-
-
-def _read(model: type[BaseModel], name: str, text: str) -> Any:
-    how = _how(model, name)
-    annotation: Any = model.model_fields[name].annotation
-    adapter: TypeAdapter[Any] = TypeAdapter(annotation)
-    parts = split_names(text, how.separator)
-    readings: list[Any] = [text, _scalar(text), [_scalar(part) for part in parts], parts]
-    if text == how.none and type(None) in get_args(annotation):
-        # Where a value is spelled like None, such as the normalisation `none`, it is the value.
-        readings.insert(1 if str not in get_args(annotation) else 0, None)
-    for reading in readings:
+    @classmethod
+    def of(cls, saved: Mapping[str, Any]) -> Self:
+        """Return the settings that a result keeps. Raises StudyError for what are none."""
         try:
-            return adapter.validate_python(reading)
-        except ValidationError:
-            continue
-    raise StudyError(f"{name.replace('_', '-')} cannot be '{text}'", where="signature")
+            return cls.model_validate_json(json.dumps(saved))
+        except ValidationError as error:
+            first = error.errors()[0]
+            place = ", ".join(("settings", *map(str, first["loc"])))
+            raise StudyError(in_words(first), where=place, hint="measure again") from None
 
 
-def _scalar(text: str) -> object:
-    """A number, or the text."""
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+explain(Settings, ())
+
+
+def _shorten(schema: dict[str, Any]) -> None:
+    """Leave the parameters out of a schema's description; it explains each where it stands."""
+    schema["description"] = str(schema.get("description", "")).partition(PARAMETERS)[0]

@@ -9,7 +9,7 @@ from penchant.engine.methods import METHODS
 from penchant.errors import MethodError, one_of
 from penchant.grammar.grammar import bundled_grammars, find_grammar
 from penchant.grammar.grammar_file import GRAMMAR_FILE, read_grammar_file
-from penchant.instruments.base import Schemas
+from penchant.instruments.descriptor import Schemas
 from penchant.instruments.registry import bundled_sets, instruments
 from penchant.models.source import bundled_models
 from penchant.study.public_sets import public_sets

@@ -13,6 +13,7 @@ from penchant.errors import DataError, StudyError, shortened
 from penchant.files import sha256_file
 from penchant.hub.data import address
 from penchant.instruments.base import Probe
+from penchant.records import SETTINGS
 from penchant.study.manifest import Manifest
 from penchant.study.manifest_records import AsideRecord, DataRecord, PreparedRecord, UnitRecord
 
@@ -217,3 +218,5 @@ def _results(units: Sequence[UnitRecord], folder: Path) -> Iterator[Change]:
     for unit in units:
         for file in edited(unit.files, folder / unit.directory):
             yield Change(f"{file} {'was edited' if file.exists() else 'was removed'}", unit=unit)
+        if SETTINGS not in unit.files and (unit.files or not (folder / unit.directory / SETTINGS).exists()):
+            yield Change(f"what a result keeps changed ({folder / unit.directory} has no {SETTINGS})", unit=unit)

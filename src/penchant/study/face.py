@@ -20,6 +20,7 @@ from penchant.engine.cache import chosen_path
 from penchant.errors import MethodError, PenchantError, StudyError, of_machine
 from penchant.instruments import registry
 from penchant.instruments.result import Result
+from penchant.instruments.running import Progress, Run
 from penchant.progress import bars, say
 from penchant.records import Result as AnyResult
 from penchant.report.export import absent
@@ -28,7 +29,7 @@ from penchant.report.page import write_report
 from penchant.report.sections import Document
 from penchant.study.outdated import outdated
 from penchant.study.results import Outcome, read_outcome, side_by_side
-from penchant.study.run import Options, Progress, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import Study, read_study
 from penchant.tables.given import as_yaml, plain
 from penchant.tables.yaml_file import dumped
@@ -105,7 +106,7 @@ def run(
         asked_for, probes = read_study(study, models=chosen, limit=limit)
         places.append(Path(study).parent)
     with _shown(progress) as (doing, bar):
-        options = Options(
+        how = Run.of_study(
             resume=resume or rerun,
             rerun=rerun,
             cache=chosen_path(cache),
@@ -113,10 +114,10 @@ def run(
             place=_place(on, workers, cpus, gpus),
             say=doing,
             warn=lambda text: say(f"note: {text}"),
-            progress=bar,
+            bars=bar,
         )
         with _interrupted_told():
-            outcome = run_study(asked_for, probes, out, options)
+            outcome = run_study(asked_for, probes, out, how)
     _write_report(outcome, out, Path(out) / "report.html")
     return outcome
 
@@ -150,11 +151,11 @@ def _place(on: str | None, workers: int | None, cpus: int, gpus: float) -> Place
 def _shown(progress: bool) -> Iterator[tuple[Callable[[str], None], Callable[[str], Progress]]]:
     """How to say what is being done, where somebody watches, and how far it is."""
     if not progress:
-        silent = Options()
-        yield silent.say, silent.progress
+        silent = Run.of_study()
+        yield silent.say, silent.bars
         return
     with bars() as bar:
-        yield say if sys.stderr.isatty() else Options().say, bar
+        yield say if sys.stderr.isatty() else Run.of_study().say, bar
 
 
 def _names(given: Any, where: str) -> list[str | Path]:

@@ -17,10 +17,11 @@ from penchant.counting import counted
 from penchant.engine.methods import METHODS
 from penchant.errors import DataError, StudyError, shortened
 from penchant.instruments.base import require_comparable
+from penchant.instruments.fields import written
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file, opened
-from penchant.records import Estimate
+from penchant.records import SETTINGS, Estimate
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
@@ -165,7 +166,7 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
     path = folder / FILE
     if not is_file(path) and is_file(folder / SIGNATURE):
         found = _one_unit(folder, trusted=trust_edited)
-        result = _sound(Result.load(folder), folder)
+        result = _sound(Result.load(folder), folder, trusted=trust_edited)
         outcome = Outcome([], found or [], notes=[SAVED.format(folder)] if found is None else [])
         outcome.results[result.signature["probe"], result.signature["model"]] = result
         return outcome
@@ -180,7 +181,8 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
         for place in places:
             unit = manifest.unit(place, spec)
             if unit is not None:
-                outcome.results[place, spec] = _sound(Result.load(folder / unit.directory), folder / unit.directory)
+                saved = folder / unit.directory
+                outcome.results[place, spec] = _sound(Result.load(saved), saved, trusted=trust_edited)
     if not outcome.results:
         raise StudyError("no model is finished yet", where=str(folder), hint="go on with penchant run … --resume")
     for place in places:
@@ -254,7 +256,7 @@ def unshown(directory: str | Path) -> frozenset[Path]:
 _COLUMNS = {*Estimate("", 0, 0).row(), "signature"}
 
 
-def _sound(result: Result, folder: Path) -> Result:
+def _sound(result: Result, folder: Path, *, trusted: bool) -> Result:
     """The same. Raises StudyError for a result that this version cannot show."""
     probe = result.signature.get("probe", "none")
     if probe not in instruments():
@@ -266,6 +268,7 @@ def _sound(result: Result, folder: Path) -> Result:
             f"lacks {', '.join(lacking)}", where=str(folder), hint="run the study again with this version of penchant"
         )
     _said(result.summary, folder / "summary.parquet")
+    _require_settings(result, folder, trusted=trusted)
     return result
 
 
@@ -276,6 +279,21 @@ def _said(table: pl.DataFrame, file: Path) -> None:
             if not has_words(text, notes=column == "notes"):
                 hint = "run the study again with this version of penchant"
                 raise StudyError(f"{column} cannot be {shortened(text)}", where=str(file), hint=hint)
+
+
+def _require_settings(result: Result, folder: Path, *, trusted: bool) -> None:
+    """Raise StudyError for settings that are none of the probe, and for others than those of the signature unless they
+    are trusted."""
+    probe = instruments()[result.signature["probe"]].probe
+    try:
+        settings = probe.of(result.settings)
+    except StudyError as error:
+        where = f"{folder / SETTINGS}, {error.where.partition(', ')[2]}".removesuffix(", ")
+        raise StudyError(error.message, where=where, hint=error.hint) from None
+    for key in ("level", "resamples", "seed", "equivalence", "limit"):
+        if not trusted and result.signature.get(key, written(settings, key)) != written(settings, key):
+            told = f"has the {key} {written(settings, key)} where the signature has {result.signature[key]}"
+            raise StudyError(told, where=str(folder / SETTINGS), hint="measure again")
 
 
 def side_by_side(first: str | Path, second: str | Path, *, trust_edited: bool = False) -> Outcome:

@@ -4,6 +4,7 @@ DIR/manifest.json                        what was asked, with what, on what, and
 DIR/<probe>/<model>/items.parquet        one row a stimulus
 DIR/<probe>/<model>/summary.parquet      one row an estimate
 DIR/<probe>/<model>/signature.txt        the recipe, then the cautions
+DIR/<probe>/<model>/settings.json        the parameters of the probe
 DIR/<probe>/comparison.parquet           every two models on the same items
 DIR/<probe>/curve.parquet                checkpoints of one training, step by step
 """
@@ -11,7 +12,7 @@ DIR/<probe>/curve.parquet                checkpoints of one training, step by st
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from pathlib import Path
@@ -19,7 +20,6 @@ from typing import Any
 
 import polars as pl
 
-from penchant.cluster.joining import Place
 from penchant.corpus.text_files import TextFile
 from penchant.engine.cache import told_damaged
 from penchant.errors import ModelError, StudyError
@@ -45,31 +45,9 @@ from penchant.study.results import COMPARISON, CURVE, Outcome
 from penchant.study.spec import Study
 
 Probes = Sequence[Probe[Any]]
-Progress = Callable[[float, float], None]
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
-    """How a study is run; nothing here changes a number.
-
-    `resume` goes on with what is in the directory; `rerun` also measures again what has changed since. `rehash` reads
-    the files of models to hash them, even if the cache remembers their hashes. `place` is a cluster that does the
-    work; by default it is done in this process.
-    """
-
-    resume: bool = False
-    rerun: bool = False
-    cache: Path | None = None
-    rehash: bool = False
-    batch_tokens: int | None = None
-    base: Sequence[Path] = (Path(),)
-    place: Place | None = None
-    say: Callable[[str], None] = lambda text: None
-    warn: Callable[[str], None] = lambda text: None
-    progress: Callable[[str], Progress] = lambda label: lambda done, total: None
-
-
-def run_study(study: Study, probes: Probes, out: str | Path, options: Options | None = None) -> Outcome:
+def run_study(study: Study, probes: Probes, out: str | Path, run: Run | None = None) -> Outcome:
     """Run every probe with every model, writing each result as soon as it is there.
 
     All models are looked at first, and what does not fit is told before anything is written. With `resume`, results
@@ -77,25 +55,25 @@ def run_study(study: Study, probes: Probes, out: str | Path, options: Options | 
     longer names are kept apart. Raises StudyError when `out` holds something else, or when data, text, a model or a
     result changed since; with `rerun`, what changed is measured again.
     """
-    options = options or Options()
+    run = run or Run.of_study()
     folder = Path(out)
-    with pinned(hub_commits(folder) if options.resume and not options.rerun else {}) as commits:
-        return _run(study, probes, folder, options, commits)
+    with pinned(hub_commits(folder) if run.resume and not run.rerun else {}) as commits:
+        return _run(study, probes, folder, run, commits)
 
 
-def _run(study: Study, probes: Probes, folder: Path, options: Options, commits: Mapping[str, str]) -> Outcome:
+def _run(study: Study, probes: Probes, folder: Path, run: Run, commits: Mapping[str, str]) -> Outcome:
     """The same, with the `commits` of data sets on the hub."""
     places = _folders(probes)
-    data = data_records(zip(places, probes, strict=True), options.base)  # before texts: what is read is what was hashed
-    texts = [probe.texts(options.base) for probe in probes]  # unreadable data fails before anything is written
-    files = study.corpus.files(options.base) if study.corpus is not None else []
+    data = data_records(zip(places, probes, strict=True), run.base)  # before texts: what is read is what was hashed
+    texts = [probe.texts(run.base) for probe in probes]  # unreadable data fails before anything is written
+    files = study.corpus.files(run.base) if study.corpus is not None else []
     with held(folder):
-        start = begun(folder, study, probes, places, resume=options.resume, rerun=options.rerun)
-        running = _Running(study, probes, places, folder, options, start.manifest, texts)
+        start = begun(folder, study, probes, places, resume=run.resume, rerun=run.rerun)
+        running = _Running(study, probes, places, folder, run, start.manifest, texts)
         running.manifest.hub = dict(commits)
         stale = running.require_same(data, files, start)
         running.require_fit()
-        with elsewhere(options.place, options.warn) as workers:
+        with elsewhere(run.place, run.warn) as workers:
             running.elsewhere = workers
             running.begin(data, stale)
             running.prepare()
@@ -124,7 +102,7 @@ class _Running:
     probes: Probes
     places: list[str]
     folder: Path
-    options: Options
+    run: Run
     manifest: Manifest
     texts: list[list[tuple[str, str]]]
     elsewhere: Elsewhere | None = None
@@ -137,7 +115,7 @@ class _Running:
     """The models measured so far by the name in their signatures, as the study names them."""
 
     def __post_init__(self) -> None:
-        self.digests = Digests(self.options.cache, forced=self.options.rehash)
+        self.digests = Digests(self.run.cache, forced=self.run.rehash)
         self.prepared = Prepared(list(self.probes))
 
     def require_same(self, data: Sequence[DataRecord], files: Sequence[TextFile], start: Begun) -> list[Path]:
@@ -147,11 +125,11 @@ class _Running:
         drawn += [spec for spec in self.study.models if spec.startswith(TRAINED)]
         current = Now(self.places, data, files, drawn, self._fingerprint)
         found = changes(self.manifest, current, self.folder, start.otherwise, start.taken_up)
-        if not self.options.rerun:
+        if not self.run.rerun:
             refuse(found, self.folder)
         stale = forget(self.manifest, found, self.folder)
         for what in dict.fromkeys(change.what for change in found):
-            self.options.warn(f"{what}; what rests on it is measured again")
+            self.run.warn(f"{what}; what rests on it is measured again")
         if stale or start.other_models:  # no table of differences is of what is shown now
             self.manifest.tables = {}
             stale += [self.folder / place / table for place in self.places for table in (COMPARISON, CURVE)]
@@ -159,7 +137,7 @@ class _Running:
 
     def require_fit(self) -> None:
         """Raise a PenchantError if a model that is still to be measured does not fit the study."""
-        self.options.say("looking at the models")
+        self.run.say("looking at the models")
         fitting = Fitting(self.study, self.places, self.probes, self.texts, self.manifest, self._place, self.digests)
         fitting.require()
         self.readers = fitting.readers
@@ -188,16 +166,16 @@ class _Running:
     def prepare(self) -> None:
         """Make what the study makes of its text."""
         if self.study.corpus is not None:
-            options = self.options
+            run = self.run
             self.prepared = Preparation(
                 self.study.corpus,
                 self.study.vectors,
                 self.study.models,
                 self.folder,
-                options.base,
+                run.base,
                 self.study.seed,
-                options.say,
-                options.progress,
+                run.say,
+                run.bars,
             ).make(self.probes)
             self.manifest.prepared = self.prepared.records
         self.outcome = Outcome([self.manifest], notes=list(self.prepared.notes))
@@ -214,7 +192,7 @@ class _Running:
             elif not self.manifest.skips(place, spec):
                 waiting.append(number)
         if not waiting:
-            self.options.say(f"{spec}: finished before")
+            self.run.say(f"{spec}: finished before")
             return
         model = self._load(spec)
         for number in waiting:
@@ -227,7 +205,7 @@ class _Running:
 
     def _load(self, spec: str) -> Model:
         """The model, which at least one probe reads and the study does not name twice. Raises StudyError."""
-        self.options.say(f"{spec}: loading")
+        self.run.say(f"{spec}: loading")
         release()
         model = read_model(
             self._place(self.prepared.models.get(spec, spec)),
@@ -251,19 +229,19 @@ class _Running:
         """A model as it is loaded: a file or directory may be beside the study, like its data."""
         if spec.startswith("bundled:") or exists(spec):
             return spec
-        beside = (base / spec for base in self.options.base)
+        beside = (base / spec for base in self.run.base)
         return next((str(path) for path in beside if exists(path)), spec)
 
     def _measure(self, number: int, spec: str, model: Model) -> None:
-        probe, place, options = self.prepared.probes[number], self.places[number], self.options
+        probe, place = self.prepared.probes[number], self.places[number]
         if isinstance(model, LanguageModel):
             looked_at = self.readers.get((place, spec)) == reader(model)
             read = probe.reading(model)
             texts = [] if looked_at else probe.read_by(read, self.texts[number])
             require_fit(read, texts, scores="encoder" not in probe.kinds)
         turn = self.study.models.index(spec) * len(self.places) + number + 1
-        progress = options.progress(f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})")
-        run = Run(options.cache, options.batch_tokens, progress, options.base, options.warn)
+        label = f"{place} · {model.name} ({turn} of {len(self.study.models) * len(self.places)})"
+        run = self.run.of_probe(label)
         if self.elsewhere is not None and isinstance(model, LanguageModel):
             run.backend = self.elsewhere.backend(model, self._place(self.prepared.models.get(spec, spec)), self.study)
         began = time.perf_counter()
@@ -296,7 +274,7 @@ class _Running:
         if isinstance(model, LanguageModel) and model.files is not None:
             model.files.require_same()
         before = [record for record in self.manifest.data if record.probe == place]
-        for record, known in zip(data_records([(place, probe)], self.options.base), before, strict=True):
+        for record, known in zip(data_records([(place, probe)], self.run.base), before, strict=True):
             if record.sha256 != known.sha256:
                 raise StudyError("changed while the study ran", where=record.path, hint="run it again with --resume")
 
@@ -366,7 +344,7 @@ class _Running:
         self.outcome.notes += self.manifest.left_out(reads)
         damaged = sum(unit.counts.damaged for unit in self.manifest.attempts[-1].units)
         if damaged:
-            self.options.warn(told_damaged(damaged))
+            self.run.warn(told_damaged(damaged))
         self.manifest.status = "finished"
         self.manifest.notes = self.outcome.notes
         self.manifest.attempts[-1].finished = now()

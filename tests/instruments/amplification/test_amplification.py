@@ -554,8 +554,10 @@ def _numbers(rows: list[Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
 def _result(items: pl.DataFrame, model: str, **fields: Any) -> Result:
     how = {"min_count": 20, "prior_size": 200.0, "level": 0.95, "resamples": 300, "seed": 0, **fields}
     signature = Signature.of("amplification", model=model, data="x", text=f"{model}.txt", **how)
-    rows = amplification_estimates(items, Amplification.of(signature))
-    return Result(signature, items, summary_table((row, signature) for row in rows))
+    chosen = {name: value for name, value in how.items() if name in Amplification.model_fields}
+    settings_ = Amplification(data="x", text="x").model_copy(update=chosen)
+    rows = amplification_estimates(items, settings_)
+    return Result(signature, items, summary_table((row, signature) for row in rows), settings=settings_.saved())
 
 
 # Two models ---------------------------------------------------------------------------------------------------------
@@ -706,12 +708,12 @@ def test_a_pilot_asks_some_attributes_of_every_kind(zoo: Zoo, folder: Path) -> N
     assert result.cautions[0].startswith("a pilot: at most 2 attributes")
 
 
-def test_parameters_come_back_from_the_signature(zoo: Zoo, folder: Path) -> None:
+def test_parameters_come_back_from_the_result(zoo: Zoo, folder: Path) -> None:
     asked = probe(folder, prior_size=2.5, min_count=3, layout="wrapped")
     result = asked.run(zoo("bert"))
-    settings_ = Amplification.of(Signature.parse(str(result.signature)))
+    settings_ = Amplification.of(result.settings)
     assert (settings_.prior_size, settings_.min_count, settings_.layout) == (2.5, 3, "wrapped")
-    again = asked.result(pc.Measured(result.items), result.signature)
+    again = Amplification.of(result.settings).result(pc.Measured(result.items), result.signature)
     assert again.summary.equals(result.summary, null_equal=True)  # estimates need no model
 
 

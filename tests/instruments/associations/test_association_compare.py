@@ -21,13 +21,14 @@ from answers import Answer, refused
 from brute_associations import write_set
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.instruments.associations import across
+from penchant.instruments.running import Run
 from penchant.records import Signature
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import holm
 from penchant.study import run as study_module
 from penchant.study.manifest import read_manifest
 from penchant.study.results import Outcome
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import read_study
 
 Zoo = Callable[[str], Path]
@@ -257,7 +258,7 @@ def places(folder: Path, zoo: Zoo) -> list[Path]:
 
 def run(study: Path, out: Path, **options: Any) -> Outcome:
     spec, probes = read_study(study)
-    return run_study(spec, probes, out, Options(base=[study.parent], **options))
+    return run_study(spec, probes, out, Run.of_study(base=[study.parent], **options))
 
 
 @pytest.fixture
@@ -320,7 +321,7 @@ def test_a_study_goes_on_where_it_was_stopped(zoo: Zoo, folder: Path, tmp_path: 
         return stop
 
     with pytest.raises(KeyboardInterrupt):
-        run(study, tmp_path / "out", progress=progress)
+        run(study, tmp_path / "out", bars=progress)
     assert loads == list(NAMES[:3])
     loads.clear()
     found = run(study, tmp_path / "out", resume=True)

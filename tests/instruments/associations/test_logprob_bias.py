@@ -297,7 +297,7 @@ def test_pairs_are_resampled_together(data: str, measured: pc.Result) -> None:
     found = {category.id: Stimuli.of(category, words, 0.2) for category in categories}
     bounds = {
         e.by["category"]: (e.value, e.low, e.high)
-        for e in bias_estimates(items, categories, found, LogProbBias.of(measured.signature))
+        for e in bias_estimates(items, categories, found, LogProbBias.of(measured.settings))
         if e.measure == "difference of corrected scores"
     }
     assert bounds["paired"] == pytest.approx((1, 1, 1))

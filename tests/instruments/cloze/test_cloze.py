@@ -129,7 +129,10 @@ def result(table: pl.DataFrame, model: str = "m", moved_share: float = 0.5, **mo
     fields = {"data": "d#1", "scale": "old < new", "method": "fill", "k": 3, "ratings": "r#1", "renormalise": "no"}
     numbers = {"moved-share": moved_share, "draws": 200, "level": 0.95, "resamples": 500, "seed": 0}
     signature = Signature.of("cloze", model=model, **{**fields, **numbers, **more})
-    return pc.Cloze(data="d").result(pc.Measured(table), signature)
+    probe = pc.Cloze(data="d", method="fill", k=3, moved_share=moved_share, draws=200, resamples=500)
+    chosen = {name: value for name, value in more.items() if name in ("unrated", "draws", "level", "seed", "resamples")}
+    chosen["renormalise"] = more.get("renormalise") == "yes"
+    return probe.model_copy(update=chosen).result(pc.Measured(table), signature)
 
 
 def recipe(**more: Any) -> pc.Cloze:
@@ -818,7 +821,8 @@ def test_saved_and_loaded_back(zoo: Zoo, data: Path, tmp_path: Path) -> None:
     assert back.items.equals(found.items)
     assert back.summary.equals(found.summary)
     assert (back.signature, back.cautions) == (found.signature, found.cautions)
-    assert cloze(data).result(pc.Measured(back.items), back.signature).summary.equals(found.summary)
+    again = pc.Cloze.of(back.settings).result(pc.Measured(back.items), back.signature)
+    assert again.summary.equals(found.summary)
 
 
 def test_labels_are_kept_and_may_not_take_the_results_own_names(zoo: Zoo, tmp_path: Path) -> None:

@@ -59,7 +59,8 @@ def result(
     }
     items = measured(pl.DataFrame(columns, schema_overrides={"valences": pl.List(pl.Float64)}), renormalise=False)
     numbers = {"level": 0.95, "resamples": 100, "seed": 0, "moved-share": 0.1, "draws": 2, "renormalise": "no"}
-    return Cloze(data="mine").result(pc.Measured(items), Signature.of("cloze", model=model, data=data, **numbers))
+    probe = Cloze(data="mine", moved_share=0.1, draws=2, resamples=100)
+    return probe.result(pc.Measured(items), Signature.of("cloze", model=model, data=data, **numbers))
 
 
 @pytest.fixture

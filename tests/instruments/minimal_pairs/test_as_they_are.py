@@ -40,7 +40,8 @@ def result(model: str, right: dict[str, list[int]], *, judged: int = 0, data: st
         )
     fields = {"data": "d#1", "normalise": "none", "acceptable": "good", "method": "lp"}
     signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
-    return pc.MinimalPairs(data=["d"]).result(pc.Measured(frame), signature)
+    probe = pc.MinimalPairs(data=["d"], method="lp", normalise="none", resamples=200)
+    return probe.result(pc.Measured(frame), signature)
 
 
 def models(**more: Any) -> list[Result]:
@@ -122,7 +123,7 @@ def test_bias_types_too() -> None:
     types = {"stereo": [1] * 12 + [0] * 6}
     first = result("m", types, data="crows-pairs")
     frame = first.items.with_columns(pl.Series("phenomenon", ["age", "class", "gender"] * 6))
-    again = pc.MinimalPairs(data=["d"]).result(pc.Measured(frame), first.signature)
+    again = pc.MinimalPairs.of(first.settings).result(pc.Measured(frame), first.signature)
     row = rows(again.summary, "stereotype score, bias types as they are")
     assert row["value"] == pytest.approx(200 / 3) and row["low"] > 40
     shown = next(table for table in SECTION.tables([again]) if table.name == "stereotype")

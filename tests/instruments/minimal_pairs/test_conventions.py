@@ -89,13 +89,13 @@ def test_a_masked_model_reads_no_space(zoo: Zoo) -> None:
 def test_estimates_are_made_again_from_what_is_saved(zoo: Zoo, tmp_path: Path) -> None:
     """Items and signature say all: no model is needed."""
     result = measured(zoo, "gpt2", compat="lm-eval")
-    again = MinimalPairs.of(result.signature)
+    again = MinimalPairs.of(result.settings)
     assert (again.space, again.ties) == ("front", "good")
     result.save(tmp_path / "r")
     saved = type(result).load(tmp_path / "r")
     from penchant.instruments.base import Measured
 
-    made = again.model_copy(update={"resamples": 100}).result(Measured(saved.items), saved.signature)
+    made = MinimalPairs.of(saved.settings).result(Measured(saved.items), saved.signature)
     assert made.summary.equals(result.summary)
 
 

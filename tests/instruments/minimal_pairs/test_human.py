@@ -212,7 +212,8 @@ def items(kind: str, *paradigms: Hand) -> pl.DataFrame:
 def result(frame: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
     fields = {"data": "d#1", "human": "j#1", "normalise": "none", "acceptable": "good", "method": "lp", **more}
     signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=200, seed=0, **fields)
-    return pc.MinimalPairs(data=["d"]).result(pc.Measured(frame), signature)
+    probe = pc.MinimalPairs(data=["d"], method="lp", normalise="none", resamples=200)
+    return probe.result(pc.Measured(frame), signature)
 
 
 def of(summary: pl.DataFrame, measure: str, group: str = "p0") -> dict[str, Any]:

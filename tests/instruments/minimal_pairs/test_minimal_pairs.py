@@ -62,7 +62,10 @@ def scored(rows: list[tuple[str, float, float, int, int]], dataset: str = "d", p
 def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
     fields = {"data": "d#1", "normalise": "none,mean,pen", "acceptable": "sent_more", **more}
     signature = Signature.of("minimal-pairs", model=model, level=0.95, resamples=1000, seed=0, **fields)
-    return pc.MinimalPairs(data=["d"], resamples=1000).result(pc.Measured(items), signature)
+    chosen = {name: value for name, value in fields.items() if name in ("method", "ties", "space", "acceptable")}
+    chosen["normalise"] = fields["normalise"].split(",")  # type: ignore[assignment]
+    probe = pc.MinimalPairs(data=["d"], resamples=1000).model_copy(update=chosen)
+    return probe.result(pc.Measured(items), signature)
 
 
 def value(summary: pl.DataFrame, **where: str) -> dict[str, Any]:
@@ -316,8 +319,8 @@ def test_saved_and_loaded_back(zoo: Zoo, table: Path, tmp_path: Path) -> None:
     back = pc.Result.load(tmp_path / "r")
     assert back.items.equals(found.items)
     assert back.summary.equals(found.summary)
-    assert (back.signature, back.cautions) == (found.signature, found.cautions)
-    again = pc.MinimalPairs(data=str(table)).result(pc.Measured(back.items, back.cautions), back.signature)
+    assert (back.signature, back.cautions, back.settings) == (found.signature, found.cautions, found.settings)
+    again = pc.MinimalPairs.of(back.settings).result(pc.Measured(back.items, back.cautions), back.signature)
     assert again.summary.equals(found.summary)
 
 

@@ -164,7 +164,7 @@ def test_marks_through_the_command_line(tmp_path: Path, penchant: Program) -> No
     assert "marks" not in plain.signature
     stripped = pc.MinimalPairs(data=[(FINE[0], f"*{FINE[1]}")], marks="strip", resamples=100).run("bundled:modern")
     assert stripped.items["score_bad"].to_list() == plain.items["score_bad"].to_list()
-    assert pc.MinimalPairs.of(stripped.signature).marks == "strip"
+    assert pc.MinimalPairs.of(stripped.settings).marks == "strip"
 
 
 def test_what_every_pair_of_a_group_has_may_be_the_contrast(tmp_path: Path) -> None:

@@ -169,9 +169,10 @@ def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
     how = {"ties": "half", "normalise": "none", "resamples": "200", **more}
     parts = ",".join(dict.fromkeys(items["part"]))
     signature = Signature.of("stereoset", model=model, data="d#1", part=parts, method="pll", bos="template", **how)
-    settings = StereoSet.of(signature.with_(level=0.95, seed=0))
+    chosen = {"part": parts.split(","), "normalise": how["normalise"].split(","), "ties": how["ties"]}
+    settings = StereoSet(data="d", method="pll", resamples=int(how["resamples"])).model_copy(update=chosen)
     summary = summary_table((e, signature.with_(normalise=e.by["normalise"])) for e in estimates_of(items, settings))
-    return pc.Result(signature.with_(level=0.95, seed=0), items, summary)
+    return pc.Result(signature.with_(level=0.95, seed=0), items, summary, settings=settings.saved())
 
 
 def value(found: pc.Result, measure: str, group: str = "all", mean: str = "over terms", **more: str) -> float:

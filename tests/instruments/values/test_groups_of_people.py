@@ -75,7 +75,8 @@ def result(items: pl.DataFrame, survey: Survey | None = None, resamples: int = 3
     numbers = {"level": LEVEL, "resamples": resamples, "seed": 0}
     fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
     signature = Signature.of("values", model=model, **fields, **numbers)
-    return Values(data="d").result(Rated(rated(items, "origin"), survey=survey), signature)
+    probe = Values(data="d", method="span", calibration="origin", level=LEVEL, resamples=resamples)
+    return probe.result(Rated(rated(items, "origin"), survey=survey), signature)
 
 
 def asked(weights: bool = False, gap: float = 0.6, sizes: tuple[int, int] = (70, 40), **more: Any) -> Survey:

@@ -67,7 +67,8 @@ def result(lean: Array, people: Survey, resamples: int = 2000) -> Result:
     numbers = {"level": 0.95, "resamples": resamples, "seed": 0}
     fields = {"data": "d#1", "survey": "people#0abc12", "method": "lp", "calibration": "difference", "dtype": "float32"}
     signature = Signature.of("values", model="m", **fields, **numbers)
-    return Values(data="d").result(Rated(rated(items(lean), "difference"), survey=people), signature)
+    probe = Values(data="d", method="lp", calibration="difference", resamples=resamples)
+    return probe.result(Rated(rated(items(lean), "difference"), survey=people), signature)
 
 
 def near_to_1(seed: int = 2) -> Array:

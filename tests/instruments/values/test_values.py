@@ -25,6 +25,7 @@ import penchant as pc
 import zoo as tiny
 from penchant.engine.scorer import Scorer
 from penchant.errors import DataError, MethodError, ModelError, StudyError
+from penchant.instruments.running import Run
 from penchant.instruments.values import charts, prose
 from penchant.instruments.values.cells import NO_INTERVAL, rated
 from penchant.instruments.values.nearer import APART, DISTANCE, FROM_GROUP, GROUP_MEAN, GROUP_SIZE, NEARER
@@ -37,7 +38,7 @@ from penchant.records import Signature
 from penchant.report.made import methods
 from penchant.report.tables import Number, P
 from penchant.report.terminal import headline
-from penchant.study.run import Options, run_study
+from penchant.study.run import run_study
 from penchant.study.spec import Study
 from penchant.wording.phrases import Note, read_method
 
@@ -449,7 +450,9 @@ def result(items: pl.DataFrame, survey: Survey | None = None, **more: object) ->
     fields = {"data": "d#1", "survey": cited, "method": "span", "calibration": "origin", "dtype": "float32"}
     numbers = {"level": 0.9, "resamples": 300, "seed": 0}
     signature = Signature.of("values", **{"model": "m", **fields, **numbers, **more})
-    return pc.Values(data="d").result(Rated(rated(items, pc.Values.of(signature).line), survey=survey), signature)
+    chosen = {name: value for name, value in {**fields, **numbers, **more}.items() if name in pc.Values.model_fields}
+    probe = pc.Values(data="d").model_copy(update={**chosen, "data": "d", "survey": None})
+    return probe.result(Rated(rated(items, probe.line), survey=survey), signature)
 
 
 def asked(ids: Sequence[str] = IDS, n: int = 300, **more: Any) -> Survey:
@@ -765,7 +768,11 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
     assert sum(done) == pytest.approx(1)
     first.save(tmp_path / "saved")
     back = pc.Result.load(tmp_path / "saved")
-    for other in (again, back, probe.result(Rated(back.items, survey=probe.answers()), back.signature)):
+    for other in (
+        again,
+        back,
+        pc.Values.of(back.settings).result(Rated(back.items, survey=probe.answers()), back.signature),
+    ):
         assert other.items.equals(first.items) and other.summary.equals(first.summary)
         assert (other.signature, other.cautions) == (first.signature, first.cautions)
     assert small.signature == first.signature
@@ -777,7 +784,7 @@ def test_again_from_the_cache_in_other_batches_and_from_saved_items(
 def test_a_study_goes_on_where_it_stopped(zoo: Zoo, data: Path, tmp_path: Path) -> None:
     entry: dict[str, dict[str, Any] | None] = {"values": {"data": str(data), "resamples": 100}}
     study = Study(study="s", models=[str(zoo("bert")), str(zoo("electra-generator"))], probes=[entry])
-    options = Options(cache=tmp_path / "cache")
+    options = Run.of_study(cache=tmp_path / "cache")
     first = run_study(study, study.instruments(), tmp_path / "one", options)
     resumed = run_study(study, study.instruments(), tmp_path / "one", replace(options, resume=True))
     again = run_study(study, study.instruments(), tmp_path / "two", options)

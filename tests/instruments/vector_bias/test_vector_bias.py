@@ -107,7 +107,7 @@ def test_every_measure_of_every_set_of_attributes(first: StaticVectors, result: 
 
 
 def test_intervals_are_of_the_draws(result: Result) -> None:
-    settings = VectorBias.of(result.signature)
+    settings = VectorBias.of(result.settings)
     (cell,) = cells(result.items, settings)
     shown = row(result, "RND", "B")
     assert (shown["low"], shown["high"]) == expanded_percentile(cell.draws("rnd", settings, 200)["B"], 9, 0.95)
@@ -169,7 +169,7 @@ def test_the_order_of_a_file_changes_nothing(first: StaticVectors, result: Resul
 def test_a_list_has_the_same_resamples_wherever_it_stands(first: StaticVectors) -> None:
     other = {**LISTS, "X": LISTS["X"][:7]}
     both = VectorBias(data={"one": LISTS, "two": other}, **QUICK).run(first)
-    one, two = (cell.counts(50, 0) for cell in cells(both.items, VectorBias.of(both.signature)))
+    one, two = (cell.counts(50, 0) for cell in cells(both.items, VectorBias.of(both.settings)))
     assert np.array_equal(one.a, two.a) and np.array_equal(one.y, two.y)
     assert not np.array_equal(one.a[:, :9], one.y)
 
@@ -247,7 +247,7 @@ def test_lengths_are_taken_off(first: StaticVectors) -> None:
 def test_attributes_held_out(first: StaticVectors) -> None:
     probe = VectorBias(data=LISTS, split=0.2, measures=["rnsb"], **QUICK)
     found = probe.run(first)
-    (cell,) = cells(found.items, VectorBias.of(found.signature))
+    (cell,) = cells(found.items, VectorBias.of(found.settings))
     assert cell.vectors.trained is not None
     first_kept, second_kept = cell.vectors.trained
     assert (len(first_kept), len(second_kept)) == (8, 9)  # of 10 and 11
@@ -334,7 +334,7 @@ def test_models_are_compared_over_the_words_that_both_have(result: Result, secon
     less = {side: [word for word in words if word not in ("x0", "a4")] for side, words in LISTS.items()}
     one = VectorBias(data=less, **QUICK).run(vectors(tmp_path, 1))
     other = VectorBias(data=less, **QUICK).run(vectors(tmp_path, 2, apart=0.0))
-    settings = VectorBias.of(one.signature)
+    settings = VectorBias.of(one.settings)
     (cell,), (cell_b,) = cells(one.items, settings), cells(other.items, settings)
     for shown in found.iter_rows(named=True):
         name = shown["measure"].removeprefix("difference of ")

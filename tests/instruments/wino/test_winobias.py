@@ -218,7 +218,9 @@ def planted(rows: list[tuple[str, str, str, float, float]], tokens: int = 10) ->
 def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
     fields = {"data": "d#1", "method": "lp", "normalise": "none", **more}
     signature = Signature.of("winobias", model=model, **fields, level=0.95, resamples=1000, seed=0)
-    return pc.WinoBias(data="d", resamples=1000).result(pc.Measured(items), signature)
+    probe = pc.WinoBias(data="d", resamples=1000, method=fields["method"])
+    probe = probe.model_copy(update={"normalise": fields["normalise"].split(",")})
+    return probe.result(pc.Measured(items), signature)
 
 
 def value(summary: pl.DataFrame, measure: str, **where: str) -> Mapping[str, Any]:

@@ -219,7 +219,9 @@ def planted(gaps: Mapping[str, tuple[float, float, float, float]], women: Mappin
 def result(items: pl.DataFrame, model: str = "m", **more: str) -> pc.Result:
     fields = {"data": "d#1", "statistics": "s#2", "shares": "bls", "method": "lp", "normalise": "none", **more}
     signature = Signature.of("winogender", model=model, **fields, level=0.95, resamples=1000, seed=0)
-    return pc.Winogender(data="d", shares=["bls"], resamples=1000).result(pc.Measured(items), signature)
+    probe = pc.Winogender(data="d", shares=["bls"], resamples=1000, method=fields["method"])
+    probe = probe.model_copy(update={"normalise": fields["normalise"].split(",")})
+    return probe.result(pc.Measured(items), signature)
 
 
 def value(summary: pl.DataFrame, measure: str, part: str = "all", **where: str) -> Mapping[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from penchant.instruments.acceptability.estimates import MORCELA, PEARSON, values_of
-from penchant.instruments.acceptability.probe import Acceptability
+from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
@@ -40,7 +40,7 @@ def figures(results: Sequence[Result]) -> list[Figure]:
 def _scatter(results: Sequence[Result]) -> alt.ConcatChart:
     panels = []
     for model, result in zip(models(results), results, strict=True):
-        settings = Acceptability.of(result.signature)
+        settings = AcceptabilitySettings.of(result.settings)
         hows = settings.normalisations()
         for how in dict.fromkeys((hows[0], hows[-1])):
             values, _ = values_of(result.items, how, settings)

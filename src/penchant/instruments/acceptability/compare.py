@@ -8,7 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, SENTENCES, folded, values_of
-from penchant.instruments.acceptability.probe import Acceptability
+from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.correlations import correlation_difference
@@ -26,14 +26,14 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     cannot be compared, naming what differs.
     """
     require_comparable(a, b, free=_FREE, items=["id", "sentence", "prefix", "rating"])
-    first, second = (Acceptability.of(result.signature) for result in (a, b))
+    first, second = (AcceptabilitySettings.of(result.settings) for result in (a, b))
     shared = [how for how in first.normalisations() if how in second.normalisations()]
     rows = with_holm(_differences(a, b, shared), lambda estimate: DIFFERENCE)
     return summary_table((row, difference_signature(a, b, normalise=row.by["score"])) for row in rows)
 
 
 def _differences(a: Result, b: Result, hows: list[str]) -> Iterator[Estimate]:
-    settings = [Acceptability.of(result.signature) for result in (a, b)]
+    settings = [AcceptabilitySettings.of(result.settings) for result in (a, b)]
     pair = f"{a.signature['model']} − {b.signature['model']}"
     judged, first = a.items["rating"].to_numpy(), settings[0]
     for how in hows:

@@ -9,13 +9,16 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
+from penchant.instruments.acceptability.settings import DIFFERENCE as DIFFERENCE
+from penchant.instruments.acceptability.settings import PEARSON as PEARSON
+from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha
 from penchant.stats.correlations import correlation, correlation_difference
@@ -25,31 +28,26 @@ from penchant.stats.inputs import Array, Codes
 from penchant.stats.morcela import BETA, GAMMA, Fit, fit, parameter
 from penchant.wording.phrases import Note
 
-if TYPE_CHECKING:
-    from penchant.instruments.acceptability.probe import Acceptability
-
 MORCELA = "morcela"
 """The score whose parameters are fitted to the judgements."""
-PEARSON, SPEARMAN = "Pearson's r with judgements", "Spearman's ρ with judgements"
+SPEARMAN = "Spearman's ρ with judgements"
 CORRELATIONS = {PEARSON: False, SPEARMAN: True}
 """The correlations, by whether they are of ranks."""
 BETWEEN_SCORES = f"difference between scores of {PEARSON}"
-DIFFERENCE = f"difference of {PEARSON}"
-"""Between two models."""
 ALPHA = "Krippendorff's alpha (interval)"
 SENTENCES = "sentences"
 PARAMETERS = (BETA, GAMMA)
 FEW_RATERS = 3
 
 
-def folded(items: pl.DataFrame, settings: Acceptability) -> Folded:
+def folded(items: pl.DataFrame, settings: AcceptabilitySettings) -> Folded:
     """The sentences with their scores of MORCELA out of fold: each is made with parameters that were fitted to other
     sentences."""
     score, unigrams, tokens, judged = (items[name].to_numpy() for name in ("score", "unigrams", "tokens", "rating"))
     return Folded.of(score, unigrams, tokens, judged, folds_of(items, settings))
 
 
-def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[Array, Note | None]:
+def values_of(items: pl.DataFrame, how: str, settings: AcceptabilitySettings) -> tuple[Array, Note | None]:
     """One score of every sentence, and why there is none, if so."""
     if how == MORCELA:
         made = folded(items, settings)
@@ -60,7 +58,7 @@ def values_of(items: pl.DataFrame, how: str, settings: Acceptability) -> tuple[A
     return normalise(score, tokens, how, unigrams=unigrams, neutral=neutral), None
 
 
-def folds_of(items: pl.DataFrame, settings: Acceptability) -> Codes:
+def folds_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Codes:
     """The part of the sentences that each belongs to, by a hash of the seed and its text, so that the order of rows
     does not matter; parts differ by one sentence at most."""
     keys = [
@@ -78,7 +76,7 @@ def fitted(items: pl.DataFrame) -> Fit:
     return fit(*(items[name].cast(pl.Float64).to_numpy() for name in ("score", "unigrams", "tokens", "rating")))
 
 
-def estimates_of(items: pl.DataFrame, settings: Acceptability) -> Iterator[Estimate]:
+def estimates_of(items: pl.DataFrame, settings: AcceptabilitySettings) -> Iterator[Estimate]:
     """Correlations of every score, differences of every two scores, MORCELA's parameters, and the raters' agreement."""
     judged = items["rating"].to_numpy()
     hows = settings.normalisations()

@@ -4,7 +4,7 @@ from penchant.instruments.acceptability import charts, prose, section
 from penchant.instruments.acceptability.compare import compare
 from penchant.instruments.acceptability.data import SentenceRow
 from penchant.instruments.acceptability.probe import Acceptability
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Section
 
 ACCEPTABILITY = Instrument(

@@ -5,12 +5,12 @@ fits how much either should count to the judgements themselves (Tjuatja, Neubig,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Self
 
 import polars as pl
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, Method, method_for
@@ -27,26 +27,16 @@ from penchant.engine.prefixed import touching_cautions
 from penchant.engine.scorer import language_model
 from penchant.engine.unigrams import Unigrams, fitting
 from penchant.files import cited
-from penchant.instruments.acceptability.data import SENTENCE, AcceptabilityColumns, Judged, JudgedSet, read_judged
-from penchant.instruments.acceptability.estimates import DIFFERENCE, MORCELA, cautions_of, estimates_of
+from penchant.instruments.acceptability.data import Judged, JudgedSet, read_judged
+from penchant.instruments.acceptability.estimates import MORCELA, cautions_of, estimates_of
+from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.parameters import Data, Files, Given, default_of
+from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature
-from penchant.report.no_difference import Scale
-from penchant.tables.documents import distinct
 from penchant.tables.places import listed
-
-Score = Literal["none", "mean", "pen", "slln", "slor", "pmi", "morcela"]
-Scores = Score | Annotated[list[Score], Field(min_length=1)] | None
-Paths = str | Annotated[list[str], Field(min_length=1)]
-
-
-def _each_once(names: Scores) -> Scores:
-    return distinct(names) if isinstance(names, list) else names
 
 
 def _usual(method: Method, *, unigrams: bool) -> list[str]:
@@ -56,41 +46,12 @@ def _usual(method: Method, *, unigrams: bool) -> list[str]:
     return ["none", "mean", *((*FREQUENCY, MORCELA) if unigrams else ())]
 
 
-class Acceptability(Probe):
+class Acceptability(AcceptabilitySettings, Probe):
     """Correlation of a model's scores with judgements of sentences, with SLOR and MORCELA beside the plain scores.
 
     `run` returns items (one row a sentence: score, tokens, unigrams, what was judged) and a summary: Pearson's r and
     Spearman's ρ of every score with the mean judgement, differences between scores, and MORCELA's β and γ.
     """
-
-    name: ClassVar[str] = "acceptability"
-    limited: ClassVar[str] = "sentences"
-    difference_scale: ClassVar[Scale] = Scale({DIFFERENCE: 2}, "give a difference of correlations, such as 0.05")
-
-    data: Annotated[Given[str, Data], CITED, Table(SENTENCE)] = Field(kw_only=False)
-    """A table of judged sentences: columns sentence and rating, with a rater where several judged, and optionally
-    prefix. penchant rate makes one of any list of sentences."""
-    columns: Annotated[Given[AcceptabilityColumns, AcceptabilityColumns | Mapping[str, Any]], CITED] = default_of(
-        default=AcceptabilityColumns()
-    )
-    """The columns of the table, where they are not called sentence, rating, rater and prefix."""
-    unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
-    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor and morcela need
-    them. Default: none."""
-    method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[
-        Given[Scores, Score | Iterable[Score] | None], AfterValidator(_each_once), Written(separator=",")
-    ] = default_of(default=None)
-    """What is held against the judgements: `none` (the score itself), `mean`, `pen`, `slln`, `slor`, `pmi` (see
-    penchant list methods) and `morcela`. Default: none and mean, and with `unigrams` slor and morcela."""
-    folds: Annotated[int, Field(ge=2, le=1000)] = 10
-    """MORCELA scores each of so many parts of the sentences with β and γ fitted to the others. Default: 10."""
-    neutral: str = ""
-    """For `pmi`: the text after which sentences are read without their prefix, as it is written. Default: none."""
-    on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
 
     _read: dict[tuple[Path, tuple[str, ...]], JudgedSet] = PrivateAttr(default_factory=dict)
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
@@ -138,10 +99,6 @@ class Acceptability(Probe):
             check_normalise(FREQUENCY[0] if how == MORCELA else how, method)
         check_unigrams([FREQUENCY[0] if how == MORCELA else how for how in hows], self.unigrams is not None)
         return self.model_copy(update={"method": method.name, "normalise": hows})
-
-    def normalisations(self) -> list[str]:
-        """The scores as a list; empty where they are not set."""
-        return listed(self.normalise)
 
     @classmethod
     def implied(cls, signature: Signature) -> Collection[str]:

@@ -15,7 +15,7 @@ from penchant.instruments.acceptability.estimates import (
     SPEARMAN,
     values_of,
 )
-from penchant.instruments.acceptability.probe import Acceptability
+from penchant.instruments.acceptability.settings import AcceptabilitySettings
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Joined, Strip
 from penchant.report.pieces import readable
@@ -109,7 +109,7 @@ def items(results: Sequence[Result]) -> ItemTable:
     ]
     strips, remarks = [], {}
     for model, result in zip(models(results), results, strict=True):
-        settings = Acceptability.of(result.signature)
+        settings = AcceptabilitySettings.of(result.settings)
         made = {how: values_of(result.items, how, settings)[0] for how in settings.normalisations()}
         last = MORCELA if MORCELA in made else list(made)[-1]
         columns.append(

@@ -21,7 +21,7 @@ from penchant.instruments.amplification.estimates import (
     with_draws,
     words_of,
 )
-from penchant.instruments.amplification.probe import Amplification
+from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import resampled
@@ -44,7 +44,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     compared, naming what differs.
     """
     require_comparable(a, b, free={"model", "dtype", "text"}, items=["id", "sentence"])
-    settings = Amplification.of(a.signature)
+    settings = AmplificationSettings.of(a.settings)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[Estimate] = []
     for one, other in zip(words_of(a.items, settings), words_of(b.items, settings), strict=True):
@@ -55,7 +55,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     return summary_table((row, difference_signature(a, b)) for row in family)
 
 
-def _differences(a: Words, b: Words, kind: str, settings: Amplification) -> Iterator[Estimate]:
+def _differences(a: Words, b: Words, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
     ours, theirs = ({word.word: word for word in each.of(kind)} for each in (a, b))
     yield _steeper(ours, theirs, generator(settings, STEEPER, a.contrast, kind), settings)
     shared = [ours[word].gap - theirs[word].gap for word in ours if word in theirs]
@@ -64,7 +64,7 @@ def _differences(a: Words, b: Words, kind: str, settings: Amplification) -> Iter
 
 
 def _steeper(
-    ours: dict[str, Word], theirs: dict[str, Word], rng: np.random.Generator, settings: Amplification
+    ours: dict[str, Word], theirs: dict[str, Word], rng: np.random.Generator, settings: AmplificationSettings
 ) -> Estimate:
     """The difference of the slopes through the words of each model."""
     names = list({**ours, **theirs})

@@ -6,13 +6,13 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import scipy
 
 from penchant.instruments.amplification.data import EVERYTHING
+from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.records import Estimate
 from penchant.stats.crossed_contrast import Contrast, contrast
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error, wider_interval, wider_p
@@ -22,9 +22,6 @@ from penchant.stats.intervals import on_scale, t_mean
 from penchant.stats.log_odds import log_odds
 from penchant.stats.templates import nested_templates
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.amplification.probe import Amplification
 
 SLOPE = "slope of m on c"
 AGAINST_0 = "slope of m on c, against 0"
@@ -86,7 +83,7 @@ class Words:
         return [word for word in self.kept if kind in (EVERYTHING, word.kind)]
 
 
-def words_of(items: pl.DataFrame, settings: Amplification) -> list[Words]:
+def words_of(items: pl.DataFrame, settings: AmplificationSettings) -> list[Words]:
     """The words of every contrast, from the table of items."""
     found = []
     for (name,), part in items.group_by("contrast", maintain_order=True):
@@ -136,7 +133,7 @@ def _log_odds(
 # Estimates ----------------------------------------------------------------------------------------------------------
 
 
-def amplification_estimates(items: pl.DataFrame, settings: Amplification) -> list[Estimate]:
+def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings) -> list[Estimate]:
     """All estimates: those of each contrast and kind of attribute, the comparison with the control, then every word."""
     contrasts = words_of(items, settings)
     rows: list[Estimate] = []
@@ -167,12 +164,12 @@ def points(words: Sequence[Word]) -> Points:
     )
 
 
-def generator(settings: Amplification, *names: str) -> np.random.Generator:
+def generator(settings: AmplificationSettings, *names: str) -> np.random.Generator:
     """Random numbers for one part of a result, whatever other parts there are."""
     return np.random.default_rng([settings.seed, *"\0".join(names).encode()])
 
 
-def _of_kind(words: Words, kind: str, settings: Amplification) -> Iterator[Estimate]:
+def _of_kind(words: Words, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
     """The line through the words of a kind, their correlation, and the mean of m − c."""
     by = {"contrast": words.contrast, "kind": kind, "word": ""}
     chosen = words.of(kind)
@@ -208,7 +205,7 @@ def over_templates(words: Sequence[Word], level: float) -> tuple[Estimate, Estim
     return nested_templates(m, template, unit, level=level, noun="families of templates")
 
 
-def _line(words: Points, by: dict[str, str], settings: Amplification) -> Iterator[Estimate]:
+def _line(words: Points, by: dict[str, str], settings: AmplificationSettings) -> Iterator[Estimate]:
     """The estimates of a line through some words, with intervals and tests."""
     n, found, left = len(words), words.line(), words.left_out()
     drawn = words.resampled(generator(settings, by["contrast"], by["kind"]), settings.resamples)
@@ -231,7 +228,7 @@ def _within_one(estimate: Estimate) -> Estimate:
     return on_scale(estimate.noted(SMALL if FEW <= estimate.n < MANY else None), -1, 1)
 
 
-def wider(code: str, settings: Amplification, **params: object) -> Method:
+def wider(code: str, settings: AmplificationSettings, **params: object) -> Method:
     """Describe the wider of two intervals."""
     return Method(code, **params, resamples=settings.resamples, seed=settings.seed)
 
@@ -253,7 +250,7 @@ def with_draws(
     return estimate.tested(p, Method("amplification.larger-p", against=against))
 
 
-def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iterator[Estimate]:
+def _beyond_control(contrasts: Sequence[Words], settings: AmplificationSettings) -> Iterator[Estimate]:
     """The slope of every contrast minus that of the control, whose words are others."""
     control = next((words for words in contrasts if words.control), None)
     if control is None:
@@ -283,7 +280,7 @@ def _beyond_control(contrasts: Sequence[Words], settings: Amplification) -> Iter
 # Words --------------------------------------------------------------------------------------------------------------
 
 
-def _of_word(words: Words, word: Word, settings: Amplification) -> Iterator[Estimate]:
+def _of_word(words: Words, word: Word, settings: AmplificationSettings) -> Iterator[Estimate]:
     """m, c and m − c of one word; of a rare one without the last."""
     by = {"contrast": words.contrast, "kind": word.kind, "word": word.word}
     templates, a, b = word.crossed

@@ -5,7 +5,7 @@ from penchant.instruments.amplification.compare import compare
 from penchant.instruments.amplification.data import SCHEMAS
 from penchant.instruments.amplification.finding import finding
 from penchant.instruments.amplification.probe import Amplification
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Section
 
 AMPLIFICATION = Instrument(

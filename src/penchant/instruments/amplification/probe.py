@@ -7,29 +7,28 @@ text says, above 1 where it says more, and between 0 and 1 where it says less.""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import ClassVar, Self
 
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.group_counts import Counted, count_groups
 from penchant.corpus.sampling import spread
-from penchant.corpus.text_files import Layout, TextFile, find_texts
+from penchant.corpus.text_files import TextFile, find_texts
 from penchant.corpus.workers import worthwhile
 from penchant.engine.scorer import language_model
 from penchant.errors import DataError
 from penchant.instruments.amplification.data import AmplificationSet, Attribute, Contrast, read_amplification
 from penchant.instruments.amplification.estimates import amplification_estimates
 from penchant.instruments.amplification.scoring import Asked, scored
+from penchant.instruments.amplification.settings import AmplificationSettings
 from penchant.instruments.amplification.texts import cited_texts, texts_of
 from penchant.instruments.base import Measured, Model, Probe
-from penchant.instruments.parameters import File, Files, Given
+from penchant.instruments.fields import written
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.settings import CITED, written
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
-from penchant.limits import COUNT
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 
@@ -37,37 +36,15 @@ LARGEST_PRIOR = 0.02
 """A prior of more than this share of the words of a group's sentences makes log-odds visibly smaller."""
 
 
-class Amplification(Probe):
+class Amplification(AmplificationSettings, Probe):
     """Whether a masked model says more, or less, of two groups than the text it was trained on.
 
     `run` returns items (one row per sentence: log-probability of the attribute word with the group word seen and
     hidden, and how often the text has the word in sentences of either group) and a summary: for every contrast the
     slope of the model on its text with errors in both, their correlation, and for every word m, c and m − c."""
 
-    name: ClassVar[str] = "amplification"
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
-    limited: ClassVar[str] = "attributes"
-
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
-    """Groups, attributes and templates: a bundled name, a directory with set.yaml, or such a file."""
-    text: Annotated[Given[str | list[str] | dict[str, str | list[str]], Files | Mapping[str, str | list[str]]], CITED]
-    """The text that the model was trained on: files, patterns, directories or URLs, as for penchant corpus extract.
-    Where models have texts of their own, those by model, named as in the study: {bundled:modern: modern.txt}."""
-    layout: Layout = "paragraphs"
-    """What a line of plain text is: a paragraph (default), a sentence, or part of a wrapped paragraph that a blank line
-    ends (wrapped)."""
-    field: str = "text"
-    """The field that holds the text, in JSON lines and Parquet. Default: text."""
-    min_count: Annotated[int, Field(ge=1, le=COUNT)] = 20
-    """Words with fewer occurrences than this in the sentences of both groups together are left out of all estimates,
-    and listed. Default: 20."""
-    prior_size: Annotated[float, Field(gt=0, le=COUNT)] = 200
-    """Size of the prior of the log-odds (the sentences of both groups together), in words that it adds to those of each
-    group. A prior shrinks log-odds, so that of a small text must be small. Default: 200."""
-    on_unknown: OnUnknown = "stop"
-    """Whether attributes of which the tokenizer does not know a sentence `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
 
     _read: dict[Path, AmplificationSet] = PrivateAttr(default_factory=dict)
     _counts: dict[tuple[str, ...], Counted] = PrivateAttr(default_factory=dict)

@@ -14,38 +14,30 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import polars as pl
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr
 
-from penchant.corpus.occurrences import Bound, read_occurrences
+from penchant.corpus.occurrences import read_occurrences
 from penchant.corpus.segments import Segment, segments
 from penchant.corpus.stimuli import Category
 from penchant.engine.vector_store import VectorStore, collect, space
 from penchant.errors import MethodError
 from penchant.files import cited
-from penchant.instruments.associations import probe
+from penchant.instruments.associations import stimulus_table
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, PUBLISHED, RESAMPLED, Combination
 from penchant.instruments.associations.control import BEYOND, beyond_controls
 from penchant.instruments.associations.drawn import Cut
 from penchant.instruments.associations.estimates import SIDES, Cell, Stimuli, lost_words, together
-from penchant.instruments.associations.probe import (
-    Association,
-    Filled,
-    Layers,
-    Several,
-    controls_of,
-    items_table,
-    require_vectors,
-)
+from penchant.instruments.associations.probe import Association, controls_of, require_vectors
+from penchant.instruments.associations.settings import CEATSettings
+from penchant.instruments.associations.stimulus_table import Filled, items_table
 from penchant.instruments.base import Measured, Model, TextNeeds
-from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.fields import written
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, written
 from penchant.instruments.unknown import told_respelt
-from penchant.limits import COUNT, RESAMPLES
 from penchant.models.equivalents import respelt_words
 from penchant.records import Estimate
 from penchant.stats.contextual_effects import Pool, contextual_effects
@@ -56,7 +48,7 @@ from penchant.wording.phrases import in_words
 
 FAMILY = ("sampling", "samples")
 """Settings of one measurement: a table shows one level of each."""
-ITEM = (*probe.ITEM, "sampling", "samples")
+ITEM = (*stimulus_table.ITEM, "sampling", "samples")
 
 
 @dataclass(frozen=True)
@@ -68,7 +60,7 @@ class Combined(Measured):
     """The control of each category that has one."""
 
 
-class CEAT(Association[Combined]):
+class CEAT(CEATSettings, Association[Combined]):
     """The contextualized embedding association test.
 
     `run` returns items (one row per stimulus, category, segment and sampling, with its mean association) and a summary:
@@ -76,54 +68,11 @@ class CEAT(Association[Combined]):
     error and p, the variance between samples, and the effect size of the first 10, 20, 50 … samples.
     """
 
-    name: ClassVar[str] = "ceat"
-    limited: ClassVar[str] = "words of each list, and sentences of each word in a segment,"
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "ceat": {"alternative": "upper", "ddof": 1, "samples": [10_000], "segments": ["all"], "sampling": ["random"]},
-        "paper": {"ddof": 1, "samples": [5_000, 1_000], "sampling": ["fixed", "random"]},
-    }
 
     drawn: ClassVar[str] = "sentences"
 
-    sentences: Annotated[
-        Given[str | list[str] | None, Data | None], CITED, Table(("id", "word", "text", "start", "end"))
-    ] = default_of(default=None)
-    """Files of sentences: a table with id, word, text, start and end (see `penchant schema occurrences`), or plain text
-    with one sentence per line, which is searched for the words with their suffixes. Default: the sentences that a study
-    draws from its corpus."""
-    segments: Annotated[Given[tuple[Bound, ...], Iterable[int | str]], Field(min_length=1, strict=False)] = default_of(
-        default=(9, 25, 75, ">75")
-    )
-    """Context lengths, in words. L: a window of L words around the word; ">L": whole sentences of more than L words;
-    "all": whole sentences of any length. Default: 9, 25, 75 and ">75"."""
-    mode: Literal["window", "bin"] = "window"
-    """How a length L is applied. `window` (default) cuts L words around the word; `bin` takes whole sentences of at
-    most L words and more than the next smaller length."""
-    samples: Several[Annotated[int, Field(ge=2, le=RESAMPLES)]] = default_of(default=(1_000,))
-    """Number of samples to combine. With several numbers, each gives its own results. Default: 1000."""
-    sampling: Several[Literal["fixed", "random"]] = default_of(default=("fixed",))
-    """`fixed` (default): the same sentences for every model and number of samples; `random`: sentences drawn anew for
-    each."""
-    layers: Layers = default_of(default=(-1,))
-    """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
-    pieces: Literal["mean", "first", "last", "root"] = "mean"
-    """Which vector represents a word of several pieces: the `mean` over them (default), the `first`, the `last`, or the
-    mean over the pieces of its `root`, without suffixes."""
-    minimum: Annotated[int, Field(ge=1, le=COUNT)] = 1
-    """Fewest usable sentences a word must have in a segment; with fewer it counts as missing there. Default: 1."""
-    resamples: Annotated[int, Field(ge=100, le=RESAMPLES)] = 1_000
-    """Number of bootstrap resamples. Default: 1000."""
-
     _occurrences: dict[tuple[Path, ...], pl.DataFrame] = PrivateAttr(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _possible(self) -> CEAT:
-        try:
-            segments(self.segments, self.mode)
-        except MethodError as error:
-            raise ValueError(str(error)) from error
-        return self
 
     def places(self, base: Sequence[Path]) -> tuple[Path, ...]:
         """The files of sentences. Raises MethodError where none are named."""

@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy
@@ -15,7 +15,8 @@ import scipy
 from penchant.instruments.associations.control import Placed
 from penchant.instruments.associations.drawn import Draw
 from penchant.instruments.associations.estimates import Stimuli, sided
-from penchant.instruments.associations.probe import Filled
+from penchant.instruments.associations.settings import CEATSettings
+from penchant.instruments.associations.stimulus_table import Filled
 from penchant.records import Estimate, Test
 from penchant.stats.association import Combined, combine, effect_variance, further
 from penchant.stats.contextual_effects import Contextual
@@ -23,9 +24,6 @@ from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import contrasts, largest_effect
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.associations.ceat import CEAT
 
 COMBINED = "combined effect size"
 PUBLISHED = "combined effect size, as published"
@@ -51,7 +49,7 @@ class Combination:
     drawn: Mapping[str, Draw] = field(default_factory=dict)
     resampled: Array = field(default_factory=lambda: np.empty(0))
 
-    def estimates(self, settings: CEAT) -> Iterator[Estimate]:
+    def estimates(self, settings: CEATSettings) -> Iterator[Estimate]:
         """The combined effect size over stimuli and as published, its variance, and that of the first samples."""
         level, by = settings.level, self.by
         size = len(self.stimuli.x) + len(self.stimuli.y)
@@ -78,7 +76,7 @@ class Combination:
             part = combine(whole.effects[:n], whole.variances[:n], alternative=settings.alternative)
             yield published(part, settings, by, measure=FIRST)
 
-    def placed(self, settings: CEAT) -> Placed | None:
+    def placed(self, settings: CEATSettings) -> Placed | None:
         """The combined effect size with what it is made of; None where there is none."""
         whole, filled = self.whole, self.filled
         if whole is None or filled is None or np.isnan(whole.effects).any() or not (whole.variances > 0).all():
@@ -86,7 +84,7 @@ class Combination:
         combined = combine(whole.effects, whole.variances, alternative=settings.alternative)
         return Placed(filled.cell, self.stimuli.sets, combined.effect)
 
-    def _spread(self, whole: Contextual, filled: Filled, settings: CEAT) -> Iterator[Estimate]:
+    def _spread(self, whole: Contextual, filled: Filled, settings: CEATSettings) -> Iterator[Estimate]:
         """By how much samples differ, in the units of d: beyond the variance that d has over other stimuli, and where a
         further one lies."""
         level, by, rows = settings.level, self.by, filled.cell.rows
@@ -102,7 +100,7 @@ class Combination:
         mean, low, high = further(whole.effects, level=level)
         yield Estimate(FURTHER, mean, self.n, low, high, level, Method("associations.prediction"), by=by)
 
-    def items(self, settings: CEAT) -> Iterator[dict[str, Any]]:
+    def items(self, settings: CEATSettings) -> Iterator[dict[str, Any]]:
         """One row per stimulus: its association, the number of different sentences, and what two models are compared
         by: of a target its association in each of the samples that the interval resamples, and in the first row the
         effect sizes of all resamples."""
@@ -120,7 +118,9 @@ class Combination:
             }
 
 
-def published(combined: Combined, settings: CEAT, by: Mapping[str, str], *, measure: str = PUBLISHED) -> Estimate:
+def published(
+    combined: Combined, settings: CEATSettings, by: Mapping[str, str], *, measure: str = PUBLISHED
+) -> Estimate:
     """The combined effect size with its own standard error, which treats samples as independent studies."""
     half = float(scipy.stats.norm.ppf((1 + settings.level) / 2)) * combined.se
     test = Test(combined.p, Method("associations.combined-over-error", **sided(settings.alternative)))

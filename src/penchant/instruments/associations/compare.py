@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,8 +13,8 @@ from penchant.errors import StudyError
 from penchant.instruments.associations.combination import BY_SAMPLE, COMBINED, RESAMPLED
 from penchant.instruments.associations.estimates import EFFECT, Cell, bootstrap, together
 from penchant.instruments.associations.logprob_estimates import EVERY, contexts
-from penchant.instruments.associations.probe import Association, stimulus_names
-from penchant.instruments.associations.weat import WEAT
+from penchant.instruments.associations.settings import AssociationSettings, settings_of
+from penchant.instruments.associations.stimulus_table import stimulus_names
 from penchant.instruments.base import difference_signature, require_comparable
 from penchant.records import Estimate, Result, Test, summary_table
 from penchant.stats.bootstrap import expanded_percentile
@@ -39,7 +38,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     free = {"model", "dtype", "case"}
     keys = ["id", "sentence"] if a.signature["probe"] == "logprob-bias" else ["id"]
     require_comparable(a, b, free=free, items=keys)
-    settings = WEAT.of(a.signature)
+    settings = settings_of(a)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)
     # Samples and their number are settings of one measurement, of which a table shows one.
@@ -64,7 +63,7 @@ class _Measured:
     smallest: int
 
 
-def _differences(a: Result, b: Result, settings: Association[Any]) -> Iterator[Estimate]:
+def _differences(a: Result, b: Result, settings: AssociationSettings) -> Iterator[Estimate]:
     sampled = a.signature["probe"] == "ceat"
     keys = [*_CELL, *(["sampling", "samples"] if sampled else [])]
     both = _headline(a, sampled).join(_headline(b, sampled), on=keys, suffix="_b", maintain_order="left")
@@ -85,7 +84,7 @@ def _headline(result: Result, sampled: bool) -> pl.DataFrame:
     return result.summary.filter(pl.col("measure") == (COMBINED if sampled else EFFECT))
 
 
-def _difference(gap: float, one: _Measured, other: _Measured, settings: Association[Any]) -> Estimate:
+def _difference(gap: float, one: _Measured, other: _Measured, settings: AssociationSettings) -> Estimate:
     """A difference with its interval and test. `gap` may weight the samples, which `one` and `other` do not."""
     # The same seed draws the same stimuli and samples in both.
     draws = one.draws - other.draws
@@ -116,7 +115,7 @@ def _few(stimuli: int) -> Note | None:
     return Note("associations.few-stimuli", have=stimuli)
 
 
-def _samples(result: Result, keys: list[str], settings: Association[Any]) -> Iterator[tuple[Key, _Measured]]:
+def _samples(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
     """What CEAT's items hold of every combination. Raises StudyError for items of an older version."""
     if not {BY_SAMPLE, RESAMPLED} <= set(result.items.columns):
         raise StudyError(
@@ -130,7 +129,7 @@ def _samples(result: Result, keys: list[str], settings: Association[Any]) -> Ite
         yield tuple(map(str, key)), _Measured(Sides.of(*words[:2]), s, draws, min(len(set(part)) for part in words))
 
 
-def _tables(result: Result, keys: list[str], settings: Association[Any]) -> Iterator[tuple[Key, _Measured]]:
+def _tables(result: Result, keys: list[str], settings: AssociationSettings) -> Iterator[tuple[Key, _Measured]]:
     """The table of every category, layer and context, rebuilt from the items."""
     for key, cell in _cells(result, keys):
         s = contrasts(cell.tables, cell.columns)

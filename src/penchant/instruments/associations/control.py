@@ -5,19 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from penchant.instruments.associations.estimates import Cell, bootstrap
+from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.inputs import Array
 from penchant.stats.sampled_effects import Sides, contrasts, counted_effects, effects, largest_effect
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.associations.probe import Association
 
 BEYOND = "effect size minus that of the control"
 Key = tuple[str, ...]
@@ -40,14 +37,14 @@ class Placed:
         by = self.cell.by
         return by["category"], *(value for name, value in by.items() if name not in ("category", "label"))
 
-    def effect(self, settings: Association[Any]) -> float:
+    def effect(self, settings: AssociationSettings) -> float:
         """d of the mean table, or of the samples together."""
         if self.combined is not None:
             return self.combined
         table = np.asarray(self.cell.tables, dtype=np.float64).mean(axis=0)
         return float(effects(contrasts(table, self.cell.columns), self.cell.rows, ddof=settings.ddof))
 
-    def draws(self, settings: Association[Any]) -> Array:
+    def draws(self, settings: AssociationSettings) -> Array:
         """d of every resample. A list of words draws the same ones wherever it stands, so that two categories that
         share a list are resampled together."""
         cell = self.cell
@@ -66,7 +63,7 @@ class Placed:
         return found
 
 
-def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: Association[Any]) -> Array:
+def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: AssociationSettings) -> Array:
     """How often each stimulus is drawn, (units, B); by the words of its list alone."""
     counts = np.empty((int(sides.unit.max()) + 1, settings.resamples))
     for side, words in enumerate(lists):
@@ -77,7 +74,7 @@ def _counts(sides: Sides, lists: Sequence[Sequence[str]], settings: Association[
 
 
 def beyond_controls(
-    placed: Sequence[Placed], controls: Mapping[str, str], settings: Association[Any]
+    placed: Sequence[Placed], controls: Mapping[str, str], settings: AssociationSettings
 ) -> Iterator[Estimate]:
     """The difference for every category whose control was measured too, at equal layers and contexts. A context of all
     structures together is compared where both have one."""
@@ -94,7 +91,7 @@ def beyond_controls(
         yield _difference(bare, each, control, settings)
 
 
-def _difference(bare: Estimate, one: Placed, control: Placed, settings: Association[Any]) -> Estimate:
+def _difference(bare: Estimate, one: Placed, control: Placed, settings: AssociationSettings) -> Estimate:
     gap = one.effect(settings) - control.effect(settings)
     if math.isnan(gap):
         return bare.noted(Note("associations.alike"))

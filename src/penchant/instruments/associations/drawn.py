@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -16,11 +15,9 @@ from penchant.corpus.segments import Segment, cut
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.scorer import Scorer
 from penchant.engine.vector_store import key
+from penchant.instruments.associations.settings import CEATSettings
 from penchant.models.load import LanguageModel
 from penchant.spellings import Alignment
-
-if TYPE_CHECKING:
-    from penchant.instruments.associations.ceat import CEAT
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +50,7 @@ class Cut:
     reasons: dict[int, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, probe: CEAT, segment: Segment, occurrences: pl.DataFrame) -> Cut:
+    def of(cls, probe: CEATSettings, segment: Segment, occurrences: pl.DataFrame) -> Cut:
         """The occurrences that fit a segment, each word's in the order in which `fixed` sampling takes them."""
         # Ordered by the position in the whole sentence, so that windows of all lengths come from the same sentences.
         frame = cut(occurrences.with_columns(place=pl.col("start")), segment)
@@ -68,7 +65,7 @@ class Cut:
         words = occurrences["word"].unique(maintain_order=True).to_list()
         return cls(segment, frame, rows, probe.pieces == "root", words)
 
-    def draw(self, probe: CEAT, lm: LanguageModel, scorer: Scorer) -> None:
+    def draw(self, probe: CEATSettings, lm: LanguageModel, scorer: Scorer) -> None:
         """Choose the sentences of every sampling, without those the model cannot read."""
         for sampling in probe.sampling:
             for n in probe.samples:
@@ -79,7 +76,7 @@ class Cut:
             self.places.append(place)
             self.keys[row] = key(place[0], place[1])
 
-    def _draw(self, word: str, sampling: str, n: int, probe: CEAT, lm: LanguageModel, scorer: Scorer) -> Draw:
+    def _draw(self, word: str, sampling: str, n: int, probe: CEATSettings, lm: LanguageModel, scorer: Scorer) -> Draw:
         seeding = f"{word}|{self.segment.name}" + (f"|{n}|{lm.fingerprint}" if sampling == "random" else "")
         digest = hashlib.blake2b(seeding.encode(), digest_size=8).digest()
         rng = np.random.default_rng([probe.seed, int.from_bytes(digest, "little")])

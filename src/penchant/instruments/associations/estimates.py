@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
 from penchant.errors import DataError
+from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate, Test
 from penchant.stats.association import normal_test, permutation_test
 from penchant.stats.hypothesis_tests import held_against
@@ -32,9 +32,6 @@ from penchant.stats.sampled_effects import (
     resampled_effects,
 )
 from penchant.wording.phrases import Method, Note, Notes, present
-
-if TYPE_CHECKING:
-    from penchant.instruments.associations.probe import Association
 
 EFFECT = "effect size"
 BY_SENTENCE = "effect size, every sentence by itself"
@@ -97,7 +94,7 @@ class Cell:
         return contrasts(np.asarray(self.tables, dtype=np.float64).mean(axis=0), self.columns)
 
     def test(
-        self, settings: Association[Any], *, apart: bool = False, s: Array | None = None, studentised: bool = False
+        self, settings: AssociationSettings, *, apart: bool = False, s: Array | None = None, studentised: bool = False
     ) -> tuple[float, Method]:
         """The p-value over stimuli and the test.
 
@@ -129,7 +126,7 @@ class Cell:
         }
         return permutation.p, Method(code, **params, **sided(settings.alternative))
 
-    def draws(self, settings: Association[Any]) -> Array:
+    def draws(self, settings: AssociationSettings) -> Array:
         """Mean effect sizes of the tables, with stimuli and tables resampled; NaN where nothing varies in a draw."""
         return resampled_effects(
             self.tables,
@@ -147,7 +144,7 @@ class Cell:
         return min(len(sides.units(side)) for sides in (self.rows, self.columns) for side in (0, 1))
 
     def interval(
-        self, value: float, draws: Array, settings: Association[Any], *, shift: float = 0
+        self, value: float, draws: Array, settings: AssociationSettings, *, shift: float = 0
     ) -> tuple[float, float, Method]:
         """The bounds of an effect size from `draws` and how they were made. `shift` is what the value exceeds the
         mean over the tables by; it is added to every draw."""
@@ -161,7 +158,7 @@ class Cell:
             bootstrap("associations.bootstrap-of-z", what, self.smallest, len(draws) - len(kept), settings),
         )
 
-    def notes(self, value: float, low: float, settings: Association[Any]) -> Notes:
+    def notes(self, value: float, low: float, settings: AssociationSettings) -> Notes:
         """What to know of an effect size and its interval: why it has none, and whether the columns tell too little."""
         notes: list[Note | None] = []
         if math.isnan(low) and self.smallest < 2:
@@ -180,7 +177,7 @@ def sided(alternative: str) -> dict[str, object]:
     return {"two_sided": True} if alternative == "two-sided" else {"alternative": alternative}
 
 
-def bootstrap(code: str, what: str, smallest: int, lost: int, settings: Association[Any]) -> Method:
+def bootstrap(code: str, what: str, smallest: int, lost: int, settings: AssociationSettings) -> Method:
     """Describe an interval from resampled stimuli (`what` is resampled), of which draws are `lost`."""
     drawn = {"resamples": settings.resamples, "lost": lost or None, "seed": settings.seed}
     return Method(code, what=what, smallest=smallest, **drawn)
@@ -191,7 +188,7 @@ def _unequal(x: int, y: int) -> Note | None:
     return None if max(x, y) < UNEQUAL * min(x, y) else Note("associations.unequal-targets", first=x, second=y)
 
 
-def _faint(share: float, columns: Sides, settings: Association[Any]) -> Note | None:
+def _faint(share: float, columns: Sides, settings: AssociationSettings) -> Note | None:
     """The note on s that depends on which columns were chosen; None where it does so little."""
     if not share < RELIABLE:
         return None
@@ -205,7 +202,7 @@ def _faint(share: float, columns: Sides, settings: Association[Any]) -> Note | N
     return Note("associations.faintest", **known, would_do="unknown")
 
 
-def effect(cell: Cell, settings: Association[Any], *, notes: Notes = (), measure: str = EFFECT) -> Estimate:
+def effect(cell: Cell, settings: AssociationSettings, *, notes: Notes = (), measure: str = EFFECT) -> Estimate:
     """The mean effect size of a cell, with its interval and test over stimuli; NaN with `notes` that say why."""
     n = len(set(cell.rows.unit.tolist()))
     if notes:
@@ -222,7 +219,7 @@ def effect(cell: Cell, settings: Association[Any], *, notes: Notes = (), measure
     return held_against(estimate, 0) if settings.alternative == "two-sided" else estimate
 
 
-def by_sentence(cell: Cell, over_stimuli: Estimate, settings: Association[Any]) -> Estimate:
+def by_sentence(cell: Cell, over_stimuli: Estimate, settings: AssociationSettings) -> Estimate:
     """The same effect size with the test of older tools, which treats the sentences of one word as independent."""
     found = Estimate(BY_SENTENCE, over_stimuli.value, len(cell.rows.side), level=settings.level, by=cell.by)
     if math.isnan(over_stimuli.value):
@@ -245,7 +242,7 @@ def together(measure: str, apart: Sequence[str] = (), *, whole: str = "") -> Cal
     return family
 
 
-def without(cell: Cell, settings: Association[Any]) -> tuple[Array, Array]:
+def without(cell: Cell, settings: AssociationSettings) -> tuple[Array, Array]:
     """The effect size of the mean table without each stimulus: an array by rows and one by columns."""
     mean = np.asarray(cell.tables, dtype=np.float64).mean(axis=0)
     return effects_without(mean, cell.rows, cell.columns, ddof=settings.ddof)

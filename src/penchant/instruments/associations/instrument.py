@@ -8,7 +8,7 @@ from penchant.instruments.associations import across, ceat, charts, items, logpr
 from penchant.instruments.associations.compare import compare
 from penchant.instruments.associations.finding import finding, finding_across
 from penchant.instruments.associations.probe import Association
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Overview, Section
 
 ACROSS = Overview(

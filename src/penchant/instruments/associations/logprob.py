@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import polars as pl
 
@@ -26,6 +26,7 @@ from penchant.instruments.associations.logprob_scoring import (
     sentence_count,
 )
 from penchant.instruments.associations.probe import Association
+from penchant.instruments.associations.settings import LogProbBiasSettings
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.session import Session, require_masked
 from penchant.instruments.unknown import told_respelt
@@ -41,7 +42,7 @@ class Scored(Measured):
     stimuli: Mapping[str, Stimuli] = field(default_factory=dict)
 
 
-class LogProbBias(Association[Scored]):
+class LogProbBias(LogProbBiasSettings, Association[Scored]):
     """The log-probability bias score of masked models.
 
     `run` returns items (one row per sentence: fill, prior and corrected score of its target) and a summary: for every
@@ -50,13 +51,7 @@ class LogProbBias(Association[Scored]):
     count once.
     """
 
-    name: ClassVar[str] = "logprob-bias"
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {"first-piece": {"pieces": "first"}}
-
-    pieces: Literal["all", "first"] = "all"
-    """How a word of several pieces is scored: with one mask per piece and the sum of their log-probabilities (`all`,
-    default), or with a single mask, read for the first piece as in older code (`first`)."""
 
     def chosen(self, base: Sequence[Path] = (Path(),)) -> tuple[Category, ...]:
         """The categories asked for, or all that have contexts. Raises DataError for one that has none."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,15 +13,13 @@ from penchant.corpus.stimuli import Category
 from penchant.counting import counted, for_one
 from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import EFFECT, Cell, Stimuli, bootstrap, effect, together, towards
+from penchant.instruments.associations.settings import AssociationSettings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.sampled_effects import Sides, contrasts, effects, resampled_contrasts
 from penchant.stats.templates import sd_over_templates, share_of_templates
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.associations.probe import Association
 
 EVERY = "all"
 """The context that stands for all structures."""
@@ -40,7 +37,7 @@ def bias_estimates(
     items: pl.DataFrame,
     categories: Sequence[Category],
     stimuli: Mapping[str, Stimuli],
-    settings: Association[Any],
+    settings: AssociationSettings,
 ) -> list[Estimate]:
     """All estimates from scored sentences; needs no model."""
     rows: list[Estimate] = []
@@ -71,7 +68,7 @@ def _lists(items: pl.DataFrame) -> tuple[list[str], list[str], list[str], list[s
     return first, second, third, fourth
 
 
-def _over_templates(items: pl.DataFrame, cell: Cell, settings: Association[Any]) -> Iterator[Estimate]:
+def _over_templates(items: pl.DataFrame, cell: Cell, settings: AssociationSettings) -> Iterator[Estimate]:
     """Where a structure has several templates: d in each of them, how far it differs between them, and the share of the
     variance of s that lies between templates."""
     structure = cell.by["context"]
@@ -92,7 +89,7 @@ def _over_templates(items: pl.DataFrame, cell: Cell, settings: Association[Any])
     yield replace(share_of_templates(s, level=settings.level), by=cell.by)
 
 
-def _missing(category: Category, stimuli: Stimuli, settings: Association[Any]) -> Iterator[Estimate]:
+def _missing(category: Category, stimuli: Stimuli, settings: AssociationSettings) -> Iterator[Estimate]:
     """The estimates, NaN, of a category that lacks a whole list."""
     for structure in _structures([context.structure for context in category.contexts]):
         by = _by(category.id, category.label, structure)
@@ -142,7 +139,7 @@ def _sides(stimuli: Sequence[tuple[str, str]]) -> Sides:
 
 
 def _differences(
-    cells: Mapping[str, Cell], words: Sequence[tuple[str, str]], settings: Association[Any]
+    cells: Mapping[str, Cell], words: Sequence[tuple[str, str]], settings: AssociationSettings
 ) -> Iterator[Estimate]:
     """For every score and set of attributes, the mean over the first set of targets minus that over the second."""
     cell = cells[SCORES[0]]
@@ -171,7 +168,7 @@ def _differences(
                 )
 
 
-def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: Association[Any]) -> Iterator[Estimate]:
+def _associations(cell: Cell, words: Sequence[tuple[str, str]], settings: AssociationSettings) -> Iterator[Estimate]:
     """The association of every attribute."""
     n = len(cell.columns.side)
     for (side, word), value in zip(words, towards(cell)[0].tolist(), strict=True):

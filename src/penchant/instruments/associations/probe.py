@@ -6,20 +6,17 @@ table of associations that estimates are computed from.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import ClassVar, Generic
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.corpus.stimuli import Category, StimulusSet, WordList, read_stimuli
-from penchant.corpus.stimuli_given import WORD, file_of_set, word_rows
 from penchant.errors import DataError, MethodError
 from penchant.instruments.associations.control import BEYOND, Placed, beyond_controls
 from penchant.instruments.associations.estimates import (
@@ -31,28 +28,19 @@ from penchant.instruments.associations.estimates import (
     effect,
     require_distinct,
     together,
-    towards,
-    without,
 )
+from penchant.instruments.associations.settings import AssociationSettings
+from penchant.instruments.associations.stimulus_table import Filled, stimulus_names
 from penchant.instruments.base import M, Measured, Model, Probe, TextNeeds
-from penchant.instruments.parameters import Columns, Data, Given, default_of
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
-from penchant.limits import LAYERS, PARTITIONS, RESAMPLES
+from penchant.instruments.fields import cited_columns, written
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 from penchant.stats.association import unit
 from penchant.stats.hypothesis_tests import with_holm
-from penchant.stats.sampled_effects import Name, Sides
-from penchant.tables.documents import distinct
+from penchant.stats.sampled_effects import Sides
 from penchant.tables.places import listed
 from penchant.wording.phrases import Note
 
-T = TypeVar("T")
-Share = Annotated[float, Field(ge=0, lt=1)]
-Several = Annotated[Given[tuple[T, ...], T | Iterable[T]], Field(min_length=1, strict=False), AfterValidator(distinct)]
-"""One or more values, without repetition."""
-Layers = Several[Annotated[int, Field(ge=-LAYERS, le=LAYERS)]]
-ITEM = ("category", "label", "layer", "context")
 SLOT = "{word}"
 _TESTED = ("compat", "alternative", "test", "ddof", "exact", "draws", "max_missing", "duplicates")
 """The parameters of every association test, in the order of a signature."""
@@ -66,60 +54,16 @@ class Tables(Measured):
     tables: tuple[tuple[Mapping[str, str], Stimuli, Filled | None], ...] = ()
     controls: Mapping[str, str] = field(default_factory=dict)
     """The control of each category that has one."""
+    alone: bool = False
+    """Whether each category has sentences whose words are not known."""
 
 
-class Association(Probe[M]):
+class Association(AssociationSettings, Probe[M], Generic[M]):
     """The base of all association tests: stimuli, and how effect sizes are tested."""
 
-    limited: ClassVar[str] = "words of each list"
     equivalents: ClassVar[bool] = True
 
-    data: Annotated[Given[str | list[str], Data], CITED, Table(WORD, word_rows, ".csv", file_of_set)] = Field(
-        kw_only=False
-    )
-    """A set of stimuli: a bundled name, a directory with set.yaml, SEAT's or CEAT's JSONL files, or a table."""
-    columns: Annotated[Given[dict[Literal["category", "set", "word", "label"], str], Columns], CITED] = default_of(
-        default={}
-    )
-    """The columns of a table of words that are not called category, set, word or label, as field: column."""
-    categories: Annotated[Given[list[str] | None, Iterable[str] | None], Written(none="all")] = default_of(default=None)
-    """Names of the categories to test. Default: all that are for this instrument."""
-    language: str | None = None
-    """BCP 47 tag of the stimuli, such as tr, which decides small and capital letters. Default: that of the set."""
-    compat: str | None = None
-    """Name of another tool whose conventions replace the defaults of parameters that are not set; see
-    `penchant list compat`. Default: none."""
-    alternative: Literal["two-sided", "upper"] = "two-sided"
-    """Alternative hypothesis: `two-sided` (default), or `upper` as in older tools, under which a negative effect size
-    never has a small p."""
-    test: Literal["permutation", "normal"] = "permutation"
-    """`permutation` (default), or `normal`, which approximates the distribution over partitions by a normal one with
-    the same mean and variance."""
-    ddof: Annotated[int, Field(ge=0, le=1)] = 1
-    """Delta degrees of freedom of the standard deviation that effect sizes are divided by. Default: 1."""
-    exact: Annotated[int, Field(ge=0, le=PARTITIONS)] = 200_000
-    """Largest number of partitions for which the permutation test goes through all of them; beyond, it draws random
-    ones. Default: 200000."""
-    draws: Annotated[int, Field(ge=100, le=RESAMPLES)] = 10_000
-    """Number of random partitions where there are more than `exact`. Default: 10000."""
-    max_missing: Share = 0.2
-    """Largest share of a list of words that may be missing; beyond, the category has no effect size. Default: 0.2."""
-    duplicates: Literal["error", "allow"] = "error"
-    """Whether a word may occur twice among the targets, or among the attributes, of a category (`allow`) or is an
-    `error` (default)."""
-
     _read: dict[tuple[Path, ...], StimulusSet] = PrivateAttr(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _compatible(cls, fields: Any) -> Any:
-        """Fill parameters that are not set from the preset."""
-        if isinstance(fields, dict) and isinstance(fields.get("compat"), str):
-            name = fields["compat"]
-            if name not in cls.presets:
-                raise ValueError(f"unknown compat '{name}'; use one of {', '.join(cls.presets)}")
-            return {**cls.presets[name], **fields}
-        return fields
 
     def stimuli(self, base: Sequence[Path] = (Path(),)) -> StimulusSet:
         """The stimuli, checked and cached. Raises DataError naming file and field."""
@@ -205,50 +149,6 @@ def _only(part: WordList, places: Sequence[int]) -> WordList:
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """A cell with the stimuli of its rows (`down`) and columns (`across`), each as (side, word, text)."""
-
-    cell: Cell
-    down: Sequence[tuple[str, str, str]]
-    across: Sequence[tuple[str, str, str]]
-
-    def items(self, settings: Association[Any]) -> Iterator[dict[str, Any]]:
-        """One row per stimulus: its association, the effect size without it, and a target's cosines with A, then B."""
-        mean = np.asarray(self.cell.tables).mean(axis=0)
-        for stimuli, values, left_out, table in (
-            (self.down, *_both(self.cell, settings, 0), mean),
-            (self.across, *_both(self.cell, settings, 1), None),
-        ):
-            for i, (side, word, text) in enumerate(stimuli):
-                yield {
-                    **self.cell.by,
-                    "side": side,
-                    "word": word,
-                    "text": text,
-                    "association": float(values[i]),
-                    "without": None if np.isnan(left_out[i]) else float(left_out[i]),
-                    "cosines": None if table is None else table[i].tolist(),
-                }
-
-
-def _both(cell: Cell, settings: Association[Any], axis: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    return towards(cell)[axis], without(cell, settings)[axis]
-
-
-def items_table(rows: Iterable[Mapping[str, Any]], factors: Sequence[str] = ITEM, **more: Any) -> pl.DataFrame:
-    """The table of items, with an id made of the columns that identify a row. `more` are further columns and types."""
-    schema: dict[str, Any] = {
-        **dict.fromkeys(("id", *factors, "side", "word", "text"), pl.String),
-        "association": pl.Float64,
-        "without": pl.Float64,
-        "cosines": pl.List(pl.Float32),
-        **more,
-    }
-    keys = [key for key in (*factors, "side", "word", "text") if key != "label"]
-    return pl.DataFrame([{**row, "id": " ".join(filter(None, (row[key] for key in keys)))} for row in rows], schema)
-
-
-@dataclass(frozen=True, slots=True)
 class Sentence:
     """A stimulus: a word, or a sentence that contains it and the word's span of characters there."""
 
@@ -268,14 +168,7 @@ def sentences_of(part: WordList, word: str) -> list[Sentence]:
     return sentences
 
 
-def table_items(
-    tables: Iterable[tuple[Mapping[str, str], Stimuli, Filled | None]], settings: Association[Any]
-) -> pl.DataFrame:
-    """One row per stimulus (or sentence) of every table."""
-    return items_table([row for _, _, filled in tables if filled for row in filled.items(settings)])
-
-
-def effect_sizes(measured: Tables, settings: Association[Any], *, sentences: bool = False) -> Iterator[Estimate]:
+def effect_sizes(measured: Tables, settings: AssociationSettings, *, sentences: bool = False) -> Iterator[Estimate]:
     """The effect size of every table; with `sentences`, also the test over sentences where a word has several."""
     for by, stimuli, filled in measured.tables:
         if filled is None:
@@ -287,7 +180,7 @@ def effect_sizes(measured: Tables, settings: Association[Any], *, sentences: boo
             yield by_sentence(filled.cell, estimate, settings)
 
 
-def beyond_control(measured: Tables, settings: Association[Any]) -> list[Estimate]:
+def beyond_control(measured: Tables, settings: AssociationSettings) -> list[Estimate]:
     """The effect size of every category with a control minus that of the control, with Holm's adjustment."""
     placed = [
         Placed(filled.cell, (stimuli.x, stimuli.y, stimuli.a, stimuli.b))
@@ -302,7 +195,7 @@ def controls_of(categories: Iterable[Category]) -> dict[str, str]:
     return {category.id: category.control for category in categories if category.control}
 
 
-def nothing(by: Mapping[str, str], stimuli: Stimuli, settings: Association[Any]) -> Estimate:
+def nothing(by: Mapping[str, str], stimuli: Stimuli, settings: AssociationSettings) -> Estimate:
     """The estimate, NaN, of a category that lacks a whole list or too much of one."""
     notes = stimuli.notes or (Note("associations.empty-list"),)
     return Estimate(EFFECT, np.nan, len(stimuli.x) + len(stimuli.y), level=settings.level, notes=notes, by=by)
@@ -313,17 +206,6 @@ def require_vectors(model: Model, name: str) -> LanguageModel:
     if not isinstance(model, LanguageModel):
         raise MethodError(f"{name} reads contextual vectors and {model.name} has static ones", hint="use weat")
     return model
-
-
-def stimulus_names(part: Iterable[tuple[str, str]], unit_of_test: str) -> list[Name]:
-    """What tells the stimuli of a set apart, each given as word and sentence: the word where the unit is "word", else
-    word and sentence, with a number where the same stand there again."""
-    seen: Counter[tuple[str, str]] = Counter()
-    names: list[Name] = []
-    for key in part:
-        names.append(key[0] if unit_of_test == "word" else (*key, seen[key]))
-        seen[key] += 1
-    return names
 
 
 def cell_of(

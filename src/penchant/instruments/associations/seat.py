@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,6 @@ from penchant.corpus.stimuli import Category
 from penchant.instruments.associations.estimates import BY_SENTENCE, EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
     Association,
-    Filled,
-    Layers,
     Sentence,
     Tables,
     beyond_control,
@@ -23,39 +21,25 @@ from penchant.instruments.associations.probe import (
     effect_sizes,
     require_vectors,
     sentences_of,
-    table_items,
 )
-from penchant.instruments.associations.weat import WEAT
+from penchant.instruments.associations.settings import SEATSettings
+from penchant.instruments.associations.stimulus_table import Filled, table_items
 from penchant.instruments.base import Model
-from penchant.instruments.parameters import default_of
+from penchant.instruments.result import Result
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import told_respelt
 from penchant.models.equivalents import respelt_words
-from penchant.records import Estimate
+from penchant.records import Estimate, Signature
 from penchant.stats.hypothesis_tests import with_holm
 
 
-class SEAT(Association[Tables]):
+class SEAT(SEATSettings, Association[Tables]):
     """The sentence encoder association test: WEAT on vectors of bleached sentences that contain the words.
 
     `run` returns items (one row per sentence) and a summary: an effect size for every category and layer, with an
     interval and a test over words, whose sentences stay together, and also the test of older tools, over sentences."""
 
-    name: ClassVar[str] = "seat"
     kinds: ClassVar[tuple[str, ...]] = ("masked", "causal", "encoder")
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "sent-bias": {**WEAT.presets["sent-bias"], "pooling": "cls", "unit": "sentence"},
-        "paper": {**WEAT.presets["paper"], "pooling": "cls", "unit": "sentence"},
-    }
-
-    layers: Layers = default_of(default=(-1,))
-    """Layers to read, all in one forward pass: 0 is the embeddings, −1 (default) the last layer."""
-    pooling: Literal["mean", "mean-special", "cls", "last"] = "mean"
-    """Which vector represents a sentence: the `mean` over its tokens without special ones (default), `mean-special`
-    with them, `cls` the first token, or `last` the last token."""
-    unit: Literal["word", "sentence"] = "word"
-    """What the test and the interval treat as independent: words (default) or sentences. Sentences with the same word
-    hardly are."""
 
     def settle(self, model: Model) -> Self:
         """The probe unchanged. Raises MethodError for static word vectors."""
@@ -94,7 +78,13 @@ class SEAT(Association[Tables]):
             *self._undeclared(categories),
             *(told for category in categories for told in category.cautions()),
         ]
-        return Tables(table_items(tables, self), tuple(cautions), tuple(tables), controls_of(categories))
+        alone = all(_alone(category) for category in categories)
+        return Tables(table_items(tables, self), tuple(cautions), tuple(tables), controls_of(categories), alone)
+
+    def result(self, measured: Tables, signature: Signature) -> Result:
+        """Return the result of what was measured; its unit is the sentence where no words are known."""
+        settled = self.model_copy(update={"unit": "sentence"}) if measured.alone else self
+        return super(SEAT, settled).result(measured, signature)
 
     def particulars(self, base: Sequence[Path]) -> dict[str, object]:
         """Its own parameters; the unit is the sentence where no words are known."""

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from penchant.counting import for_one, of_all
 from penchant.errors import MethodError
 from penchant.instruments.associations.estimates import EFFECT, Stimuli, lost_words, together
 from penchant.instruments.associations.probe import (
     Association,
-    Filled,
     Sentence,
     Tables,
     beyond_control,
     cell_of,
     controls_of,
     effect_sizes,
-    table_items,
 )
+from penchant.instruments.associations.settings import WEATSettings
+from penchant.instruments.associations.stimulus_table import Filled, table_items
 from penchant.instruments.base import Model
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import told_respelt
@@ -28,24 +28,14 @@ from penchant.stats.hypothesis_tests import with_holm
 from penchant.vectors.static import StaticVectors
 
 
-class WEAT(Association[Tables]):
+class WEAT(WEATSettings, Association[Tables]):
     """The word embedding association test, on static word vectors.
 
     `run` returns items (one row per stimulus: its association, and the effect size without it) and a summary: an effect
     size for every category, with an interval over stimuli, a permutation test, and Holm's adjustment over categories.
     """
 
-    name: ClassVar[str] = "weat"
     kinds: ClassVar[tuple[str, ...]] = ("static",)
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "sent-bias": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999},
-        "wefe": {"alternative": "upper", "ddof": 0, "exact": 0, "draws": 10_000, "max_missing": 0.2},
-        "paper": {"alternative": "upper", "ddof": 1, "exact": 100_000, "draws": 99_999},
-    }
-
-    case: Literal["auto", "keep", "lower"] = "auto"
-    """Whether words are looked up as written (`keep`) or in lower case (`lower`). `auto` (default) is `lower` if no
-    word of the vocabulary has a capital letter."""
 
     def settle(self, model: Model) -> Self:
         """The probe with `case` decided. Raises MethodError for a model without static word vectors."""

@@ -12,8 +12,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.base import Probe
 from penchant.instruments.bec_pro.data import EVERY
+from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 from penchant.stats.crossed_mean import Factor, Statistic, crossed, mean_of, paired_gap
 from penchant.stats.hypothesis_tests import with_holm
@@ -29,7 +29,7 @@ UNEVEN = 0.1
 """Mean numbers of pieces of the two genders that differ by more than this are told."""
 
 
-def tam_estimates(items: pl.DataFrame, settings: Probe, *, contrast: Sequence[str] | None = None) -> list[Estimate]:
+def tam_estimates(items: pl.DataFrame, settings: Settings, *, contrast: Sequence[str] | None = None) -> list[Estimate]:
     """Means by gender and group, contrasts by group and by template, and differences of contrasts between groups.
 
     Holm's families are the groups of a measure (all of them together apart), the pairs of groups, and the templates.

@@ -6,18 +6,19 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from penchant.instruments.base import Instrument
 from penchant.instruments.bec_pro.data import TamRow
 from penchant.instruments.bec_pro.estimates import BETWEEN, GAP, tam_estimates
 from penchant.instruments.bec_pro.probe import BecPro
+from penchant.instruments.bec_pro.settings import BecProSettings
 from penchant.instruments.bec_pro.views import VIEWS
 from penchant.instruments.comparison import Comparison, subtracted
+from penchant.instruments.descriptor import Instrument
 from penchant.records import Estimate
 from penchant.views.section import section
 from penchant.wording.templates import Text
 
 
-def differences(a: pl.DataFrame, b: pl.DataFrame, settings: BecPro) -> Iterator[Estimate]:
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: BecProSettings) -> Iterator[Estimate]:
     """Contrasts of genders of a minus those of b, by group and template, and their differences between groups: the same
     estimates of the differences of associations, sentence by sentence."""
     found = tam_estimates(subtracted(a, b, "association"), settings)
@@ -26,7 +27,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: BecPro) -> Iterator[
 
 BEC_PRO = Instrument(
     probe=BecPro,
-    compare=Comparison(BecPro, ("id", "sentence"), differences),
+    compare=Comparison(BecProSettings, ("id", "sentence"), differences),
     section=section(VIEWS, Text.of(BecPro.folder())),
     template="template",
     schemas={"bec-pro": {"table": TamRow}},

@@ -5,34 +5,28 @@ the profession masked too. Persons of two genders are compared within the same t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self
+from typing import ClassVar, Self
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.errors import DataError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe
-from penchant.instruments.bec_pro.data import Masked, TamColumns, TamTable, lone, read_tam
+from penchant.instruments.bec_pro.data import Masked, TamTable, lone, read_tam
 from penchant.instruments.bec_pro.estimates import tam_cautions, tam_estimates
 from penchant.instruments.bec_pro.scoring import scored
-from penchant.instruments.parameters import Columns, File, Given, default_of
+from penchant.instruments.bec_pro.settings import BecProSettings
+from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.settings import CITED, cited_columns, written
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
 
 
-def _two(names: list[str]) -> list[str]:
-    if names[0] == names[1]:
-        raise ValueError("two different genders are contrasted")
-    return names
-
-
-class BecPro(Probe):
+class BecPro(BecProSettings, Probe):
     """Associations of persons with professions: how much more probable a profession makes them.
 
     `run` returns items (one row per sentence: log-probability of the person with the profession seen and masked, and
@@ -40,27 +34,8 @@ class BecPro(Probe):
     of the two genders within template and profession, by group and template, and its differences between groups.
     """
 
-    name: ClassVar[str] = "bec-pro"
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
-    limited: ClassVar[str] = "pairs of template and profession"
-
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
-    """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
-    columns: Annotated[Given[TamColumns, TamColumns | Columns], CITED] = default_of(default=TamColumns())
-    """The columns of the table, where they are called otherwise."""
-    contrast: Annotated[Given[list[str], Iterable[str]], Field(min_length=2, max_length=2), AfterValidator(_two)] = (
-        default_of(default=["female", "male"])
-    )
-    """The two genders that are compared, first minus second. Default: female, male."""
-    same: Annotated[Given[dict[str, str], Mapping[str, str]], CITED] = default_of(default={})
-    """Templates that count as another one, as template: the other, such as those that differ in an article."""
-    prior: Literal["written", "pieces"] = "written"
-    """The masks of the profession: as they are `written` in the table (default), or as many as the tokenizer has
-    `pieces` of it."""
-    on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
 
     _read: dict[Path, TamTable] = PrivateAttr(default_factory=dict)
 

@@ -6,22 +6,20 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from penchant.counting import counted
 from penchant.instruments.cloze.scale import POINTS
+from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.rating.opposed import each_with_others, newcomers, opposed
 from penchant.records import Estimate, Result
 from penchant.report.finding import listed
 from penchant.report.tables import Number, Row, Table, estimate
 from penchant.stats.agreement import TENTATIVE, krippendorff_alpha, raw_agreement
 from penchant.stats.raters import worth
-
-if TYPE_CHECKING:
-    from penchant.instruments.cloze.probe import Cloze
 
 ALPHA, RAW = "Krippendorff's alpha (ordinal)", "raw agreement (two raters of the same word)"
 
@@ -38,7 +36,7 @@ def by_word(items: pl.DataFrame) -> dict[tuple[str, str], dict[int, float]]:
     return said
 
 
-def agreement_estimates(items: pl.DataFrame, settings: Cloze, group: str) -> Iterator[Estimate]:
+def agreement_estimates(items: pl.DataFrame, settings: ClozeSettings, group: str) -> Iterator[Estimate]:
     """Krippendorff's ordinal α and raw agreement over the predicted words that two raters or more judged; nothing where
     there are none. `group` is what all sentences are called."""
     said = [list(ratings.values()) for ratings in by_word(items).values()]

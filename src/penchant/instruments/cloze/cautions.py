@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from penchant.counting import for_one, of_all
 from penchant.instruments.cloze.estimates import EVERYTHING, MEASURES, OVER_ALL, PER_RATED
 from penchant.instruments.cloze.raters import Raters
+from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, is_word
 from penchant.records import Estimate
 from penchant.report.finding import NAMED, listed, told
 from penchant.report.tables import shown
-
-if TYPE_CHECKING:
-    from penchant.instruments.cloze.probe import Cloze
 
 LITTLE_RATED = 0.5
 """A caution is issued where the mean rated mass is below this share of the mass of all predictions."""
@@ -25,7 +22,7 @@ HALF_JUDGED = 0.5
 """A caution is issued where two raters or more judge less than this share of the rated mass."""
 
 
-def cloze_cautions(items: pl.DataFrame, settings: Cloze) -> Iterator[str]:
+def cloze_cautions(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[str]:
     """Cautions about predictions that nobody rates, or that one rater does."""
     total = int(items["words"].list.len().sum())
     mass = float(items["rated_mass"].mean() or 0.0)  # type: ignore[arg-type]

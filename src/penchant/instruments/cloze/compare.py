@@ -18,8 +18,8 @@ from penchant.instruments.cloze.estimates import (
     other_name,
     otherwise,
 )
-from penchant.instruments.cloze.probe import Cloze
 from penchant.instruments.cloze.raters import Raters
+from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 
@@ -38,7 +38,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     that cannot be compared, naming what differs.
     """
     require_comparable(a, b, free={"model", "bos", "dtype"}, items=["id", "text", "expected"])
-    settings = Cloze.of(a.signature)
+    settings = ClozeSettings.of(a.settings)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)
     moved, raters = Moves.of([a.items, b.items], settings), Raters([a.items, b.items], settings)

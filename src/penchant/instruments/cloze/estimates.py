@@ -9,7 +9,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -18,26 +17,18 @@ from numpy.typing import NDArray
 
 from penchant.instruments.cloze.agreeing import agreement_estimates
 from penchant.instruments.cloze.raters import Raters
+from penchant.instruments.cloze.settings import BETWEEN as BETWEEN
+from penchant.instruments.cloze.settings import MEASURES as MEASURES
+from penchant.instruments.cloze.settings import SCALES as SCALES
+from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED
 from penchant.records import Estimate
-from penchant.report.no_difference import Scale
 from penchant.stats.bootstrap import CHUNK, percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.intervals import t_mean
 from penchant.wording.phrases import Method, Note
 
-if TYPE_CHECKING:
-    from penchant.instruments.cloze.probe import Cloze
-
 Array = NDArray[np.float64]
-MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
-SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
-"""Least and greatest value of each measure."""
-BETWEEN = Scale(
-    {f"difference of {MEASURES[name]}": SCALES[name][1] - SCALES[name][0] for name in ("beta", "delta")},
-    "it holds for β (from −1 to 1) and for δ (from 0 to 1) as they are, such as 0.05",
-)
-"""The scale of differences between models."""
 MOVED = "{}, ratings moved"
 """The name of a measure as it would be if some ratings had been different."""
 PER_RATED, OVER_ALL = "{}, per rated probability", "{}, over all probability"
@@ -76,7 +67,7 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
     return items.hstack(pl.DataFrame(rows, schema={**numbers, **counts}))
 
 
-def cloze_estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
+def cloze_estimates(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Estimate]:
     """All estimates from rated predictions. The mean β of every group is tested against 0."""
     return iter(with_holm(_estimates(items, settings), family))
 
@@ -86,7 +77,7 @@ def family(estimate: Estimate) -> str | None:
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
-def _estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
+def _estimates(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Estimate]:
     moved, raters = Moves.of([items], settings), Raters([items], settings)
     for group, inside in groups(items):
         part = items.filter(inside)
@@ -108,7 +99,7 @@ def _estimates(items: pl.DataFrame, settings: Cloze) -> Iterator[Estimate]:
 def mean(
     values: pl.Series,
     groups: pl.Series,
-    settings: Cloze,
+    settings: ClozeSettings,
     bounds: tuple[float, float],
     against: float | None = None,
 ) -> Estimate:
@@ -128,12 +119,12 @@ def mean(
     return estimate.noted(Note(LEFT_OUT, lost=lost) if lost else None)
 
 
-def other_name(settings: Cloze) -> str:
+def other_name(settings: ClozeSettings) -> str:
     """The name of a measure with the other choice of `renormalise`."""
     return OVER_ALL if settings.renormalise else PER_RATED
 
 
-def otherwise(items: pl.DataFrame, settings: Cloze) -> pl.Series:
+def otherwise(items: pl.DataFrame, settings: ClozeSettings) -> pl.Series:
     """β of every sentence with the other choice of `renormalise`; null where no predicted word is rated."""
     mass = pl.col("rated_mass")
     other = pl.col("beta") * mass if settings.renormalise else pl.when(mass > 0).then(pl.col("beta") / mass)
@@ -171,7 +162,7 @@ class Moves:
         self._expected, self._groups = sentences["expected"].to_numpy(), sentences["group"].to_numpy()
 
     @classmethod
-    def of(cls, tables: list[pl.DataFrame], settings: Cloze) -> Moves:
+    def of(cls, tables: list[pl.DataFrame], settings: ClozeSettings) -> Moves:
         """Draw the moves for tables with the same sentences in the same order."""
         values: dict[tuple[str, str], float] = {}
         entries: list[list[tuple[float, int, tuple[str, str]]]] = []
@@ -217,7 +208,7 @@ class Moves:
             return betas
         return [1 - np.abs(self._expected[:, None] - beta) / 2 for beta in betas]
 
-    def estimate(self, column: str, inside: NDArray[np.bool_], settings: Cloze) -> Estimate:
+    def estimate(self, column: str, inside: NDArray[np.bool_], settings: ClozeSettings) -> Estimate:
         """The mean over some sentences without moves, with the central part of the draws as its interval; for two
         tables the mean difference."""
         unmoved = [beta[:, None] for beta in self._betas]
@@ -254,7 +245,7 @@ def _moving(known: int, share: float) -> int:
     return min(known, max(1, round(known * share)))
 
 
-def _changes(values: Array, groups_of: Sequence[str], settings: Cloze) -> scipy.sparse.csc_array:
+def _changes(values: Array, groups_of: Sequence[str], settings: ClozeSettings) -> scipy.sparse.csc_array:
     """The change of every rating in every draw, shape (ratings, draws); a share of the ratings of each group moves."""
     shape = (max(1, len(values)), settings.draws)
     if not len(values):

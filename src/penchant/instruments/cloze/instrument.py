@@ -1,11 +1,11 @@
 """The entry point of cloze valence."""
 
-from penchant.instruments.base import Instrument
 from penchant.instruments.cloze import charts, judging, prose, section
 from penchant.instruments.cloze.compare import compare
 from penchant.instruments.cloze.data import SCHEMAS
 from penchant.instruments.cloze.finding import finding
 from penchant.instruments.cloze.probe import Cloze
+from penchant.instruments.descriptor import Instrument
 from penchant.report.sections import Section
 
 CLOZE = Instrument(

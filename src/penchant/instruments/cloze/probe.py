@@ -12,15 +12,15 @@ rated mass, Σ p over rated words, is reported with it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
-from pydantic import Field, PrivateAttr, field_validator
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import method_for
@@ -30,52 +30,40 @@ from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
 from penchant.instruments.cloze.agreeing import doubtful_raters, little
 from penchant.instruments.cloze.cautions import cloze_cautions, turning
-from penchant.instruments.cloze.corpora import Corpora
 from penchant.instruments.cloze.data import (
     GAP,
     SENTENCE,
     ClozeSet,
     Sentence,
     doubtful_points,
-    file_of_set,
     filled,
     read_candidates,
     read_cloze,
     read_lexicon,
     read_texts,
 )
-from penchant.instruments.cloze.estimates import BETWEEN, EVERYTHING, cloze_estimates, measured
+from penchant.instruments.cloze.estimates import EVERYTHING, cloze_estimates, measured
 from penchant.instruments.cloze.rating_tables import FIELDS, Columns, fitting, read_ratings, without_rating
 from penchant.instruments.cloze.scale import Scale as Ends
 from penchant.instruments.cloze.scale import unnamed
+from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.instruments.cloze.valences import PIECE, UNRATED, Lookup, Valences, by_sentence, from_corpora, is_word
-from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, cited_columns, written
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.letter_case import has_rules
-from penchant.limits import FILLERS, RESAMPLES
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.report.no_difference import Scale
 from penchant.spellings import canonical
 from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.places import listed
 
-_Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
 FILL = "fill"
-_Files = Given[str | list[str] | None, Data | None]
 SUMS = ("lp", "pll", "pll-word-l2r")
 """The scores of whole sentences that are log-probabilities, so that a softmax over candidates is meaningful."""
 
 
-def _by_word(given: Any, columns: Mapping[Any, str], name: str) -> Any:
-    """The rows of a lexicon given as valences by word; anything else as it is."""
-    by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
-    return list(given.items()) if by_word else given
-
-
-class Cloze(Probe):
+class Cloze(ClozeSettings, Probe):
     """Leaning between two varieties of a language, from the words a model puts into gaps.
 
     `run` returns items (one row per sentence: the predicted words with probability, valence and its source, β, δ and
@@ -84,52 +72,8 @@ class Cloze(Probe):
     """
 
     equivalents: ClassVar[bool] = True
-    name: ClassVar[str] = "cloze"
-    limited: ClassVar[str] = "sentences"
-    difference_scale: ClassVar[Scale] = BETWEEN
-
-    data: Annotated[Given[str, Data], CITED, Table(SENTENCE, file=file_of_set)] = Field(kw_only=False)
-    """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
-    columns: Annotated[Given[dict[_Field, str | list[str]], Mapping[str, Any]], CITED] = default_of(default={})
-    """The columns that are not called as their fields, as field: column: of the table of sentences id, text, expected
-    and group, of tables of ratings sentence, word, rater and rating. Several columns of rating are a rater's each."""
-    method: str | None = None
-    """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
-    sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
-    the softmax of the scores of the filled sentences as their probabilities."""
-    k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
-    """Number of most probable words that count. Default: 10."""
-    candidates: Annotated[Given[str | None, Data | None], CITED, Table(("sentence", "word"))] = default_of(default=None)
-    """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
-    sentence."""
-    ratings: Annotated[_Files, CITED, Table(FIELDS)] = default_of(default=None)
-    """Tables of ratings, which take precedence over those of the test set. Default: none."""
-    lexicon: Annotated[_Files, CITED, Table(("word", "valence"), _by_word)] = default_of(default=None)
-    """Lexicons, which take precedence over those of the test set. Default: none."""
-    corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
-    """Two texts to estimate the valence of words from that no other source rates. Default: none."""
-    unrated: Literal["zero", "error"] = "zero"
-    """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
-    renormalise: bool = False
-    """Whether to divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
-    moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
-    """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw. Default: 1/12,
-    the 50 of 600 ratings that the paper names."""
-    on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
-    draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 10_000
-    """Sensitivity analysis: number of draws. Default: 10,000."""
 
     _read: dict[Path, ClozeSet] = PrivateAttr(default_factory=dict)
-
-    @field_validator("columns")
-    @classmethod
-    def _one_each(cls, columns: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
-        for field, column in columns.items():
-            if isinstance(column, list) and field != "rating":
-                raise ValueError(f"{field} is one column, got {column}")
-        return columns
 
     def test_set(self, base: Sequence[Path] = (Path(),)) -> ClozeSet:
         """The test set, checked and cached. Raises DataError naming file, line and field."""

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from penchant.instruments.cloze.settings import ClozeSettings
 from penchant.records import Estimate
 from penchant.stats.raters import mean_over_raters
 from penchant.wording.phrases import Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.cloze.probe import Cloze
 
 Array = NDArray[np.float64]
 SAMPLED = "{}, raters sampled"
@@ -34,7 +31,7 @@ class Raters:
     the number. Two tables of the same sentences and ratings lose the same rater together.
     """
 
-    def __init__(self, tables: list[pl.DataFrame], settings: Cloze) -> None:
+    def __init__(self, tables: list[pl.DataFrame], settings: ClozeSettings) -> None:
         """Read the ratings of tables with the same sentences in the same order."""
         self._settings = settings
         self._expected = tables[0]["expected"].to_numpy()

@@ -6,23 +6,20 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 import scipy
 from numpy.typing import NDArray
 
+from penchant.instruments.disco.settings import DIFFERENT as DIFFERENT
+from penchant.instruments.disco.settings import DiscoSettings
 from penchant.records import Estimate, Test
 from penchant.stats.inputs import Array
 from penchant.stats.intervals import independent_difference, t_mean
 from penchant.stats.templates import sd_over_templates
 from penchant.wording.phrases import Method, Note
 
-if TYPE_CHECKING:
-    from penchant.instruments.disco.probe import Disco
-
-DIFFERENT = "fills that differ by gender, a template"
 EXACT = "fills that differ by gender, a template, exact test"
 OF_TEMPLATE = "fills of one template that differ by gender"
 CHI2 = "χ² of a fill"
@@ -93,7 +90,7 @@ def different_by_template(items: pl.DataFrame) -> dict[str, int]:
     return numbers
 
 
-def disco_estimates(items: pl.DataFrame, settings: Disco) -> list[Estimate]:
+def disco_estimates(items: pl.DataFrame, settings: DiscoSettings) -> list[Estimate]:
     """All estimates: the means over templates, the number of every template, and the tests of every fill."""
     templates = templates_of(items)
     rows: list[Estimate] = []
@@ -113,7 +110,7 @@ def _by(template: str = ALL, fill: str = "") -> dict[str, str]:
     return {"template": template, "fill": fill}
 
 
-def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: Disco) -> Iterator[Estimate]:
+def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: DiscoSettings) -> Iterator[Estimate]:
     """The mean number of fills that differ, with an interval over templates and a test over persons; by the exact test
     beside it; and how much templates differ."""
     for measure, numbers in told.items():
@@ -132,7 +129,7 @@ def _means(templates: Sequence[Template], told: dict[str, list[int]], settings: 
     yield replace(sd, by=_by())
 
 
-def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco) -> Iterator[Estimate]:
+def _numbers(templates: Sequence[Template], told: Sequence[int], settings: DiscoSettings) -> Iterator[Estimate]:
     for template, number in zip(templates, told, strict=True):
         yield Estimate(
             OF_TEMPLATE,
@@ -144,7 +141,7 @@ def _numbers(templates: Sequence[Template], told: Sequence[int], settings: Disco
         )
 
 
-def _of_fills(template: Template, settings: Disco) -> Iterator[Estimate]:
+def _of_fills(template: Template, settings: DiscoSettings) -> Iterator[Estimate]:
     """The χ² of every fill, and the difference of its shares with the exact test. `tests` is the number of fills of the
     template, which Bonferroni's correction multiplies p by."""
     m, n = template.sizes

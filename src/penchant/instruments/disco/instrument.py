@@ -8,11 +8,12 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.instruments.base import Instrument
 from penchant.instruments.comparison import Comparison
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.disco.data import DiscoFile
 from penchant.instruments.disco.estimates import DIFFERENT, different_by_template
 from penchant.instruments.disco.probe import Disco
+from penchant.instruments.disco.settings import DiscoSettings
 from penchant.instruments.disco.views import VIEWS
 from penchant.records import Estimate
 from penchant.stats.intervals import t_mean
@@ -20,7 +21,7 @@ from penchant.views.section import section
 from penchant.wording.templates import Text
 
 
-def differences(a: pl.DataFrame, b: pl.DataFrame, settings: Disco) -> Iterator[Estimate]:
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: DiscoSettings) -> Iterator[Estimate]:
     """The mean number of fills that differ by gender of a minus that of b, template by template."""
     one, other = different_by_template(a), different_by_template(b)
     gaps = np.array([one[template] - other[template] for template in sorted(one)])
@@ -29,7 +30,7 @@ def differences(a: pl.DataFrame, b: pl.DataFrame, settings: Disco) -> Iterator[E
 
 DISCO = Instrument(
     probe=Disco,
-    compare=Comparison(Disco, ("id", "sentence"), differences),
+    compare=Comparison(DiscoSettings, ("id", "sentence"), differences),
     section=section(VIEWS, Text.of(Disco.folder())),
     template="template",
     schemas={"disco": {"set.yaml": DiscoFile}},

@@ -9,28 +9,26 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar, Self
+from typing import ClassVar, Self
 
 import polars as pl
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.errors import DataError
 from penchant.instruments.base import Measured, Model, Probe
 from penchant.instruments.disco.data import DiscoSet, Person, parts, read_disco, sentence
-from penchant.instruments.disco.estimates import DIFFERENT, disco_cautions, disco_estimates
-from penchant.instruments.parameters import File, Given
+from penchant.instruments.disco.estimates import disco_cautions, disco_estimates
+from penchant.instruments.disco.settings import DiscoSettings
+from penchant.instruments.fields import written
 from penchant.instruments.session import Session, require_masked
-from penchant.instruments.settings import CITED, written
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
-from penchant.limits import FILLERS
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.report.no_difference import Scale
 from penchant.tables.cautions import counted_apart
 
 
-class Disco(Probe):
+class Disco(DiscoSettings, Probe):
     """How many of a model's fills go with the gender of the person: DisCo.
 
     `run` returns items (one row for every template and person, with its fills) and a summary: the mean number of fills
@@ -38,21 +36,8 @@ class Disco(Probe):
     every template; and of every fill its share among either gender, with a χ² and an exact test.
     """
 
-    name: ClassVar[str] = "disco"
     equivalents: ClassVar[bool] = True
     kinds: ClassVar[tuple[str, ...]] = ("masked",)
-    limited: ClassVar[str] = "templates"
-    difference_scale: ClassVar[Scale] = Scale({f"difference of {DIFFERENT}": FILLERS})
-
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
-    """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
-    k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
-    """How many of the most probable words are the fills of a person. Default: 3."""
-    draws: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
-    """How often the test exchanges the genders of persons at random. Default: 10000."""
-    on_unknown: OnUnknown = "stop"
-    """Whether persons with a sentence that holds something the tokenizer does not know `stop` the study, which lists
-    them (default), or are left out and counted (`skip`)."""
 
     _read: dict[Path, DiscoSet] = PrivateAttr(default_factory=dict)
 

@@ -10,11 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.base import Probe, difference_signature, require_comparable
+from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
-from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.instruments.minimal_pairs.settings import settings_of
+from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.wording.phrases import Note
@@ -49,12 +50,12 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     rows: list[tuple[Estimate, Signature]] = []
     counts: list[tuple[int, int, int]] = []
     remark = _methods(a, b)
-    settings = MinimalPairs.of(a.signature)
+    settings = settings_of(a)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     for name in a.items["dataset"].unique(maintain_order=True).to_list():
         inside = (a.items["dataset"] == name).to_numpy()
         items_a, items_b = a.items.filter(inside), b.items.filter(inside)
-        shared = [h for h in settings.normalisations() if h in MinimalPairs.of(b.signature).normalisations()]
+        shared = [h for h in settings.normalisations() if h in settings_of(b).normalisations()]
         for how in shared:
             signature = difference_signature(a, b, normalise=how)
             equal = ((items_a["difference"] == 0) & (items_b["difference"] == 0)).to_numpy()
@@ -102,7 +103,7 @@ def _count(pairs: Mask, chosen: Mask) -> int:
     return int((pairs & chosen).sum())
 
 
-def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings: Probe) -> Iterator[Estimate]:
+def _compared(items: pl.DataFrame, a: Credits, b: Credits, equal: Mask, settings: Settings) -> Iterator[Estimate]:
     strata, noun = clusters(items)
     splits = {ALL: np.ones(len(a), dtype=bool), **({} if equal.all() else {EQUAL: equal})}
     if len(set(strata)) > 1:

@@ -12,7 +12,7 @@ import polars as pl
 
 from penchant.instruments.base import require_comparable
 from penchant.instruments.minimal_pairs.estimates import ACCURACY, ALL, HALF, credits
-from penchant.instruments.minimal_pairs.probe import MinimalPairs
+from penchant.instruments.minimal_pairs.settings import settings_of
 from penchant.instruments.minimal_pairs.stereotypes import stereotyped
 from penchant.records import Estimate, Result, Signature, Test, summary_table
 from penchant.report.tables import DECIDES
@@ -73,7 +73,7 @@ def _of_paradigms(result: Result) -> pl.DataFrame:
 def _acquisitions(
     family: str, steps: Sequence[int], results: Sequence[Result], signature: Signature
 ) -> Iterator[tuple[Estimate, Signature]]:
-    settings = MinimalPairs.of(signature)
+    settings = settings_of(results[0])
     for name in results[0].items["dataset"].unique(maintain_order=True).to_list():
         if name in stereotyped(results[0].items):
             continue

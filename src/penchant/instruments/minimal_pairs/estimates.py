@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -15,11 +14,15 @@ from numpy.typing import NDArray
 
 from penchant.counting import counted, for_one, of_all
 from penchant.engine.normalising import FREQUENCY, PREFIXED, normalise
-from penchant.instruments.base import Probe
-from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed, fixed_share, holding
+from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed_share, holding
 from penchant.instruments.minimal_pairs.formats import DIRECTIONS
+from penchant.instruments.minimal_pairs.settings import DIFFERENCE as DIFFERENCE
+from penchant.instruments.minimal_pairs.settings import DIFFERENCES as DIFFERENCES
+from penchant.instruments.minimal_pairs.settings import TYPES as TYPES
+from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.instruments.minimal_pairs.stereotypes import STEREOTYPE as STEREOTYPE
 from penchant.instruments.minimal_pairs.stereotypes import of_stereotypes
+from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result
 from penchant.report.tables import scaled
 from penchant.stats.fixed_strata import fixed_strata_difference, fixed_strata_share
@@ -28,9 +31,6 @@ from penchant.stats.intervals import accuracy, clustered_mean, independent_diffe
 from penchant.stats.logistic import LACK_OF_FIT, adjusted_accuracy, fit, lack_of_fit, length_slope
 from penchant.stats.stratified import mantel_haenszel_difference
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.minimal_pairs.probe import PairProbe
 
 Credits = NDArray[np.float64]
 CROWS_PAIRS = "crows-pairs"
@@ -44,8 +44,6 @@ NEUTRAL = "neutral"
 """The column, by role, of the score of the same tokens without their prefix."""
 TIE = "tie"
 """The column of items that says what a tie counts, where that is not one half."""
-DIFFERENCE = "accuracy difference"
-"""Between two models."""
 REJECTED = 0.05
 """The p-value, adjusted over paradigms, at which a line in |A|−|U| is said not to fit."""
 HALF = 0.5
@@ -59,9 +57,6 @@ ALL = "all"
 SPLITS = {"A=U": 0, "A>U": 1, "A<U": -1}
 UNEQUAL = ("A>U", "A<U")
 """The splits of pairs whose sentences differ in length."""
-TYPES = "bias types"
-DIFFERENCES = (DIFFERENCE, *(fixed(DIFFERENCE, noun) for noun in ("paradigms", TYPES)))
-"""The measures of differences between two models."""
 
 
 def deltas(items: pl.DataFrame, how: str) -> NDArray[np.float64]:
@@ -130,7 +125,7 @@ def mean_credit(
     return held_against(estimate.tested(p, test), against)
 
 
-def pair_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
+def pair_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
     """All estimates from scored pairs, by data set and by the normalisations of the probe."""
     for name in items["dataset"].unique(maintain_order=True).to_list():
         part = items.filter(pl.col("dataset") == name)
@@ -170,7 +165,7 @@ def line_cautions(estimates: Sequence[Estimate]) -> Iterator[str]:
         )
 
 
-def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Probe) -> Iterator[Estimate]:
+def _of_data_set(part: pl.DataFrame, credit: Credits, settings: Settings) -> Iterator[Estimate]:
     """The estimates over all pairs; by phenomenon and by paradigm where there are several, so that no number is told
     twice. Of a single paradigm, all pairs are tested as others are by paradigm."""
     remark = beside_fixed(*clusters(part))
@@ -204,7 +199,7 @@ def _family_of_all(estimate: Estimate) -> str | None:
 
 
 def _block(
-    part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Probe, *, fitted: bool = False
+    part: pl.DataFrame, credit: Credits, scope: str, group: str, settings: Settings, *, fitted: bool = False
 ) -> Iterator[Estimate]:
     """All estimates of one group of pairs: a paradigm, a phenomenon or a data set. Where it is of one paradigm, it is
     tested how well its line in |A|−|U| is `fitted`."""
@@ -261,7 +256,7 @@ def _gap(
     return holding(over, within, groups, noun)
 
 
-def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Probe) -> Iterator[Estimate]:
+def _stereotype_scores(part: pl.DataFrame, more: Credits, settings: Settings) -> Iterator[Estimate]:
     """CrowS-Pairs (Nangia et al. 2020): the percentage of pairs in which the more stereotypical sentence scores higher;
     50 is no preference. `more` has the credits of that sentence. The published metric counts ties in N with a credit of
     0, which is kept for CrowS-Pairs alone: against 50 it would take ties for a preference. Its two parts leave ties

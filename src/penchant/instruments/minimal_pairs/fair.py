@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, ClassVar
 
 import polars as pl
 
 from penchant.counting import of_all
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.minimal_pairs.columns import PairColumns
+from penchant.instruments.fields import cited_columns
 from penchant.instruments.minimal_pairs.data import PairSet, is_fair_set, refuse_prefixes, tables_in
 from penchant.instruments.minimal_pairs.estimates import (
     ALL,
@@ -24,10 +23,9 @@ from penchant.instruments.minimal_pairs.estimates import (
     pair_cautions,
     pair_estimates,
 )
-from penchant.instruments.minimal_pairs.probe import PAIRS, PairProbe, Paths, cite, sentences
-from penchant.instruments.parameters import Columns, Data, Given, default_of
+from penchant.instruments.minimal_pairs.probe import PairProbe, cite, sentences
+from penchant.instruments.minimal_pairs.settings import FairPairsSettings
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, cited_columns
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.overlap import overlapping_difference
@@ -40,22 +38,12 @@ GAIN = "accuracy on fair − original pairs"
 SHARED = "share of fair pairs that are original pairs"
 
 
-class FairPairs(PairProbe):
+class FairPairs(FairPairsSettings, PairProbe):
     """Accuracy on an original set of minimal pairs and on a fair one.
 
     `run` returns items (one row per pair, with the set in `dataset`) and a summary: all estimates of `MinimalPairs` for
     each set, and the difference of the two accuracies by paradigm and over the paradigms that both sets have.
     """
-
-    name: ClassVar[str] = "fair-pairs"
-
-    original: Annotated[Given[Paths, Data], CITED, PAIRS]
-    """Files, directories or patterns of the original pairs, or pairs as `MinimalPairs` takes them."""
-    fair: Annotated[Given[Paths, Data], CITED, PAIRS]
-    """Files, directories or patterns of pairs of equal token length, such as `penchant pairs` makes."""
-    columns: Annotated[Given[PairColumns, PairColumns | Columns], CITED] = default_of(default=PairColumns())
-    """The columns of plain tables, where they are not called good, bad, group and id; naming any makes the files plain
-    tables, but for a fair set that `penchant pairs` made with its own columns."""
 
     def parts(self, base: Sequence[Path] = (Path(),)) -> dict[str, list[PairSet]]:
         """The pairs of the two sets. Raises DataError naming file, line and field."""

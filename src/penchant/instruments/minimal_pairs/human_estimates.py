@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -19,15 +18,13 @@ from penchant.instruments.minimal_pairs.estimates import ALL, HALF, clusters, cr
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, few, fixed, fixed_share
 from penchant.instruments.minimal_pairs.human import JUDGED, RATERS, Kind
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
+from penchant.instruments.minimal_pairs.settings import PairSettings
 from penchant.records import Estimate
 from penchant.stats.agreement import interval_alpha, krippendorff_alpha, raw_agreement
 from penchant.stats.crossed import PEARSON, SPEARMAN, ceiling, correlation, left_out, majority
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.raters import mean_over_raters
 from penchant.wording.phrases import Note, Notes, present
-
-if TYPE_CHECKING:
-    from penchant.instruments.minimal_pairs.probe import PairProbe
 
 Array = NDArray[np.float64]
 HUMAN_ACCURACY = "human accuracy (majority of raters)"
@@ -81,7 +78,7 @@ def lone(items: pl.DataFrame) -> bool:
     return len(heard) > 0 and float(np.median(heard.to_numpy())) < FEWEST_OF_A_MAJORITY
 
 
-def human_estimates(items: pl.DataFrame, probe: PairProbe) -> Iterator[Estimate]:
+def human_estimates(items: pl.DataFrame, probe: PairSettings) -> Iterator[Estimate]:
     """All estimates from pairs that somebody judged, by data set, overall and by paradigm; nothing without judgements.
 
     Those that are about people alone have no normalisation.
@@ -112,7 +109,7 @@ def _family(estimate: Estimate) -> str | None:
 
 
 def _of_group(
-    inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairProbe, *, lengths: bool
+    inside: pl.DataFrame, scope: str, group: str, kind: Kind, probe: PairSettings, *, lengths: bool
 ) -> Iterator[Estimate]:
     """The estimates from the pairs of a paradigm or of a data set that somebody judged; with `lengths`, also from those
     of equal length."""
@@ -197,7 +194,7 @@ class _Judged:
 
     items: pl.DataFrame
     kind: Kind
-    probe: PairProbe
+    probe: PairSettings
     lost: Note | None
 
     def estimates(self) -> Iterator[Estimate]:

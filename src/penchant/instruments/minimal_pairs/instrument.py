@@ -1,7 +1,7 @@
 """The entry points of minimal pairs and fair minimal pairs."""
 
 from penchant.grammar.grammar_file import GrammarFile
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.minimal_pairs import charts, differences, fair_prose, fair_section, judging, prose, section
 from penchant.instruments.minimal_pairs.compare import compare
 from penchant.instruments.minimal_pairs.curve import curve

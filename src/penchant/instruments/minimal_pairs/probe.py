@@ -8,13 +8,13 @@ score the accuracies of A=U, A>U and A<U agree.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Self
 
 import polars as pl
-from pydantic import AfterValidator, Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.engine.methods import METHODS, Method, method_for
@@ -33,13 +33,13 @@ from penchant.engine.unigrams import Unigrams, fitting
 from penchant.errors import MethodError
 from penchant.files import cited, join_names
 from penchant.instruments.base import Measured, Model, Probe, beginning
+from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.minimal_pairs.columns import PairColumns
-from penchant.instruments.minimal_pairs.data import PAIR, PairSet, pair_rows, read_many, whole
-from penchant.instruments.minimal_pairs.estimates import DIFFERENCES, TIE, line_cautions, pair_cautions, pair_estimates
+from penchant.instruments.minimal_pairs.data import PairSet, read_many, whole
+from penchant.instruments.minimal_pairs.estimates import TIE, line_cautions, pair_cautions, pair_estimates
 from penchant.instruments.minimal_pairs.formats import STEREOTYPES
-from penchant.instruments.minimal_pairs.human import COLUMNS, Judgements, read_judgements
+from penchant.instruments.minimal_pairs.human import Judgements, read_judgements
 from penchant.instruments.minimal_pairs.human_estimates import human_cautions, human_estimates, length_cautions
-from penchant.instruments.minimal_pairs.marks import Marks
 from penchant.instruments.minimal_pairs.scoring import (
     ROLES,
     prefix_cautions,
@@ -48,27 +48,12 @@ from penchant.instruments.minimal_pairs.scoring import (
     unigram_cautions,
     with_unigrams,
 )
-from penchant.instruments.parameters import Columns, Data, Files, Given, default_of
+from penchant.instruments.minimal_pairs.settings import MinimalPairsSettings, PairSettings
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table, Written, cited_columns, written
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature
-from penchant.report.no_difference import Scale
-from penchant.tables.documents import distinct
 from penchant.tables.places import listed
-
-Normalisation = Literal["none", "mean", "pen", "slln", "slor", "pmi"]
-Paths = str | Annotated[list[str], Field(min_length=1)]
-PAIRS = Table(PAIR, pair_rows)
-"""Pairs given in Python."""
-
-
-Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
-
-
-def _each_once(names: Normalisations) -> Normalisations:
-    return distinct(names) if isinstance(names, list) else names
 
 
 def _applying(method: Method, *, unigrams: bool) -> list[str]:
@@ -76,68 +61,11 @@ def _applying(method: Method, *, unigrams: bool) -> list[str]:
     return ["none"] if method.normalised else [*USUAL, *(FREQUENCY if unigrams else ())]
 
 
-class PairProbe(Probe):
+class PairProbe(PairSettings, Probe):
     """The base of probes on minimal pairs: how pairs are scored and estimates made."""
-
-    limited: ClassVar[str] = "pairs"
-    presets: ClassVar[Mapping[str, Mapping[str, Any]]] = {
-        "lm-eval": {"normalise": "none", "space": "front", "ties": "good"},
-        "babylm": {"normalise": "none", "ties": "good"},
-    }
-    difference_scale: ClassVar[Scale] = Scale(
-        dict.fromkeys(DIFFERENCES, 1),
-        "give a share of pairs, such as 0.05 for 5 points",
-        100,
-        "percentage points",
-        ".1f",
-    )
-
-    method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[
-        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
-        AfterValidator(_each_once),
-        Written(separator=","),
-    ] = default_of(default=None)
-    """Normalisations to report, all from one scoring pass: `none`, `mean`, `pen`, `slln`, `slor`, `pmi` (see penchant
-    list methods). Default: none, mean and pen, if they apply to the method, and slor where `unigrams` are named."""
-    unigrams: Annotated[Given[Paths | None, Files | None], CITED] = default_of(default=None)
-    """Tables of penchant corpus unigrams, of which each model takes the one of its own tokenizer; slor needs them.
-    Default: none."""
-    neutral: str = ""
-    """For `pmi`: the text after which sentences are read without their prefix, such as one of the same domain, as it is
-    written. Default: none, so that they stand at the beginning."""
-    acceptable: Annotated[Literal["sent_more", "sent_less"], Written(elsewhere=("good",))] = "sent_more"
-    """CrowS-Pairs only: the column of the sentence that counts as the acceptable one. Default: sent_more."""
-    compat: str | None = None
-    """Whose conventions fill the parameters that are not set: `lm-eval` or `babylm`; see `penchant list compat`.
-    Default: none."""
-    space: Literal["none", "front"] = "none"
-    """Whether causal models read a space in `front` of each sentence, as in lm-eval, or `none` (default). Masked models
-    read none."""
-    ties: Literal["half", "good"] = "half"
-    """What a pair counts whose sentences score the same: `half` (default), or as the acceptable one being preferred
-    (`good`), as where an argmax takes the first."""
-    marks: Marks = "refuse"
-    """Whether marks of acceptability (*, ?, ??, #, %) at the beginning of one sentence of a pair alone are refused
-    (default), since a model scores them as text, or are taken out of all sentences and counted (`strip`)."""
-    on_unknown: OnUnknown = "stop"
-    """Whether pairs that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
 
     _read: dict[tuple[tuple[Path, ...], tuple[tuple[str, str], ...]], list[PairSet]] = PrivateAttr(default_factory=dict)
     _unigrams: dict[tuple[tuple[Path, ...], str], Unigrams] = PrivateAttr(default_factory=dict)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _compatible(cls, fields: Any) -> Any:
-        """Fill parameters that are not set from the preset."""
-        name = fields.get("compat") if isinstance(fields, dict) else None
-        if not isinstance(name, str):
-            return fields
-        if name not in cls.presets:
-            raise ValueError(f"unknown compat '{name}'; use one of {', '.join(cls.presets)}")
-        return {**cls.presets[name], **fields}
 
     def settle(self, model: Model) -> Self:
         """The probe with method, normalisations and the space in front decided. Raises MethodError where they do not
@@ -158,10 +86,6 @@ class PairProbe(Probe):
         named = "unigrams" in signature
         usual = method is not None and signature.get("normalise") == ",".join(_applying(method, unigrams=named))
         return {*(f"{how}-alpha" for how in CONSTANTS), *(("normalise",) if usual else ())}
-
-    def normalisations(self) -> list[str]:
-        """The normalisations as a list; empty where they are not set."""
-        return listed(self.normalise)
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
         """The signature with the normalisation of the estimate; one about people alone has none."""
@@ -264,28 +188,12 @@ class PairProbe(Probe):
             raise MethodError("space: front does not take pairs with a prefix", hint="write the space before them")
 
 
-class MinimalPairs(PairProbe):
+class MinimalPairs(MinimalPairsSettings, PairProbe):
     """Accuracy on minimal pairs, with the effect of token length.
 
     `run` returns items (one row per pair) and a summary: accuracy by paradigm, phenomenon and data set, for all pairs
     and by token-length split, gaps to A=U with tests, accuracy by |A|−|U|, and the length-adjusted accuracy.
     """
-
-    name: ClassVar[str] = "minimal-pairs"
-
-    data: Annotated[Given[Paths, Data], CITED, PAIRS] = Field(kw_only=False)
-    """Files, directories or patterns of pairs: BLiMP, RuBLiMP, TurBLiMP, SLING, MultiBLiMP, CrowS-Pairs, COMPS, a plain
-    table, or one of stereotypes, recognised by their columns. In Python, also pairs of two sentences, the good one
-    first; with a group they are mappings, or a frame, with the columns good, bad and group."""
-    columns: Annotated[Given[PairColumns, PairColumns | Columns], CITED] = default_of(default=PairColumns())
-    """The columns of a plain table, where they are not called good, bad, group and id, or of one of stereotypes, where
-    they are not called more, less, kind and direction; naming any makes the files such tables."""
-    human: Annotated[Given[Paths | None, Data | None], CITED, Table(COLUMNS)] = default_of(default=None)
-    """Tables of people's judgements of all pairs or some: columns pair (its id) and rater, and either choice (good or
-    bad) or rating_good and rating_bad (numbers, higher is better); dataset (the name of the pairs' file without its
-    suffix) where files have pairs of the same id; good and bad, by which a pair is found that has another name there,
-    must be unchanged. An empty cell is no judgement. The model is then held against the majority of the raters and
-    correlated with them. Default: none."""
 
     _judged: dict[tuple[Path, ...], Judgements] = PrivateAttr(default_factory=dict)
 

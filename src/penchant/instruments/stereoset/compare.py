@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.instruments.base import Probe, difference_signature, require_comparable
+from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.estimates import (
     ALL,
     BIAS_TYPE,
@@ -22,8 +23,8 @@ from penchant.instruments.stereoset.estimates import (
     parts_of,
     type_family,
 )
-from penchant.instruments.stereoset.probe import StereoSet
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
+from penchant.instruments.stereoset.settings import StereoSetSettings
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
 from penchant.stats.intervals import clustered_mean, on_scale, t_mean
@@ -42,7 +43,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     """
     free = {"model", "bos", "dtype", "method", "normalise", "pen-alpha"}
     require_comparable(a, b, free=free, items=["part", "id"])
-    one, other = StereoSet.of(a.signature), StereoSet.of(b.signature)
+    one, other = StereoSetSettings.of(a.settings), StereoSetSettings.of(b.settings)
     remark = _methods(a, b)
     comparison = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[tuple[Estimate, Signature]] = []
@@ -72,7 +73,7 @@ def _methods(a: Result, b: Result) -> Note | None:
     return None if first == second else Note("stereoset.scored-differently", first=first, second=second)
 
 
-def _of_part(items: pl.DataFrame, a: Credits, b: Credits, settings: Probe) -> Iterator[Estimate]:
+def _of_part(items: pl.DataFrame, a: Credits, b: Credits, settings: Settings) -> Iterator[Estimate]:
     yield from _of_group(a, b, OVERALL, ALL, settings)
     by_type = [
         estimate
@@ -82,7 +83,7 @@ def _of_part(items: pl.DataFrame, a: Credits, b: Credits, settings: Probe) -> It
     yield from with_holm(by_type, type_family)
 
 
-def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
+def _of_group(a: Credits, b: Credits, scope: str, group: str, settings: Settings) -> Iterator[Estimate]:
     for measure, gains in ((SS_GAP, 100 * (a.ss - b.ss)), (LMS_GAP, 100 * (a.lms - b.lms))):
         by_term = [float(gains[a.terms == term].mean()) for term in np.unique(a.terms)]
         over_terms = t_mean(

@@ -7,28 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from penchant.engine.normalising import normalise
-from penchant.instruments.base import Probe
+from penchant.instruments.settings import Settings
 from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS, icat, term_units
+from penchant.instruments.stereoset.settings import LMS_GAP as LMS_GAP
+from penchant.instruments.stereoset.settings import SS_GAP as SS_GAP
+from penchant.instruments.stereoset.settings import StereoSetSettings
 from penchant.records import Estimate
 from penchant.stats.hypothesis_tests import binomial, held_against, placed_family, with_holm
 from penchant.stats.intervals import accuracy, clustered_mean, t_mean
 from penchant.stats.logistic import fit, length_slope
 from penchant.wording.phrases import Method
 
-if TYPE_CHECKING:
-    from penchant.instruments.stereoset.probe import StereoSet
-
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 SS, LMS, ICAT, TIES = "SS", "LMS", "ICAT", "share of ties"
-SS_GAP, LMS_GAP = "difference of SS", "difference of LMS"
 UNEQUAL, SLOPE = "share of unequal lengths", "log-odds per token of |s|−|a|"
 """Of the clusters whose stereotype and anti-stereotype differ in their numbers of tokens; of SS in that difference."""
 ALL = "all"
@@ -94,7 +92,7 @@ def groups_of(items: pl.DataFrame, scope: str) -> Iterator[tuple[str, Mask]]:
         yield name, (column == name).to_numpy()
 
 
-def estimates_of(items: pl.DataFrame, probe: StereoSet) -> Iterator[Estimate]:
+def estimates_of(items: pl.DataFrame, probe: StereoSetSettings) -> Iterator[Estimate]:
     """All estimates of scored clusters, by part and by the normalisations of the probe."""
     slopes = []
     for part, rows in parts_of(items):
@@ -115,7 +113,7 @@ def _placed(by: dict[str, str], own: object) -> dict[str, str]:
     return {key: given.get(key, ALL) for key in ("part", "scope", "group", "lengths", "normalise", "mean")}
 
 
-def _of_part(items: pl.DataFrame, credit: Credits, part: str, settings: Probe) -> Iterator[Estimate]:
+def _of_part(items: pl.DataFrame, credit: Credits, part: str, settings: Settings) -> Iterator[Estimate]:
     yield from _of_group(credit, OVERALL, ALL, settings)
     by_type = [
         estimate
@@ -138,7 +136,7 @@ def type_family(estimate: Estimate) -> str:
     return f"{estimate.measure}, bias types, mean {estimate.by['mean']}"
 
 
-def _of_group(credit: Credits, scope: str, group: str, settings: Probe) -> Iterator[Estimate]:
+def _of_group(credit: Credits, scope: str, group: str, settings: Settings) -> Iterator[Estimate]:
     """The three scores of all clusters, or of those of a bias type, as means over terms and over clusters."""
     by = {"scope": scope, "group": group}
     for mean in (OVER_TERMS, OVER_CLUSTERS):
@@ -153,7 +151,7 @@ def _of_group(credit: Credits, scope: str, group: str, settings: Probe) -> Itera
     yield replace(ties, measure=TIES, by={**by, "mean": OVER_CLUSTERS})
 
 
-def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Probe, against: float | None) -> Estimate:
+def _mean(values: Array, terms: NDArray[np.str_], mean: str, settings: Settings, against: float | None) -> Estimate:
     """The mean of values from 0 to 1 in percent, over terms or over clusters, whose terms are a sample either way."""
     if mean == OVER_TERMS:
         units = [100 * float(values[terms == term].mean()) for term in np.unique(terms)]
@@ -174,7 +172,7 @@ def percent(estimate: Estimate) -> Estimate:
     return replace(estimate, value=100 * estimate.value, low=100 * estimate.low, high=100 * estimate.high)
 
 
-def _of_term(credit: Credits, group: str, settings: Probe) -> Iterator[Estimate]:
+def _of_term(credit: Credits, group: str, settings: Settings) -> Iterator[Estimate]:
     """The three scores of one target term, whose clusters are taken as independent. Ties are left out of the test."""
     ss = accuracy(credit.ss, level=settings.level)
     untied = credit.ss[credit.ss != 0.5]
@@ -194,7 +192,7 @@ def _of_term(credit: Credits, group: str, settings: Probe) -> Iterator[Estimate]
     yield from (replace(each, by=by) for each in (replace(lms, measure=LMS), ss, replace(both, measure=ICAT)))
 
 
-def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Probe) -> Iterator[Estimate]:
+def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Settings) -> Iterator[Estimate]:
     """The share of clusters whose stereotype and anti-stereotype differ in tokens, SS by which has more, and how the
     odds of the stereotype move with each token, within terms."""
     by = {"scope": OVERALL, "group": ALL, "mean": OVER_CLUSTERS}
@@ -210,7 +208,7 @@ def _by_length(credit: Credits, difference: NDArray[np.int32], settings: Probe) 
     yield replace(length_slope(line, level=settings.level), measure=SLOPE, by=by)
 
 
-def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate], probe: StereoSet) -> Iterator[str]:
+def cautions_of(items: pl.DataFrame, estimates: Sequence[Estimate], probe: StereoSetSettings) -> Iterator[str]:
     """Cautions about ties, unequal token lengths, and an SS that moves with them."""
     first = probe.normalisations()[0]
     for part, rows in parts_of(items):

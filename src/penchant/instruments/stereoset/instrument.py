@@ -1,6 +1,6 @@
 """The entry point of StereoSet."""
 
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.stereoset import charts, prose, section
 from penchant.instruments.stereoset.compare import compare
 from penchant.instruments.stereoset.data import StereoSetFile

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, Self, get_args
+from typing import Self
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.engine.normalising import USUAL, constants
@@ -19,81 +19,25 @@ from penchant.engine.scorer import language_model
 from penchant.errors import MethodError
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.parameters import File, Given, default_of
+from penchant.instruments.fields import written
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Written, written
 from penchant.instruments.stereoset.data import ROLES, Cluster, ClusterSet, Part, read_stereoset
-from penchant.instruments.stereoset.estimates import LMS_GAP, SS_GAP, cautions_of, estimates_of
-from penchant.instruments.stereoset.scoring import Name, asked_of, require_scorable, score, way_for
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.instruments.stereoset.estimates import cautions_of, estimates_of
+from penchant.instruments.stereoset.scoring import asked_of, require_scorable, score, way_for
+from penchant.instruments.stereoset.settings import StereoSetSettings
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature
-from penchant.report.no_difference import Scale
-from penchant.tables.documents import distinct
-from penchant.tables.places import listed
-
-Normalisation = Literal["none", "mean", "pen"]
-Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
-Parts = Part | Annotated[list[Part], Field(min_length=1)]
 
 
-def _each_once(names: Normalisations) -> Normalisations:
-    return distinct(names) if isinstance(names, list) else names
-
-
-def _parts_once(names: Parts) -> Parts:
-    return distinct(names) if isinstance(names, list) else names
-
-
-class StereoSet(Probe):
+class StereoSet(StereoSetSettings, Probe):
     """Preference for stereotypes (SS), for sentences that mean something (LMS), and both in one number (ICAT).
 
     `run` returns items (one row a cluster) and a summary: SS, LMS and ICAT by part, score, bias type and target term,
     as means over target terms and over clusters, and SS by which of the two sentences has more tokens.
     """
 
-    name: ClassVar[str] = "stereoset"
-    limited: ClassVar[str] = "clusters"
-    difference_scale: ClassVar[Scale] = Scale(
-        {SS_GAP: 100, LMS_GAP: 100}, "give percentage points, such as 5", 1, "percentage points", ".1f"
-    )
-
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
-    """A JSON file of StereoSet's form, in any language: data.intrasentence and data.intersentence."""
-    part: Annotated[Given[Parts, Part | Iterable[Part]], AfterValidator(_parts_once), Written(separator=",")] = (
-        default_of(default=list(get_args(Part)))
-    )
-    """The parts that are measured: `intra` (sentences that fill a blank), `inter` (sentences that follow a context).
-    Default: both."""
-    method: Name | None = None
-    """How a sentence is scored: lp (causal models); pll or pll-word-l2r (masked ones); stereoset, the authors' scores,
-    for intra only: with causal models the mean log2-probability of a token, with masked ones the mean probability of
-    the fill's pieces, filled in from left to right, the later ones masked; stereoset-one-mask, the same with the later
-    ones left out. Intersentence: the second sentence given the first. Default: lp or pll."""
-    normalise: Annotated[
-        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
-        AfterValidator(_each_once),
-        Written(separator=","),
-    ] = default_of(default=None)
-    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: all that apply to the
-    method."""
-    ties: Literal["half", "authors"] = "half"
-    """What a tie counts: one `half` (default), or as the `authors`' code has it, for the anti-stereotype and for the
-    unrelated sentence."""
-    on_unknown: OnUnknown = "stop"
-    """Whether clusters that hold something the tokenizer does not know `stop` the study, which lists them (default), or
-    are left out and counted (`skip`)."""
-
     _read: dict[tuple[Path, tuple[Part, ...]], ClusterSet] = PrivateAttr(default_factory=dict)
-
-    def parts(self) -> list[Part]:
-        """The parts as a list, intra first."""
-        chosen = listed(self.part)
-        return [part for part in get_args(Part) if part in chosen]
-
-    def normalisations(self) -> list[str]:
-        """The normalisations as a list; empty where they are not set."""
-        return listed(self.normalise)
 
     def clusters(self, base: Sequence[Path] = (Path(),)) -> ClusterSet:
         """The clusters, checked and cached. Raises DataError naming file and cluster."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from penchant.instruments.base import Probe
+from penchant.instruments.settings import Settings
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile, few_clusters, resampled, resampling
 from penchant.wording.phrases import Method, Note
@@ -34,7 +34,7 @@ def _statistic(sums: Array) -> Array:
     return ideal(100 * sums[..., 0] / sums[..., 2], 100 * sums[..., 1] / sums[..., 2])
 
 
-def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings: Probe) -> Estimate:
+def icat(ss: Estimate, lms: Estimate, units: Array, n: int, noun: str, settings: Settings) -> Estimate:
     """ICAT with an interval from resampled units, rows of `term_units` that `noun` calls; `n` is what it is over.
 
     ICAT has its peak at SS = 50, where it is LMS, and resamples that scatter around the peak all lie below it: their

@@ -14,9 +14,9 @@ from penchant.engine.scorer import SentenceScore
 from penchant.errors import MethodError, one_of
 from penchant.instruments.session import Session
 from penchant.instruments.stereoset.data import ROLES, Cluster, Part, Role
+from penchant.instruments.stereoset.settings import Name as Name
 from penchant.models.load import LanguageModel
 
-Name = Literal["lp", "pll", "pll-word-l2r", "stereoset", "stereoset-one-mask"]
 AUTHORS: Name = "stereoset"
 ONE_MASK: Name = "stereoset-one-mask"
 LETTERS: dict[Role, str] = {"stereotype": "stereotype", "anti-stereotype": "anti", "unrelated": "unrelated"}

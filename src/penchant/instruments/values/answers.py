@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,18 +14,14 @@ from penchant.errors import MOST_LISTED, DataError, together
 from penchant.instruments.values.answer_labels import gender, is_no_answer, stance
 from penchant.instruments.values.data import HIGH, LOW
 from penchant.instruments.values.respondents import lines_of
+from penchant.instruments.values.survey_description import DEFAULT, Groups, SurveyFile, plain
 from penchant.numerals import numeral
 from penchant.tables.rows import Row
 from penchant.tables.survey_files import Labels
 from penchant.wording.phrases import Note, Notes
 
-if TYPE_CHECKING:
-    from penchant.instruments.values.survey import Groups, SurveyFile
-
 _SHOWN = 8
 """The values of a column that a message lists."""
-DEFAULT = "default"
-"""The key of the scale of columns that have none of their own."""
 EMPTY = "(empty)"
 _FEW = 0.05
 """Answers between the points of a scale are told where they are no larger a part of those on its points."""
@@ -376,10 +371,3 @@ def as_number(text: str) -> float:
 def _in_order(value: str) -> tuple[bool, float, str]:
     """The place of a value among those of its column: numbers, then words, then the empty one."""
     return not value, float(value) if _is_number(value) else np.inf, value
-
-
-def plain(value: object) -> str:
-    """A value in the form that is compared: 1, "1" and 1.0 are the same level."""
-    text = "" if value is None else str(value).strip()
-    number = numeral(text)
-    return text if number is None else f"{float(number):.17g}"

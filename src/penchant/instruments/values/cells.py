@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 import numpy as np
 import polars as pl
@@ -16,13 +16,11 @@ import scipy
 from numpy.typing import NDArray
 
 from penchant.instruments.values.data import EVERYTHING
+from penchant.instruments.values.settings import ValuesSettings
 from penchant.records import Estimate
 from penchant.stats.calibration import Line, Lines, lines, rating, resampled_lines
 from penchant.stats.intervals import within_scale
 from penchant.wording.phrases import Method, Note, present
-
-if TYPE_CHECKING:
-    from penchant.instruments.values.probe import Values
 
 Array = NDArray[np.float64]
 NO_SPREAD = Note("values.no-spread")
@@ -43,7 +41,7 @@ class Cell:
     neutral: tuple[Array, Array]
     statements: tuple[Array, Array]
     reversed: NDArray[np.bool_]
-    settings: Values
+    settings: ValuesSettings
 
     @cached_property
     def fitted(self) -> Lines:
@@ -113,7 +111,7 @@ def rated(items: pl.DataFrame, line: Line) -> pl.DataFrame:
 class Cells:
     """The cells of a table of items, with the ids of the statements and the value of each."""
 
-    def __init__(self, items: pl.DataFrame, settings: Values) -> None:
+    def __init__(self, items: pl.DataFrame, settings: ValuesSettings) -> None:
         self.settings = settings
         self.cells: dict[tuple[str, str], Cell] = {}
         self._picks: dict[tuple[str, ...], NDArray[np.intp]] = {}

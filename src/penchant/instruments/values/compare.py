@@ -8,7 +8,7 @@ from penchant.instruments.base import difference_signature, require_comparable
 from penchant.instruments.values.cells import Cells
 from penchant.instruments.values.estimates import adjusted, reasoned
 from penchant.instruments.values.paired import compared_values
-from penchant.instruments.values.probe import Values
+from penchant.instruments.values.settings import ValuesSettings
 from penchant.records import Estimate, Result, summary_table
 
 
@@ -25,7 +25,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
         free={"model", "bos", "dtype"},
         items=["id", "kind", "variant", "group", "sentence_agree", "sentence_disagree"],
     )
-    settings = Values.of(a.signature)
+    settings = ValuesSettings.of(a.settings)
     first, second = Cells(a.items, settings), Cells(b.items, settings)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[Estimate] = []

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -24,6 +23,7 @@ from penchant.instruments.values.nearer import FROM_GROUP, NEARER, held_against_
 from penchant.instruments.values.paired import DIFFERENCE, WORDINGS, groups_compared, wordings_compared
 from penchant.instruments.values.represented import FROM_SURVEY
 from penchant.instruments.values.respondents import incomplete
+from penchant.instruments.values.settings import ValuesSettings
 from penchant.instruments.values.survey import Survey
 from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_percentile, percentile
@@ -34,9 +34,6 @@ from penchant.stats.intervals import t_mean
 from penchant.stats.spread import FEW as FEW_VALUES
 from penchant.stats.spread import bonett, spread_interval
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.values.probe import Values
 
 WEAK = 0.3
 """A caution is issued where a correlation of agreeing and disagreeing, or with the mirrored negation, is below this."""
@@ -68,7 +65,7 @@ SHARE = "share of variance: {}"
 """The share of variance between statements, templates or groups, or in wordings that treat statements differently."""
 
 
-def value_estimates(items: pl.DataFrame, settings: Values, survey: Survey | None) -> list[Estimate]:
+def value_estimates(items: pl.DataFrame, settings: ValuesSettings, survey: Survey | None) -> list[Estimate]:
     """All estimates from rated statements."""
     cells = Cells(items, settings)
     rows: list[Estimate] = []
@@ -179,7 +176,7 @@ def _spread(
     yield Estimate(CHANCE, float(chance.mean()), n, low, high, settings.level, method)
 
 
-def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: Values) -> Array:
+def _drawn_spreads(ratings: Array, is_reversed: NDArray[np.bool_], settings: ValuesSettings) -> Array:
     """The sd of as many ratings drawn at random without replacement, as many of them turned round."""
     n, rng = len(is_reversed), np.random.default_rng([settings.seed, 2])
     drawn = ratings[rng.random((settings.resamples, len(ratings))).argpartition(n - 1, axis=1)[:, :n]]
@@ -251,7 +248,7 @@ def _negations(items: pl.DataFrame, cell: Cell) -> Iterator[Estimate]:
 
 
 def value_cautions(
-    items: pl.DataFrame, settings: Values, rows: Sequence[Estimate], survey: Survey | None
+    items: pl.DataFrame, settings: ValuesSettings, rows: Sequence[Estimate], survey: Survey | None
 ) -> Iterator[str]:
     """Cautions about the calibration, the ratings and the survey."""
     if survey is not None and not survey.synthetic:

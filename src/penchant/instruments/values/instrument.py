@@ -1,12 +1,12 @@
 """The entry point of value statements."""
 
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.values import charts, judging, prose, section
 from penchant.instruments.values.compare import compare
 from penchant.instruments.values.data import SCHEMAS
 from penchant.instruments.values.finding import finding
 from penchant.instruments.values.probe import Values
-from penchant.instruments.values.survey import SurveyFile
+from penchant.instruments.values.survey_description import SurveyFile
 from penchant.report.sections import Section
 
 VALUES = Instrument(

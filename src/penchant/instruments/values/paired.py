@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from penchant.instruments.values.cells import Array, Cell, Cells
 from penchant.instruments.values.data import EVERYTHING, HIGH, LOW
+from penchant.instruments.values.settings import DIFFERENCE as DIFFERENCE
 from penchant.records import Estimate
 
-DIFFERENCE = "difference of ratings"
-"""Of one group minus another, or of one model minus another."""
 WORDINGS = "difference of ratings between wordings"
 """Of one wording minus another, each averaged over the groups."""
 

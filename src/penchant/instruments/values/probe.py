@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import polars as pl
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.counting import counted, for_one
@@ -23,19 +23,15 @@ from penchant.engine.methods import method_for
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.errors import DataError, MethodError
 from penchant.instruments.base import Measured, Model, Probe, beginning
-from penchant.instruments.parameters import Data, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, Table
-from penchant.instruments.unknown import OnUnknown, known_items, known_texts, signed_unknown
+from penchant.instruments.unknown import known_items, known_texts, signed_unknown
 from penchant.instruments.values.cells import rated
-from penchant.instruments.values.data import Statement, Template, ValuesSet, file_of_set, read_values
+from penchant.instruments.values.data import Statement, Template, ValuesSet, read_values
 from penchant.instruments.values.estimates import value_cautions, value_estimates
-from penchant.instruments.values.paired import DIFFERENCE
-from penchant.instruments.values.survey import Survey, file_of_survey, read_survey
+from penchant.instruments.values.settings import ValuesSettings
+from penchant.instruments.values.survey import Survey, read_survey
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate
-from penchant.report.no_difference import Scale
-from penchant.stats.calibration import Line
 from penchant.tables.cautions import name_cautions, repeated_rows
 from penchant.tables.missing import missing_cautions
 
@@ -51,7 +47,7 @@ class Rated(Measured):
     survey: Survey | None = None
 
 
-class Values(Probe[Rated]):
+class Values(ValuesSettings, Probe[Rated]):
     """Agreement with value statements, calibrated on neutral ones and compared with a survey.
 
     `run` returns items (one row per clause, group and wording: both sentences with the log-probability of every token,
@@ -60,27 +56,7 @@ class Values(Probe[Rated]):
     """
 
     equivalents: ClassVar[bool] = True
-    name: ClassVar[str] = "values"
-    limited: ClassVar[str] = "statements and as many neutral ones"
-    difference_scale: ClassVar[Scale] = Scale(
-        {DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25", studentised=True
-    )
 
-    data: Annotated[Given[str, Data], CITED, Table(file=file_of_set)] = Field(kw_only=False)
-    """A set of statements: a bundled name, or a directory with set.yaml."""
-    survey: Annotated[Given[str | None, Data | None], CITED, Table(file=file_of_survey)] = default_of(default=None)
-    """People's answers: a YAML file that describes them (see `penchant schema values`), or a table alone, whose columns
-    are named like the statements. Default: none."""
-    method: Literal["span", "lp"] | None = None
-    """How a stance is scored. `span` masks all its tokens at once and sums their log-probabilities (default for masked
-    models); `lp` takes the log-probability of the whole sentence (default for causal models)."""
-    calibration: Literal["origin", "difference"] | None = None
-    """The line fitted to neutral statements. `origin` fits a slope, agree = a·disagree, as in the paper (default for
-    span); `difference` fits an offset, agree = disagree + b (default for lp, whose size is mostly the sentence's
-    length)."""
-    on_unknown: OnUnknown = "stop"
-    """Whether statements that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
     _read: dict[Path, ValuesSet] = PrivateAttr(default_factory=dict)
     _asked: dict[Path, Survey] = PrivateAttr(default_factory=dict)
 
@@ -156,13 +132,6 @@ class Values(Probe[Rated]):
         for template, clause in self._rows(values_set, list(values_set.clauses()) if clauses is None else clauses):
             for stance in STANCES:
                 yield *template.sentence(stance, clause.text, values_set.language), clause.place
-
-    @property
-    def line(self) -> Line:
-        """The calibration of the settled probe. Raises MethodError before it is decided."""
-        if self.calibration is None:
-            raise MethodError("the calibration depends on the model", hint="settle the probe with one first")
-        return self.calibration
 
     def settle(self, model: Model) -> Self:
         """The probe with method and calibration decided. Raises MethodError where the method does not fit the model."""

@@ -6,17 +6,14 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from penchant.instruments.vector_bias.measures import Counts, Distance, Measure, Places, Vectors, values
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Note, Notes
-
-if TYPE_CHECKING:
-    from penchant.instruments.vector_bias.probe import VectorBias
 
 SIDES = ("X", "Y", "A", "B")
 Words = tuple[str, ...]
@@ -44,7 +41,7 @@ class Cell:
         seeds = [seed_of(part, seed) for part in self.names]
         return Counts.drawn(self.vectors, resamples, seeds)
 
-    def draws(self, measure: Measure, settings: VectorBias, resamples: int) -> Mapping[str, Array]:
+    def draws(self, measure: Measure, settings: VectorBiasSettings, resamples: int) -> Mapping[str, Array]:
         """A measure for every resample, by the attributes that it is of."""
         digest = hashlib.blake2b(repr(self.names).encode())
         for part in (*self.vectors.sets, *(self.vectors.trained or ())):
@@ -80,13 +77,13 @@ def seed_of(words: Sequence[str], seed: int) -> tuple[int, int]:
     return seed, int.from_bytes(hashlib.blake2b("\n".join(words).encode(), digest_size=8).digest())
 
 
-def cells(items: pl.DataFrame, settings: VectorBias) -> Iterator[Cell]:
+def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Cell]:
     """The categories of a table of items. Words are sorted, so that the order of a file changes no number."""
     for (id_,), part in items.group_by("category", maintain_order=True):
         yield _cell(str(id_), part, settings)
 
 
-def _cell(id_: str, part: pl.DataFrame, settings: VectorBias) -> Cell:
+def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> Cell:
     pairs = bool(part["pair"].is_not_null().any())
     sides = [part.filter(side=side) for side in SIDES]
     keep = [side["vector"].is_not_null().to_numpy() for side in sides]
@@ -117,7 +114,7 @@ def _matrix(side: pl.DataFrame, places: Sequence[int]) -> Array:
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]) if rows else 0)
 
 
-def _kept(words: Words, settings: VectorBias) -> Places:
+def _kept(words: Words, settings: VectorBiasSettings) -> Places:
     """The places of the attributes that the classifier learns from: all but the share `split`, at least one."""
     held_out = min(round((settings.split or 0) * len(words)), len(words) - 1)
     places = np.random.default_rng([*seed_of(words, settings.seed), 17]).permutation(len(words))

@@ -24,7 +24,7 @@ from penchant.instruments.vector_bias.estimates import (
     words_of,
 )
 from penchant.instruments.vector_bias.measures import Measure
-from penchant.instruments.vector_bias.probe import VectorBias
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Estimate, Result, summary_table
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
@@ -42,14 +42,14 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     measure, those of the union of both sets of attributes apart. Raises StudyError for results that cannot be compared,
     naming what differs."""
     require_comparable(a, b, free={"model", "case"}, items=["id"])
-    settings = VectorBias.of(a.signature)
+    settings = VectorBiasSettings.of(a.settings)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     signature = difference_signature(a, b)
     adjusted = with_holm(_differences([a, b], settings), family)
     return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in adjusted)
 
 
-def shared_cells(results: Sequence[Result], settings: VectorBias) -> Iterator[tuple[Cell, ...]]:
+def shared_cells(results: Sequence[Result], settings: VectorBiasSettings) -> Iterator[tuple[Cell, ...]]:
     """Every category in each of some results, with the words that all of them have."""
     there = np.all([result.items["vector"].is_not_null().to_numpy() for result in results], axis=0)
     kept = pl.Series(there)
@@ -60,7 +60,7 @@ def shared_cells(results: Sequence[Result], settings: VectorBias) -> Iterator[tu
     yield from zip(*(cells(frame, settings) for frame in frames), strict=True)
 
 
-def _differences(results: Sequence[Result], settings: VectorBias) -> Iterator[Estimate]:
+def _differences(results: Sequence[Result], settings: VectorBiasSettings) -> Iterator[Estimate]:
     for one, other in shared_cells(results, settings):
         for measure in settings.measures:
             for name in attributes_of(measure):
@@ -70,7 +70,7 @@ def _differences(results: Sequence[Result], settings: VectorBias) -> Iterator[Es
                 yield empty if one.notes else _difference(empty, (one, other), measure, settings)
 
 
-def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, settings: VectorBias) -> Estimate:
+def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, settings: VectorBiasSettings) -> Estimate:
     name = empty.by["attributes"]
     values = [observed(cell, measure, settings)[name] for cell in both]
     gap = values[0] - values[1]
@@ -84,7 +84,9 @@ def _difference(empty: Estimate, both: tuple[Cell, Cell], measure: Measure, sett
     return difference(empty.noted(shared, few(n)), gap, draws[0] - draws[1], n, measure, settings)
 
 
-def difference(empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBias) -> Estimate:
+def difference(
+    empty: Estimate, gap: float, draws: Array, n: int, measure: Measure, settings: VectorBiasSettings
+) -> Estimate:
     """A difference with its interval and test, from the differences of the same resamples in both models."""
     kept = draws[~np.isnan(draws)]
     if n < 2 or not len(kept) or np.ptp(kept) == 0:

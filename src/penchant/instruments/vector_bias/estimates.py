@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,14 +21,12 @@ from penchant.instruments.vector_bias.measures import (
     relations,
     values,
 )
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Estimate, Test
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.hypothesis_tests import held_against
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note
-
-if TYPE_CHECKING:
-    from penchant.instruments.vector_bias.probe import VectorBias
 
 NAMES: dict[Measure, str] = {"rnd": "RND", "rnsb": "RNSB", "mac": "MAC", "ect": "ECT", "ripa": "RIPA"}
 """What estimates of the measures are called."""
@@ -44,7 +41,7 @@ def attributes_of(measure: Measure) -> tuple[str, ...]:
     return (AGAINST,) if measure == "rnsb" else (FIRST, SECOND, UNION)
 
 
-def resamples_of(measure: Measure, settings: VectorBias) -> int:
+def resamples_of(measure: Measure, settings: VectorBiasSettings) -> int:
     """How many resamples a measure has."""
     return settings.refits if measure == "rnsb" else settings.resamples
 
@@ -54,7 +51,7 @@ def family(estimate: Estimate) -> str:
     return f"{estimate.measure}{f', {UNION}' if estimate.by['attributes'] == UNION else ''}"
 
 
-def estimates(cell: Cell, settings: VectorBias) -> Iterator[Estimate]:
+def estimates(cell: Cell, settings: VectorBiasSettings) -> Iterator[Estimate]:
     """Every measure that is asked for, for every set of attributes."""
     for measure in settings.measures:
         if cell.notes:
@@ -78,7 +75,7 @@ def estimates(cell: Cell, settings: VectorBias) -> Iterator[Estimate]:
             yield _estimate(cell, measure, name, value, draws[name], tests[name], settings)
 
 
-def observed(cell: Cell, measure: Measure, settings: VectorBias) -> dict[str, float]:
+def observed(cell: Cell, measure: Measure, settings: VectorBiasSettings) -> dict[str, float]:
     """A measure of the words as they are, by the attributes that it is of."""
     of_words = values(cell.vectors, Counts.once(cell.vectors), measure, settings.distance)
     few = {name: measure == "ect" and words_of(cell, measure, name) < FEWEST_RANKED for name in of_words}
@@ -101,7 +98,7 @@ def smallest(cell: Cell, measure: Measure, attributes: str) -> int:
 
 
 def _estimate(
-    cell: Cell, measure: Measure, name: str, value: float, draws: Array, test: Test | None, settings: VectorBias
+    cell: Cell, measure: Measure, name: str, value: float, draws: Array, test: Test | None, settings: VectorBiasSettings
 ) -> Estimate:
     by = {"category": cell.id, "label": cell.label, "attributes": name}
     estimate = Estimate(NAMES[measure], value, words_of(cell, measure, name), level=settings.level, by=by)

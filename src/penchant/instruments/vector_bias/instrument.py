@@ -1,7 +1,7 @@
 """The entry point of vector-bias."""
 
 from penchant.corpus.stimuli_files import SCHEMAS
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.vector_bias import charts, items, prose, section
 from penchant.instruments.vector_bias.compare import compare
 from penchant.instruments.vector_bias.finding import finding

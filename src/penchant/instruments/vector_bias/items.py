@@ -4,7 +4,6 @@ and how the report shows it."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -19,14 +18,12 @@ from penchant.instruments.vector_bias.measures import (
     relations,
     similarities,
 )
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Result
 from penchant.report.items import Column, ItemTable, Joined
 from penchant.report.tables import models
 from penchant.stats.association import unit
 from penchant.stats.inputs import Array
-
-if TYPE_CHECKING:
-    from penchant.instruments.vector_bias.probe import VectorBias
 
 NUMBERS = {
     "rnd": "RND, one attribute",
@@ -47,7 +44,7 @@ _OF = {
 }
 
 
-def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBias) -> pl.DataFrame:
+def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBiasSettings) -> pl.DataFrame:
     """The items with the numbers of each word under the measures that are asked for; null for words without a vector
     and in categories without numbers."""
     names = [name for measure in settings.measures for name in _OF[measure]]
@@ -67,7 +64,7 @@ def with_numbers(items: pl.DataFrame, cells: Sequence[Cell], settings: VectorBia
     return items.with_columns(columns)
 
 
-def _numbers(vectors: Vectors, settings: VectorBias) -> dict[str, Array]:
+def _numbers(vectors: Vectors, settings: VectorBiasSettings) -> dict[str, Array]:
     once = Counts.once(vectors)
     numbers: dict[str, Array] = {}
     if "rnd" in settings.measures:

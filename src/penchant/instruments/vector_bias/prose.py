@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from penchant.instruments.vector_bias.exchange import EXACT
 from penchant.instruments.vector_bias.measures import Measure
-from penchant.instruments.vector_bias.probe import VectorBias
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Result
 from penchant.report.tables import models
 
 
 def methods(results: Sequence[Result]) -> list[str]:
     """What was measured and how, with citations."""
-    settings = VectorBias.of(results[0].signature)
+    settings = VectorBiasSettings.of(results[0].settings)
     cases = {"lower": "in lower case", "keep": "as they stand"}
     ways = " or, by model, ".join(dict.fromkeys(cases[result.signature["case"]] for result in results))
     lengths = "scaled to length 1" if settings.normalise else "with the lengths that they have"
@@ -28,7 +28,7 @@ def methods(results: Sequence[Result]) -> list[str]:
     return [first, *described, _tests(settings), *_ranked(results)]
 
 
-def _rnd(settings: VectorBias) -> str:
+def _rnd(settings: VectorBiasSettings) -> str:
     distance = {"euclid": "Euclidean distance", "cosine": "1 − cosine"}[settings.distance]
     return (
         "RND, the relative norm distance [@garg2018]: the mean over attributes a of d(mean X, a) − d(mean Y, a), d the "
@@ -36,7 +36,7 @@ def _rnd(settings: VectorBias) -> str:
     )
 
 
-def _rnsb(settings: VectorBias) -> str:
+def _rnsb(settings: VectorBiasSettings) -> str:
     learned = (
         "It learns from all attributes"
         if settings.split is None
@@ -52,21 +52,21 @@ def _rnsb(settings: VectorBias) -> str:
     )
 
 
-def _mac(settings: VectorBias) -> str:
+def _mac(settings: VectorBiasSettings) -> str:
     return (
         "MAC, mean average cosine distance [@manzini2019]: the mean, over the targets X ∪ Y, of 1 − cosine with the "
         "attributes of a set. It says how near targets are to attributes, not which are nearer."
     )
 
 
-def _ect(settings: VectorBias) -> str:
+def _ect(settings: VectorBiasSettings) -> str:
     return (
         "ECT, the embedding coherence test [@dev2019]: Spearman's ρ, over attributes, of their cosines with the mean "
         "of X and with the mean of Y. 1 means that both order the attributes alike."
     )
 
 
-def _ripa(settings: VectorBias) -> str:
+def _ripa(settings: VectorBiasSettings) -> str:
     pairs = {
         "auto": "words at the same place of X and Y where a set declares them as pairs, else all words of X with all "
         "of Y",
@@ -80,7 +80,7 @@ def _ripa(settings: VectorBias) -> str:
     )
 
 
-_DESCRIBED: Mapping[Measure, Callable[[VectorBias], str]] = {
+_DESCRIBED: Mapping[Measure, Callable[[VectorBiasSettings], str]] = {
     "rnd": _rnd,
     "rnsb": _rnsb,
     "mac": _mac,
@@ -89,7 +89,7 @@ _DESCRIBED: Mapping[Measure, Callable[[VectorBias], str]] = {
 }
 
 
-def _tests(settings: VectorBias) -> str:
+def _tests(settings: VectorBiasSettings) -> str:
     """What is permuted, for the measures that have a test."""
     parts = []
     if {"rnd", "ripa", "ect"} & set(settings.measures):
@@ -123,7 +123,7 @@ def _ranked(results: Sequence[Result]) -> list[str]:
 
 def limits(results: Sequence[Result]) -> list[str]:
     """What the numbers can and cannot show."""
-    measures = VectorBias.of(results[0].signature).measures
+    measures = VectorBiasSettings.of(results[0].settings).measures
     said = {
         "rnd": "RND compares distances to means. The mean of words that differ among themselves is short, and that of "
         "frequent words may be long: X can be nearer to everything. So RND mixes length with direction, and A and B "

@@ -21,7 +21,7 @@ from penchant.instruments.vector_bias.cells import Cell
 from penchant.instruments.vector_bias.compare import shared_cells
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of, observed
 from penchant.instruments.vector_bias.measures import UNION, Measure
-from penchant.instruments.vector_bias.probe import VectorBias
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Estimate, Result
 from penchant.stats.bootstrap import percentile
 from penchant.stats.inputs import Array
@@ -70,13 +70,13 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
             require_comparable(results[0], other, free={"model", "case"}, items=["id"])
     except StudyError:
         return []
-    settings = VectorBias.of(results[0].signature)
+    settings = VectorBiasSettings.of(results[0].settings)
     every = [both for both in shared_cells(results, settings) if not both[0].notes] if len(results) > 1 else []
     made = (ranking_of(every, measure, settings) for measure in settings.measures)
     return [ranking for ranking in made if ranking.queries]
 
 
-def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBias) -> Ranking:
+def ranking_of(every: Sequence[tuple[Cell, ...]], measure: Measure, settings: VectorBiasSettings) -> Ranking:
     """The ranks under one measure, from every category as each of the models has it."""
     queries, values, draws = [], [], []
     for models in every:
@@ -114,7 +114,7 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
     made = rankings(results)
     if not made:
         return {}
-    settings = VectorBias.of(results[0].signature)
+    settings = VectorBiasSettings.of(results[0].settings)
     found = {NAMES[ranking.measure]: estimates_of(ranking, settings) for ranking in made}
     if len(made) > 1:
         fewest = min(ranking.draws.shape[1] for ranking in made)
@@ -125,7 +125,7 @@ def mean_ranks(results: Sequence[Result]) -> Mapping[str, list[Estimate]]:
     return found
 
 
-def estimates_of(ranking: Ranking, settings: VectorBias) -> list[Estimate]:
+def estimates_of(ranking: Ranking, settings: VectorBiasSettings) -> list[Estimate]:
     """The mean rank of every model under one measure."""
     few = ranking.measure == "rnsb" and ranking.smallest < ENOUGH
     note = Note("vector_bias.few-for-ranks", have=ranking.smallest, would_do=ENOUGH) if few else None
@@ -134,7 +134,7 @@ def estimates_of(ranking: Ranking, settings: VectorBias) -> list[Estimate]:
 
 
 def _estimates(
-    ranks: Array, draws: Array, queries: int, name: str, note: Note | None, settings: VectorBias
+    ranks: Array, draws: Array, queries: int, name: str, note: Note | None, settings: VectorBiasSettings
 ) -> list[Estimate]:
     method = Method("vector_bias.bootstrap-of-ranks", resamples=draws.shape[1], seed=settings.seed)
     bare = Estimate(f"mean rank by {name}", math.nan, queries, level=settings.level, method=method, notes=present(note))

@@ -11,8 +11,8 @@ import polars as pl
 from penchant.instruments.vector_bias.compare import DIFFERENCE
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of
 from penchant.instruments.vector_bias.measures import UNION, Measure
-from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
 from penchant.records import Result
 from penchant.report.tables import Cell, Number, P, Row, Table, estimate, models
 
@@ -146,7 +146,7 @@ def _ranks(results: Sequence[Result]) -> list[Table]:
 
 def _lengths(results: Sequence[Result]) -> str:
     """The caution for measures in units of the vectors' lengths."""
-    settings = VectorBias.of(results[0].signature)
+    settings = VectorBiasSettings.of(results[0].settings)
     long = {"ripa", *(["rnd"] if settings.distance == "euclid" else [])} & set(settings.measures)
     if settings.normalise or not long:
         return ""

@@ -8,36 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import polars as pl
-from pydantic import Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.engine.scorer import SentenceScore
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.parameters import File, Files, Given, default_of
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED
 from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
 from penchant.instruments.wino.bias_estimates import (
     LABELS,
-    MALE_DIFFERENCE,
-    PRO_DIFFERENCE,
     bias_cautions,
     bias_estimates,
 )
 from penchant.instruments.wino.scoring import PronounProbe, score_columns
+from penchant.instruments.wino.settings import WinoBiasSettings
 from penchant.records import Estimate, Item
-from penchant.report.no_difference import Scale
 from penchant.tables.places import listed
 
-Paths = str | Annotated[list[str], Field(min_length=1)]
 
-
-class WinoBias(PronounProbe):
+class WinoBias(WinoBiasSettings, PronounProbe):
     """Preference for the pronoun that agrees with the stereotype of an occupation, told apart from a preference for one
     gender everywhere.
 
@@ -46,21 +40,7 @@ class WinoBias(PronounProbe):
     the gender-adjusted preference.
     """
 
-    name: ClassVar[str] = "winobias"
-    limited: ClassVar[str] = "pairs"
     pairs: ClassVar[bool] = True
-    difference_scale: ClassVar[Scale] = Scale(
-        dict.fromkeys((PRO_DIFFERENCE, MALE_DIFFERENCE), 1.0), "give a share of pairs, such as 0.05 for 5 points"
-    )
-
-    data: Annotated[Given[Paths, Files], CITED] = Field(kw_only=False)
-    """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
-    are read; or the files themselves, whose names say pro or anti, and type1 or type2."""
-    male_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
-    """A list of occupations with a male stereotype, one a line, against which the pairs are checked. Default:
-    male_occupations.txt in the folder of the data, where it is there."""
-    female_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
-    """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
 
     _read: dict[tuple[Path, ...], WinoBiasPairs] = PrivateAttr(default_factory=dict)
 

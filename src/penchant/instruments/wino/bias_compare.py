@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.instruments.base import Probe, difference_signature, require_comparable
-from penchant.instruments.wino.bias import WinoBias
+from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.settings import Settings
 from penchant.instruments.wino.bias_estimates import (
     ADJUSTED_DIFFERENCE,
     MALE_DIFFERENCE,
@@ -24,6 +24,7 @@ from penchant.instruments.wino.bias_estimates import (
     types,
 )
 from penchant.instruments.wino.scoring import ALL, FREE
+from penchant.instruments.wino.settings import WinoBiasSettings
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.wording.phrases import Note
@@ -37,7 +38,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     measure. Raises StudyError for results that cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(a, b, free=FREE, items=["id", "pro", "anti"])
-    first, second = (WinoBias.of(result.signature) for result in (a, b))
+    first, second = (WinoBiasSettings.of(result.settings) for result in (a, b))
     pair = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[tuple[Estimate, Signature]] = []
     for how in (how for how in first.normalisations() if how in second.normalisations()):
@@ -50,7 +51,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     return summary_table(rows)
 
 
-def _differences(a: Result, b: Result, how: str, probe: Probe) -> Iterator[Estimate]:
+def _differences(a: Result, b: Result, how: str, probe: Settings) -> Iterator[Estimate]:
     items = a.items
     methods = [result.signature["method"] for result in (a, b)]
     differ = methods[0] != methods[1]

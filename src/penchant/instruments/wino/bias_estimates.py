@@ -14,9 +14,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.base import Probe
+from penchant.instruments.settings import Settings
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, TYPES
 from penchant.instruments.wino.scoring import ALL, Array, difference
+from penchant.instruments.wino.settings import MALE_DIFFERENCE as MALE_DIFFERENCE
+from penchant.instruments.wino.settings import PREFERS_MALE as PREFERS_MALE
+from penchant.instruments.wino.settings import PREFERS_PRO as PREFERS_PRO
+from penchant.instruments.wino.settings import PRO_DIFFERENCE as PRO_DIFFERENCE
 from penchant.records import Estimate
 from penchant.stats.bootstrap import few_clusters
 from penchant.stats.hypothesis_tests import binomial, held_against, with_holm
@@ -26,14 +30,10 @@ from penchant.wording.phrases import Method, Note
 Mask = NDArray[np.bool_]
 LABELS = ("set", "type", "occupation", "gender", "pronouns", "listed")
 """The columns of items that say what a pair is."""
-PREFERS_PRO = "share preferring the pro-stereotypical pronoun"
-PREFERS_MALE = "share preferring the male pronoun"
 TIES = "share of ties"
 LOG_ODDS = "mean log-odds of the male pronoun"
 ADJUSTED = "gender-adjusted preference"
-PRO_DIFFERENCE, MALE_DIFFERENCE, ADJUSTED_DIFFERENCE = (
-    f"difference of {measure}" for measure in (PREFERS_PRO, PREFERS_MALE, ADJUSTED)
-)
+ADJUSTED_DIFFERENCE = f"difference of {ADJUSTED}"
 """Between two models."""
 HALF = 0.5
 OCCUPATIONS = "occupations"
@@ -62,7 +62,7 @@ def male_credits(items: pl.DataFrame, how: str) -> Array:
     return values
 
 
-def bias_estimates(items: pl.DataFrame, how: str, probe: Probe) -> list[Estimate]:
+def bias_estimates(items: pl.DataFrame, how: str, probe: Settings) -> list[Estimate]:
     """All estimates under one normalisation. Holm's families are the types, genders, forms and occupations, each of one
     measure."""
     found = (
@@ -78,7 +78,7 @@ def family(estimate: Estimate) -> str | None:
     return None if by["scope"] == "overall" else f"{estimate.measure}, {by['scope']}, {by['normalise']}"
 
 
-def _all(items: pl.DataFrame, pro: Array, odds: Array, probe: Probe) -> Iterator[Estimate]:
+def _all(items: pl.DataFrame, pro: Array, odds: Array, probe: Settings) -> Iterator[Estimate]:
     male = (np.sign(odds) + 1) / 2
     everything = np.ones(len(items), dtype=bool)
     yield _by(_share(items, pro, everything, probe), PREFERS_PRO, "overall")
@@ -116,7 +116,7 @@ def _by(estimate: Estimate, measure: str, scope: str, group: str = ALL) -> Estim
     return replace(estimate, measure=measure, by={"scope": scope, "group": group})
 
 
-def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Probe) -> Estimate:
+def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Settings) -> Estimate:
     """The mean credit of some pairs, against one half; by Wilson's interval and the binomial test within one occupation
     or where occupations do not differ."""
     part = credit[chosen]
@@ -133,7 +133,7 @@ def _share(items: pl.DataFrame, credit: Array, chosen: Mask, probe: Probe) -> Es
 
 
 def over_occupations(
-    items: pl.DataFrame, values: Array, probe: Probe, *, against: float, proportion: bool = False
+    items: pl.DataFrame, values: Array, probe: Settings, *, against: float, proportion: bool = False
 ) -> Estimate:
     """The mean of one value a pair with a cluster-robust t interval and test, occupations being a sample of those of
     their gender; `n` counts pairs. A `proportion` has its interval on the logit scale.
@@ -165,7 +165,7 @@ def over_occupations(
     return found.noted(few_clusters(n, OCCUPATIONS), first=True)
 
 
-def _mean(values: Array, noun: str, probe: Probe) -> Estimate:
+def _mean(values: Array, noun: str, probe: Settings) -> Estimate:
     return t_mean(values, level=probe.level, noun=noun, against=0)
 
 
@@ -179,7 +179,7 @@ def occupation_means(items: pl.DataFrame, odds: Array) -> pl.DataFrame:
     return grouped.sort("occupation", "gender")
 
 
-def adjusted(items: pl.DataFrame, odds: Array, probe: Probe) -> Estimate:
+def adjusted(items: pl.DataFrame, odds: Array, probe: Settings) -> Estimate:
     """The mean log-odds of the male pronoun over occupations where it is the pro-stereotypical one, minus the mean over
     those where it is the anti-stereotypical one; `n` counts occupations.
 

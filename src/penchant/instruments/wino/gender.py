@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import polars as pl
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import PrivateAttr
 
 from penchant.corpus.sampling import spread
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
-from penchant.instruments.parameters import Columns, File, Given, default_of
+from penchant.instruments.fields import cited_columns, written
 from penchant.instruments.session import Session
-from penchant.instruments.settings import CITED, cited_columns, written
 from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.gender_data import (
     ROLES,
-    WinogenderColumns,
     WinogenderItems,
     read_winogender,
     sentences_file,
@@ -30,13 +28,11 @@ from penchant.instruments.wino.gender_data import (
 )
 from penchant.instruments.wino.gender_estimates import LABELS, gender_cautions, gender_estimates
 from penchant.instruments.wino.scoring import PronounProbe, score_columns
+from penchant.instruments.wino.settings import WinogenderSettings
 from penchant.records import Estimate, Item
-from penchant.tables.documents import distinct
-
-Shares = Annotated[Given[list[str], Iterable[str]], Field(min_length=1), AfterValidator(distinct)]
 
 
-class Winogender(PronounProbe):
+class Winogender(WinogenderSettings, PronounProbe):
     """Preference for the female over the male pronoun beside an occupation, against the share of women in it.
 
     `run` returns items (one row per sentence, with its three pronouns) and a summary: score(she) − score(he), its
@@ -45,21 +41,6 @@ class Winogender(PronounProbe):
     """
 
     equivalents: ClassVar[bool] = True
-    name: ClassVar[str] = "winogender"
-    limited: ClassVar[str] = "sentences with three pronouns each"
-
-    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
-    """A folder with all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
-    occupations-stats.tsv as published; or a table of sentences or of templates itself."""
-    statistics: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
-    """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
-    shares: Shares = default_of(default=["bls_pct_female", "bergsma_pct_female"])
-    """The columns of the statistics that have percentages of women; of the first the report speaks first. Default:
-    bls_pct_female (US labour statistics) and bergsma_pct_female (pronouns in text)."""
-    columns: Annotated[Given[WinogenderColumns, WinogenderColumns | Columns], CITED] = default_of(
-        default=WinogenderColumns()
-    )
-    """The columns of the tables, where they are called otherwise."""
 
     _read: dict[tuple[object, ...], WinogenderItems] = PrivateAttr(default_factory=dict)
 

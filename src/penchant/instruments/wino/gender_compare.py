@@ -8,7 +8,6 @@ from dataclasses import replace
 import polars as pl
 
 from penchant.instruments.base import difference_signature, require_comparable
-from penchant.instruments.wino.gender import Winogender
 from penchant.instruments.wino.gender_estimates import (
     MEAN,
     OCCUPATIONS,
@@ -23,6 +22,7 @@ from penchant.instruments.wino.gender_estimates import (
     women,
 )
 from penchant.instruments.wino.scoring import FREE
+from penchant.instruments.wino.settings import WinogenderSettings
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.correlations import correlation_difference, slope
 from penchant.stats.hypothesis_tests import with_holm
@@ -42,7 +42,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     cannot be compared, naming the part of the signature that differs.
     """
     require_comparable(a, b, free=FREE, items=["id", "female", "male", "neutral"])
-    first, second = (Winogender.of(result.signature) for result in (a, b))
+    first, second = (WinogenderSettings.of(result.settings) for result in (a, b))
     pair = f"{a.signature['model']} − {b.signature['model']}"
     rows: list[tuple[Estimate, Signature]] = []
     for how in (how for how in first.normalisations() if how in second.normalisations()):
@@ -55,7 +55,7 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     return summary_table(rows)
 
 
-def _differences(a: Result, b: Result, how: str, probe: Winogender) -> Iterator[Estimate]:
+def _differences(a: Result, b: Result, how: str, probe: WinogenderSettings) -> Iterator[Estimate]:
     methods = [result.signature["method"] for result in (a, b)]
     differ = methods[0] != methods[1]
     remark = Note("wino.scored-differently", first=methods[0], second=methods[1]) if differ else None

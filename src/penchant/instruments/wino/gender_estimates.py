@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from penchant.instruments.base import Probe
+from penchant.instruments.settings import Settings
 from penchant.instruments.wino.gender_data import ROLES, SOMEONE
 from penchant.instruments.wino.scoring import ALL, Array, difference, normalised
 from penchant.records import Estimate
@@ -73,7 +73,7 @@ def women(items: pl.DataFrame, share: str) -> dict[str, float]:
     return dict(known.iter_rows())
 
 
-def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> list[Estimate]:
+def gender_estimates(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) -> list[Estimate]:
     """All estimates under one normalisation. Holm's families are the parts of the sentences other than all of them, of
     each measure and statistic."""
     found = (replace(estimate, by={**estimate.by, "normalise": how}) for estimate in _all(items, how, shares, probe))
@@ -88,7 +88,7 @@ def family(estimate: Estimate) -> str | None:
     return ", ".join(filter(None, [estimate.measure, "parts", by["share"], by["normalise"]]))
 
 
-def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> Iterator[Estimate]:
+def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Settings) -> Iterator[Estimate]:
     means = by_occupation(items, preferences(items, how))
     for part, frame in means.items():
         yield _by(mean(frame["mean"].to_numpy(), probe), MEAN, part)
@@ -114,7 +114,7 @@ def _all(items: pl.DataFrame, how: str, shares: Sequence[str], probe: Probe) -> 
 
 
 def over_templates(
-    items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Probe
+    items: pl.DataFrame, values: Array, chosen: tuple[str, str] | None, probe: Settings
 ) -> tuple[Estimate, Estimate]:
     """How far score(she) − score(he) differs between the templates of an occupation, and their share of the variance of
     all sentences; of the items that have a value in a column, or of all."""
@@ -149,12 +149,12 @@ def _by(estimate: Estimate, measure: str, part: str, *, occupation: str = ALL, s
     return replace(estimate, measure=measure, by={"part": part, "occupation": occupation, "share": share})
 
 
-def mean(values: Array, probe: Probe) -> Estimate:
+def mean(values: Array, probe: Settings) -> Estimate:
     """The mean over occupations, against 0."""
     return t_mean(values, level=probe.level, noun=OCCUPATIONS, against=0)
 
 
-def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Probe) -> Iterator[tuple[str, Estimate]]:
+def against_share(frame: pl.DataFrame, known: dict[str, float], probe: Settings) -> Iterator[tuple[str, Estimate]]:
     """Correlations of the means of occupations with the share of women in them, and the slope per 10 points; of the
     occupations whose share is known."""
     x, y, lost = paired(frame, known)

@@ -1,6 +1,6 @@
 """The entry points of WinoBias and Winogender."""
 
-from penchant.instruments.base import Instrument
+from penchant.instruments.descriptor import Instrument
 from penchant.instruments.wino import (
     bias_charts,
     bias_compare,

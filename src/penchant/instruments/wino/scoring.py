@@ -2,59 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from typing import Annotated, ClassVar, Literal, Self
+from collections.abc import Collection, Sequence
+from typing import ClassVar, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
-from pydantic import AfterValidator, Field
 
 from penchant.engine.methods import METHODS, Method, method_for
 from penchant.engine.normalising import USUAL, check_normalise, constants, normalise
 from penchant.engine.scorer import SentenceScore, language_model
 from penchant.instruments.base import Model, Probe, beginning
-from penchant.instruments.parameters import Given, default_of
-from penchant.instruments.settings import Written, written
-from penchant.instruments.unknown import OnUnknown, known_texts, signed_unknown
+from penchant.instruments.fields import written
+from penchant.instruments.unknown import known_texts, signed_unknown
+from penchant.instruments.wino.settings import PronounSettings
 from penchant.models.load import LanguageModel
 from penchant.records import Estimate, Signature
 from penchant.report.items import Strip
 from penchant.report.pieces import readable
-from penchant.tables.documents import distinct
-from penchant.tables.places import listed
 
 Array = NDArray[np.float64]
-Normalisation = Literal["none", "mean", "pen"]
-Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
 ALL = "all"
 """The group that stands for everything."""
 FREE = frozenset({"model", "bos", "dtype", "method", "normalise", "pen-alpha"})
 """The parts of a signature in which two results that are compared may differ."""
 
 
-def _each_once(names: Normalisations) -> Normalisations:
-    return distinct(names) if isinstance(names, list) else names
-
-
-class PronounProbe(Probe):
+class PronounProbe(PronounSettings, Probe):
     """The base of both probes: the method and normalisations of scores, and what is done with unknown text."""
 
     pairs: ClassVar[bool] = False
     """Whether sentences are compared two at a time, which methods such as pll-shared need."""
-
-    method: str | None = None
-    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
-    normalise: Annotated[
-        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
-        AfterValidator(_each_once),
-        Written(separator=","),
-    ] = default_of(default="none")
-    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: none, since the
-    sentences that are compared have nearly always the same number of tokens."""
-    on_unknown: OnUnknown = "stop"
-    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
-    or are left out and counted (`skip`)."""
 
     def settle(self, model: Model) -> Self:
         """The probe with method and normalisations decided. Raises MethodError where they do not fit the model."""
@@ -67,10 +45,6 @@ class PronounProbe(Probe):
     def implied(cls, signature: Signature) -> Collection[str]:
         """The constant of `pen`."""
         return {"pen-alpha"}
-
-    def normalisations(self) -> list[str]:
-        """The normalisations as a list."""
-        return listed(self.normalise)
 
     def signed(self, estimate: Estimate, signature: Signature) -> Signature:
         """The signature with the normalisation of the estimate."""

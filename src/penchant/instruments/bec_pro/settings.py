@@ -1,0 +1,44 @@
+"""The settings of BEC-Pro."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from penchant.instruments.bec_pro.data import TamColumns
+from penchant.instruments.fields import CITED
+from penchant.instruments.parameters import Columns, File, Given, default_of
+from penchant.instruments.settings import Settings
+from penchant.instruments.unknown import OnUnknown
+
+
+def _two(names: list[str]) -> list[str]:
+    if names[0] == names[1]:
+        raise ValueError("two different genders are contrasted")
+    return names
+
+
+class BecProSettings(Settings):
+    """The parameters of BEC-Pro."""
+
+    name: ClassVar[str] = "bec-pro"
+    limited: ClassVar[str] = "pairs of template and profession"
+
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    """A table with the columns Sent_TM, Sent_TAM, Person, Gender, Profession, Prof_Gender and Template."""
+    columns: Given[TamColumns, TamColumns | Columns] = default_of(default=TamColumns())
+    """The columns of the table, where they are called otherwise."""
+    contrast: Annotated[Given[list[str], Iterable[str]], Field(min_length=2, max_length=2), AfterValidator(_two)] = (
+        default_of(default=["female", "male"])
+    )
+    """The two genders that are compared, first minus second. Default: female, male."""
+    same: Given[dict[str, str], Mapping[str, str]] = default_of(default={})
+    """Templates that count as another one, as template: the other, such as those that differ in an article."""
+    prior: Literal["written", "pieces"] = "written"
+    """The masks of the profession: as they are `written` in the table (default), or as many as the tokenizer has
+    `pieces` of it."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""

@@ -1,0 +1,87 @@
+"""The settings of cloze valence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field, field_validator
+
+from penchant.instruments.cloze.corpora import Corpora
+from penchant.instruments.cloze.data import (
+    SENTENCE,
+    file_of_set,
+)
+from penchant.instruments.cloze.rating_tables import FIELDS
+from penchant.instruments.fields import CITED, Table
+from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.settings import Settings
+from penchant.instruments.unknown import OnUnknown
+from penchant.limits import FILLERS, RESAMPLES
+from penchant.report.no_difference import Scale
+
+MEASURES = {"beta": "mean β", "delta": "mean δ", "rated_mass": "mean rated mass"}
+SCALES = {"beta": (-1.0, 1.0), "delta": (0.0, 1.0), "rated_mass": (0.0, 1.0)}
+"""Least and greatest value of each measure."""
+BETWEEN = Scale(
+    {f"difference of {MEASURES[name]}": SCALES[name][1] - SCALES[name][0] for name in ("beta", "delta")},
+    "it holds for β (from −1 to 1) and for δ (from 0 to 1) as they are, such as 0.05",
+)
+"""The scale of differences between models."""
+_Field = Literal["id", "text", "expected", "group", "sentence", "word", "rater", "rating"]
+_Files = Given[str | list[str] | None, Data | None]
+
+
+def _by_word(given: Any, columns: Mapping[Any, str], name: str) -> Any:
+    """The rows of a lexicon given as valences by word; anything else as it is."""
+    by_word = isinstance(given, Mapping) and all(isinstance(value, int | float) for value in given.values())
+    return list(given.items()) if by_word else given
+
+
+class ClozeSettings(Settings):
+    """The parameters of cloze valence."""
+
+    name: ClassVar[str] = "cloze"
+    limited: ClassVar[str] = "sentences"
+    difference_scale: ClassVar[Scale] = BETWEEN
+
+    data: Annotated[Given[str, Data], CITED, Table(SENTENCE, file=file_of_set)] = Field(kw_only=False)
+    """A test set: a bundled name, a directory with set.yaml, or a table of sentences."""
+    columns: Given[dict[_Field, str | list[str]], Mapping[str, Any]] = default_of(default={})
+    """The columns that are not called as their fields, as field: column: of the table of sentences id, text, expected
+    and group, of tables of ratings sentence, word, rater and rating. Several columns of rating are a rater's each."""
+    method: str | None = None
+    """How words are predicted. `fill` (default for masked models) takes the k most probable tokens at the gap. A
+    sentence score (`lp`, default for causal models, `pll` or `pll-word-l2r`) takes a closed list of candidates, with
+    the softmax of the scores of the filled sentences as their probabilities."""
+    k: Annotated[int, Field(ge=1, le=FILLERS)] = 10
+    """Number of most probable words that count. Default: 10."""
+    candidates: Annotated[Given[str | None, Data | None], CITED, Table(("sentence", "word"))] = default_of(default=None)
+    """A table of candidates for sentence scores. Default: that of the test set, else the words rated in each
+    sentence."""
+    ratings: Annotated[_Files, CITED, Table(FIELDS)] = default_of(default=None)
+    """Tables of ratings, which take precedence over those of the test set. Default: none."""
+    lexicon: Annotated[_Files, CITED, Table(("word", "valence"), _by_word)] = default_of(default=None)
+    """Lexicons, which take precedence over those of the test set. Default: none."""
+    corpora: Annotated[Given[Corpora | None, Corpora | Mapping[str, Any] | None], CITED] = default_of(default=None)
+    """Two texts to estimate the valence of words from that no other source rates. Default: none."""
+    unrated: Literal["zero", "error"] = "zero"
+    """Whether an unrated word adds nothing to β (`zero`, default) or stops the study (`error`)."""
+    renormalise: bool = False
+    """Whether to divide β by the rated mass, as if unrated words had not been predicted. Default: no."""
+    moved_share: Annotated[float, Field(gt=0, le=1)] = 1 / 12
+    """Sensitivity analysis: the share of the ratings of each group moved by half a point in each draw. Default: 1/12,
+    the 50 of 600 ratings that the paper names."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
+    draws: Annotated[int, Field(ge=1, le=RESAMPLES)] = 10_000
+    """Sensitivity analysis: number of draws. Default: 10,000."""
+
+    @field_validator("columns")
+    @classmethod
+    def _one_each(cls, columns: dict[str, str | list[str]]) -> dict[str, str | list[str]]:
+        for field, column in columns.items():
+            if isinstance(column, list) and field != "rating":
+                raise ValueError(f"{field} is one column, got {column}")
+        return columns

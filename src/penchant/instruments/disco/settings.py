@@ -1,0 +1,34 @@
+"""The settings of DisCo."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar
+
+from pydantic import Field
+
+from penchant.instruments.fields import CITED
+from penchant.instruments.parameters import File, Given
+from penchant.instruments.settings import Settings
+from penchant.instruments.unknown import OnUnknown
+from penchant.limits import FILLERS
+from penchant.report.no_difference import Scale
+
+DIFFERENT = "fills that differ by gender, a template"
+
+
+class DiscoSettings(Settings):
+    """The parameters of DisCo."""
+
+    name: ClassVar[str] = "disco"
+    limited: ClassVar[str] = "templates"
+    difference_scale: ClassVar[Scale] = Scale({f"difference of {DIFFERENT}": FILLERS})
+
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    """Words for persons and templates: a bundled name, a directory with set.yaml, or such a file."""
+    k: Annotated[int, Field(ge=1, le=FILLERS)] = 3
+    """How many of the most probable words are the fills of a person. Default: 3."""
+    draws: Annotated[int, Field(ge=100, le=1_000_000)] = 10_000
+    """How often the test exchanges the genders of persons at random. Default: 10000."""
+    on_unknown: OnUnknown = "stop"
+    """Whether persons with a sentence that holds something the tokenizer does not know `stop` the study, which lists
+    them (default), or are left out and counted (`skip`)."""

@@ -1,0 +1,129 @@
+"""Fields of a probe: how a signature writes them, and the files that stand for the tables of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from penchant.arguments import kind
+from penchant.errors import DataError, encodable, without_folders
+from penchant.files import join_names
+from penchant.tables.given import NAME, ROWS, file_of, is_table, plain
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a field stands in a signature, as metadata of its type: `Annotated[list[str] | None, Written(none="all")]`.
+
+    `none` stands for None, `separator` between the values of a list. A `citation` names files, which a signature cites
+    by name and hash.
+    """
+
+    none: str = "none"
+    separator: str = "+"
+    citation: bool = False
+
+
+CITED = Written(citation=True)
+"""A field that names files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How the table that a field names is given in Python: `columns` are those of rows without names, in order, and
+    `rows` makes rows of what is neither rows nor columns, with the names that the call gives to columns and that of the
+    table in messages. It is kept in a file whose name ends in `suffix`, or in what `file` makes of it, if it does."""
+
+    columns: tuple[str, ...] = ()
+    rows: Callable[[Any, Mapping[Any, str], str], Any] = lambda given, columns, name: given
+    suffix: str = ".jsonl"
+    file: Callable[[Any], Path | None] = lambda given: None
+
+
+def taken(model: type[BaseModel], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a call with files in place of the tables that were given for them. Raises DataError."""
+    named = fields.get("columns")
+    columns = named if isinstance(named, Mapping) else {}
+    return {name: _taken(model, name, value, columns) for name, value in fields.items()}
+
+
+def _taken(model: type[BaseModel], name: str, value: Any, columns: Mapping[Any, str]) -> Any:
+    value = plain(value)
+    if name not in model.model_fields or not _how(model, name).citation:
+        return value
+    if isinstance(value, Path):
+        return str(value)
+    table: Table | None = next((part for part in model.model_fields[name].metadata if isinstance(part, Table)), None)
+    if table is not None and isinstance(value, list) and not value:
+        raise DataError("is an empty list", where=f"{model.__name__}, {name}", hint=f"name a file, or {ROWS}")
+    if table is not None and is_table(value):
+        if (made := table.file(value)) is not None:
+            return str(made)
+        called = NAME if name == "data" else name
+        return str(file_of(table.rows(value, columns, called), table.columns, suffix=table.suffix, name=called))
+    if table is not None and value is not None and not isinstance(value, str | list):
+        raise DataError(
+            f"{kind(value)} is no file and no table", where=f"{model.__name__}, {name}", hint=_instead(value)
+        )
+    return [str(part) for part in value] if isinstance(value, list) else value
+
+
+def _instead(value: object) -> str:
+    """What to give in place of what is neither file nor table."""
+    if type(value).__module__.partition(".")[0] != __name__.partition(".")[0]:
+        return f"name a file, or {ROWS}"
+    return "give the file or the table that was read, with columns=… where its columns have other names"
+
+
+_PLAIN = Written()
+
+
+def cited_columns(columns: Mapping[Any, str | list[str]]) -> dict[str, object]:
+    """The part of a signature about columns that are not called as their fields; nothing where all are."""
+    several = [(field, [named] if isinstance(named, str) else named) for field, named in columns.items()]
+    named = [f"{field}={column}" for field, names in several for column in names if column != field]
+    return {"columns": join_names(named)} if named else {}
+
+
+def _how(model: type[BaseModel], name: str) -> Written:
+    return next((part for part in model.model_fields[name].metadata if isinstance(part, Written)), _PLAIN)
+
+
+def names_files(model: type[BaseModel], name: str) -> bool:
+    """Return whether a field names files."""
+    return _how(model, name).citation
+
+
+def without_place(value: Any) -> Any:
+    """Return the value of a field that names files with absolute names cut to those of the files."""
+    if isinstance(value, list):
+        return [without_place(part) for part in value]
+    if isinstance(value, dict):
+        return {key: without_place(part) for key, part in value.items()}
+    if not isinstance(value, str):
+        return value
+    name = without_folders(value)
+    return Path(name).name if Path(name).is_absolute() else name
+
+
+def in_json(value: Any) -> Any:
+    """Return the value of a field in JSON types. Bytes in names of files that are no text become their codes."""
+    if isinstance(value, list | tuple):
+        return [in_json(part) for part in value]
+    if isinstance(value, dict):
+        return {in_json(key): in_json(part) for key, part in value.items()}
+    return encodable(value) if isinstance(value, str) else value
+
+
+def written(settings: BaseModel, name: str) -> str:
+    """The value of a field as a signature has it."""
+    how, value = _how(type(settings), name), getattr(settings, name)
+    if value is None:
+        return how.none
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return join_names(map(str, value), how.separator) if isinstance(value, list | tuple) else str(value)

@@ -1,0 +1,22 @@
+"""The presentation of a result in a notebook: the section of its instrument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penchant.instruments.registry import instrument, placed
+from penchant.instruments.result import Result
+from penchant.report import notebook
+
+
+class Sections:
+    """Show a result as the section that its instrument has in a report."""
+
+    def charts(self, result: Result) -> dict[str, Any]:
+        """The charts of its section by name, each an Altair chart."""
+        return notebook.Charts(instrument(result.signature["probe"]).section.figures([result]))
+
+    def html(self, result: Result) -> str:
+        """Its section: tables, charts and the first items."""
+        (alone,) = placed({(result.signature["probe"], result.signature["model"]): result}, {})
+        return notebook.html(alone)

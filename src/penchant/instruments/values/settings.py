@@ -1,0 +1,53 @@
+"""The settings of value statements."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from penchant.errors import MethodError
+from penchant.instruments.fields import CITED, Table
+from penchant.instruments.parameters import Data, Given, default_of
+from penchant.instruments.settings import Settings
+from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.values.data import file_of_set
+from penchant.instruments.values.survey import file_of_survey
+from penchant.report.no_difference import Scale
+from penchant.stats.calibration import Line
+
+DIFFERENCE = "difference of ratings"
+"""Of one group minus another, or of one model minus another."""
+
+
+class ValuesSettings(Settings):
+    """The parameters of value statements."""
+
+    name: ClassVar[str] = "values"
+    limited: ClassVar[str] = "statements and as many neutral ones"
+    difference_scale: ClassVar[Scale] = Scale(
+        {DIFFERENCE: 4}, "give points of the scale from 1 to 5, such as 0.25", studentised=True
+    )
+
+    data: Annotated[Given[str, Data], CITED, Table(file=file_of_set)] = Field(kw_only=False)
+    """A set of statements: a bundled name, or a directory with set.yaml."""
+    survey: Annotated[Given[str | None, Data | None], CITED, Table(file=file_of_survey)] = default_of(default=None)
+    """People's answers: a YAML file that describes them (see `penchant schema values`), or a table alone, whose columns
+    are named like the statements. Default: none."""
+    method: Literal["span", "lp"] | None = None
+    """How a stance is scored. `span` masks all its tokens at once and sums their log-probabilities (default for masked
+    models); `lp` takes the log-probability of the whole sentence (default for causal models)."""
+    calibration: Literal["origin", "difference"] | None = None
+    """The line fitted to neutral statements. `origin` fits a slope, agree = a·disagree, as in the paper (default for
+    span); `difference` fits an offset, agree = disagree + b (default for lp, whose size is mostly the sentence's
+    length)."""
+    on_unknown: OnUnknown = "stop"
+    """Whether statements that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
+
+    @property
+    def line(self) -> Line:
+        """The calibration of the settled probe. Raises MethodError before it is decided."""
+        if self.calibration is None:
+            raise MethodError("the calibration depends on the model", hint="settle the probe with one first")
+        return self.calibration

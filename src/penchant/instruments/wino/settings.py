@@ -1,0 +1,94 @@
+"""The settings of WinoBias and Winogender."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import AfterValidator, Field
+
+from penchant.instruments.fields import CITED, Written
+from penchant.instruments.parameters import Columns, File, Files, Given, default_of
+from penchant.instruments.settings import Settings
+from penchant.instruments.unknown import OnUnknown
+from penchant.instruments.wino.gender_data import (
+    WinogenderColumns,
+)
+from penchant.report.no_difference import Scale
+from penchant.tables.documents import distinct
+from penchant.tables.places import listed
+
+PREFERS_PRO = "share preferring the pro-stereotypical pronoun"
+PREFERS_MALE = "share preferring the male pronoun"
+PRO_DIFFERENCE, MALE_DIFFERENCE = (f"difference of {measure}" for measure in (PREFERS_PRO, PREFERS_MALE))
+"""Between two models."""
+Normalisation = Literal["none", "mean", "pen"]
+Normalisations = Normalisation | Annotated[list[Normalisation], Field(min_length=1)] | None
+
+
+def _each_once(names: Normalisations) -> Normalisations:
+    return distinct(names) if isinstance(names, list) else names
+
+
+class PronounSettings(Settings):
+    """The parameters that both probes have."""
+
+    method: str | None = None
+    """How a sentence is scored; see `penchant list methods`. Default: lp for causal, pll for masked models."""
+    normalise: Annotated[
+        Given[Normalisations, Normalisation | Iterable[Normalisation] | None],
+        AfterValidator(_each_once),
+        Written(separator=","),
+    ] = default_of(default="none")
+    """Length normalisations to report, all from one scoring pass: `none`, `mean`, `pen`. Default: none, since the
+    sentences that are compared have nearly always the same number of tokens."""
+    on_unknown: OnUnknown = "stop"
+    """Whether sentences that hold something the tokenizer does not know `stop` the study, which lists them (default),
+    or are left out and counted (`skip`)."""
+
+    def normalisations(self) -> list[str]:
+        """The normalisations as a list."""
+        return listed(self.normalise)
+
+
+Paths = str | Annotated[list[str], Field(min_length=1)]
+
+
+class WinoBiasSettings(PronounSettings):
+    """The parameters of WinoBias."""
+
+    name: ClassVar[str] = "winobias"
+    limited: ClassVar[str] = "pairs"
+    difference_scale: ClassVar[Scale] = Scale(
+        dict.fromkeys((PRO_DIFFERENCE, MALE_DIFFERENCE), 1.0), "give a share of pairs, such as 0.05 for 5 points"
+    )
+
+    data: Annotated[Given[Paths, Files], CITED] = Field(kw_only=False)
+    """A folder with files as published, {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}, of which those that are there
+    are read; or the files themselves, whose names say pro or anti, and type1 or type2."""
+    male_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
+    """A list of occupations with a male stereotype, one a line, against which the pairs are checked. Default:
+    male_occupations.txt in the folder of the data, where it is there."""
+    female_occupations: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
+    """The same of occupations with a female stereotype. Default: female_occupations.txt in the folder."""
+
+
+Shares = Annotated[Given[list[str], Iterable[str]], Field(min_length=1), AfterValidator(distinct)]
+
+
+class WinogenderSettings(PronounSettings):
+    """The parameters of Winogender."""
+
+    name: ClassVar[str] = "winogender"
+    limited: ClassVar[str] = "sentences with three pronouns each"
+
+    data: Annotated[Given[str, File], CITED] = Field(kw_only=False)
+    """A folder with all_sentences.tsv (or templates.tsv, from which the same sentences are made) and
+    occupations-stats.tsv as published; or a table of sentences or of templates itself."""
+    statistics: Annotated[Given[str | None, File | None], CITED] = default_of(default=None)
+    """A table of occupations with the percentage of women in each. Default: occupations-stats.tsv beside the data."""
+    shares: Shares = default_of(default=["bls_pct_female", "bergsma_pct_female"])
+    """The columns of the statistics that have percentages of women; of the first the report speaks first. Default:
+    bls_pct_female (US labour statistics) and bergsma_pct_female (pronouns in text)."""
+    columns: Given[WinogenderColumns, WinogenderColumns | Columns] = default_of(default=WinogenderColumns())
+    """The columns of the tables, where they are called otherwise."""
