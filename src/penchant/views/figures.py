@@ -92,10 +92,11 @@ class Forest:
 
 @dataclass(frozen=True, slots=True)
 class Panels:
-    """Several figures in one, each below its own title. The table of the same name has the numbers."""
+    """Several figures in one, each below its own title; the numbers are in the table called `numbers`."""
 
     name: str
     parts: Sequence[Forest]
+    numbers: str
     picks: str = ""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
@@ -105,7 +106,7 @@ class Panels:
             for part in self.parts
             for chart in part.charts(results, text)
         ]
-        return [_figure(self.name, alt.concat(*charts, columns=2), text, self.picks)] if charts else []
+        return [_figure(self.name, alt.concat(*charts, columns=2), text, self.picks, self.numbers)] if charts else []
 
 
 def _field(line: Line, name: str) -> str:
@@ -148,9 +149,9 @@ def reference(x: float) -> Any:
     return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
 
 
-def _figure(name: str, chart: Any, text: Text, picks: str) -> Figure:
+def _figure(name: str, chart: Any, text: Text, picks: str, numbers: str = "") -> Figure:
     own = text.below("figures", name)
-    return Figure(name, own.get("title"), own.get("text"), chart, name, picks)
+    return Figure(name, own.get("title"), own.get("text"), chart, numbers or name, picks)
 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:

@@ -52,7 +52,10 @@ class Tokens:
 @dataclass(frozen=True, slots=True)
 class Items:
     """The table of items: columns about them, columns and strips of each model, and what is remarked on each item.
-    `text.yaml` says under `items` what they are called (`noun`) and what the numbers of tokens are (`unit`)."""
+
+    `text.yaml` says under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where
+    they do not come from `remark`, what is remarked on an item by its columns (`remark`).
+    """
 
     columns: tuple[ItemColumn, ...]
     each: tuple[ModelColumn, ...] = ()
@@ -76,11 +79,16 @@ class Items:
                 values = result.items[column.name] if column.values is None else column.values(result)
                 head = own.get("columns", column.name) or column.name
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
-            if self.remark is not None:
-                remarks[model] = pl.Series(self.remark(result), dtype=pl.String)
+            if said := self._remarks(result, own):
+                remarks[model] = pl.Series(said, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
         made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"))
         return joined.table(made, models(results))
+
+    def _remarks(self, result: Result, text: Text) -> Sequence[str]:
+        if self.remark is not None:
+            return self.remark(result)
+        return [text.get("remark", **row) for row in result.items.iter_rows(named=True)] if text.has("remark") else ()
 
 
 def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:

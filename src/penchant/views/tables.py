@@ -51,23 +51,28 @@ def number(key: str, form: str = ".2f", *, scale: float = 1, star: bool = False,
     the row's own, "–" where there is no such number. `star` marks those that were found by their adjusted p."""
 
     def cell(line: Line) -> Cell:
+        marked = star and line["p_holm"] <= DECIDES
+        return replace(estimate(line.row, form, scale=scale), star="*" if marked else "")
+
+    return _of(key, levels, cell)
+
+
+def p(key: str = "p", **levels: str) -> Column:
+    """Return the column of p-values, or of those at other levels."""
+    return _of(key, levels, lambda line: P(line["p"]))
+
+
+def adjusted(key: str = "holm", **levels: str) -> Column:
+    """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
+    return _of(key, levels, lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
+
+
+def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell]) -> Column:
+    def at_levels(line: Line) -> Cell:
         found = line.at(**levels) if levels else line
-        if found is None:
-            return "–"
-        marked = star and found["p_holm"] <= DECIDES
-        return replace(estimate(found.row, form, scale=scale), star="*" if marked else "")
+        return "–" if found is None else cell(found)
 
-    return Column(key, cell)
-
-
-def p() -> Column:
-    """Return the column of p-values."""
-    return Column("p", lambda line: P(line["p"]))
-
-
-def adjusted() -> Column:
-    """Return the column of p-values, adjusted where they are of a family."""
-    return Column("holm", lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
+    return Column(key, at_levels)
 
 
 @dataclass(frozen=True, slots=True)

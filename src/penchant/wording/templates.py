@@ -61,6 +61,10 @@ class Text:
         parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
         return " ".join(filter(None, (filled(str(part), {**self.facts, **facts}).strip() for part in parts)))
 
+    def has(self, *keys: str) -> bool:
+        """Return whether there is an entry."""
+        return self._entry(keys) is not None
+
     def paragraphs(self, *keys: str) -> list[str]:
         """Return an entry that is a list of paragraphs, without those that turn out empty."""
         texts = (filled(text, self.facts).strip() for text in self._entry(keys) or ())

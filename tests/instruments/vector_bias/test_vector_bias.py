@@ -445,7 +445,7 @@ def test_the_report_shows_what_was_computed(three: list[Result]) -> None:
     assert ranks[:, 0].tolist() == [rank for ranking in every for rank in ranking.ranks.T.ravel()]
     assert ranks[:, 2] == pytest.approx([100 * s for ranking in every for s in ranking.shares[:, :, 2].T.ravel()])
     assert len(in_queries) == 3 * (4 * 4 + 2)
-    assert [figure.name for figure in section.figures(three)] == ["everything", "ranks"]
+    assert [figure.name for figure in section.figures(three)] == ["measures", "ranks"]
     (alone,) = section.figures(three[:1])
     assert len(alone.chart.concat) == 5  # a panel for each measure
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -29,7 +28,6 @@ from penchant.views.tables import Column, TableSpec, adjusted, count, level, mod
 from penchant.wording.phrases import notes_of
 from penchant.wording.templates import Text
 
-_TEXT = Text.of(Path(__file__).parent)
 _SHOWN = Shown("+.2f", "words")
 _NULL: Mapping[Measure, float] = {"rnd": 0, "rnsb": 0, "mac": 1, "ect": 1, "ripa": 0}
 """What each measure is without bias."""
@@ -101,39 +99,41 @@ def _in_queries(results: Sequence[Result]) -> Iterator[list[Estimate]]:
 
 def _biases(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
     """One sentence for each model, and one for every two models."""
-    tested = {NAMES[measure]: null for measure, null in _NULL.items() if measure != "mac"}
+    words = text.below("prose", "finding")
     for source in sources(results):
-        yield _told(source.lines, tested, text, model=source.model)
+        parts = _parts(source.lines, {measure: null for measure, null in _NULL.items() if measure != "mac"}, words)
+        yield words.get("model", model=source.model, parts=parts) if parts else ""
     if comparison is not None:
         (source,) = compared(comparison)
         for names, lines in groupby(source.lines, key=lambda line: line.model):
-            yield _told(list(lines), {difference(name): 0 for name in NAMES.values()}, text, pair=names)
+            parts = _parts(list(lines), dict.fromkeys(_NULL, 0.0), words, difference)
+            yield words.get("pair", pair=names, parts=parts) if parts else ""
 
 
-def _told(lines: Sequence[Line], nulls: Mapping[str, float], text: Text, **of: str) -> str:
-    """In how many queries each measure is told apart from what it is without bias, by interval and test, and its
-    clearest query; then the measures that are told apart in none. The union of A and B is no query of its own."""
-    words, parts = text.below("prose", "finding"), []
+def _parts(
+    lines: Sequence[Line], nulls: Mapping[Measure, float], words: Text, kind: Callable[[str], str] = str
+) -> list[str]:
+    """Say in how many queries each measure is told apart from what it is without bias, by interval and test, and its
+    clearest query; then which measures are in none. The union of A and B is no query of its own."""
+    clear_parts: list[str] = []
     unclear: dict[str, list[tuple[str, int]]] = {}
     for measure, null in nulls.items():
-        rows = measured(line.row for line in lines if line["measure"] == measure and line["attributes"] != UNION)
+        name = NAMES[measure]
+        own = (line for line in lines if line["measure"] == kind(name) and line["attributes"] != UNION)
+        rows = measured(line.row for line in own)
         clear = [row for row in rows if told(row, null)]
-        apart, name = words.get("apart", measure) or "0", measure.removeprefix(difference(""))
+        apart = words.get("apart", kind(name)) or "0"
         if clear:
             most = max(clear, key=lambda row: abs(row["value"] - null))
-            number_of = replace(_SHOWN, null=null).number(most)
-            facts = {"name": name, "apart": apart, "clear": len(clear), "of": len(rows), "number": number_of}
-            parts.append(words.get("clear", **facts, **{key: most[key] for key in _TOLD}))
+            facts = {"name": name, "apart": apart, "clear": len(clear), "of": len(rows), "row": most}
+            clear_parts.append(words.get("clear", **facts, number=replace(_SHOWN, null=null).number(most)))
         elif rows:
             unclear.setdefault(apart, []).append((name, len(rows)))
-    parts += [
+    rest = (
         words.get("unclear", names=[name for name, _ in group], apart=apart, of=sum(n for _, n in group))
         for apart, group in unclear.items()
-    ]
-    return words.get("whole", parts=parts, model=of.get("model", ""), pair=of.get("pair", "")) if parts else ""
-
-
-_TOLD = ("measure", "category", "label", "attributes", "value")
+    )
+    return [*clear_parts, *rest]
 
 
 VIEWS = Views(
@@ -158,7 +158,7 @@ VIEWS = Views(
     ),
     figures=(
         Panels(
-            "everything",
+            "measures",
             [
                 Forest(
                     measure,
@@ -170,6 +170,7 @@ VIEWS = Views(
                 )
                 for measure, null in _NULL.items()
             ],
+            numbers="everything",
             picks="category",
         ),
         Forest("ranks", At(), "ranked", form=".2f", width=420, null=1, of=_ranked(_means)),
@@ -180,9 +181,6 @@ VIEWS = Views(
             ItemColumn("word"),
         ),
         each=tuple(ModelColumn(name, signed=name in NUMBERS[:4]) for name in NUMBERS),
-        remark=lambda result: [
-            _TEXT.get("items", "missing") if lost else "" for lost in result.items["vector"].is_null()
-        ],
     ),
     finding=(Said(_biases),),
     facts=_facts,
