@@ -27,7 +27,8 @@ class ItemColumn:
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """A column about what a model made of items: a column of its items, or values made of its result."""
+    """A column about what a model made of items: a column of its items, where they have it, or values made of its
+    result."""
 
     name: str
     values: Callable[[Result], pl.Series] | None = None
@@ -51,7 +52,10 @@ class Tokens:
 @dataclass(frozen=True, slots=True)
 class Items:
     """The table of items: columns about them, columns and strips of each model, and what is remarked on each item.
-    `text.yaml` says under `items` what they are called (`noun`) and what the numbers of tokens are (`unit`)."""
+
+    `text.yaml` says under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where
+    they do not come from `remark`, what is remarked on an item by its columns (`remark`).
+    """
 
     columns: tuple[ItemColumn, ...]
     each: tuple[ModelColumn, ...] = ()
@@ -70,14 +74,21 @@ class Items:
         strips, remarks = [], {}
         for model, result in zip(models(results), results, strict=True):
             for column in self.each:
+                if column.values is None and column.name not in result.items.columns:
+                    continue
                 values = result.items[column.name] if column.values is None else column.values(result)
                 head = own.get("columns", column.name) or column.name
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
-            if self.remark is not None:
-                remarks[model] = pl.Series(self.remark(result), dtype=pl.String)
+            if said := self._remarks(result, own):
+                remarks[model] = pl.Series(said, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
         made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"))
         return joined.table(made, models(results))
+
+    def _remarks(self, result: Result, text: Text) -> Sequence[str]:
+        if self.remark is not None:
+            return self.remark(result)
+        return [text.get("remark", **row) for row in result.items.iter_rows(named=True)] if text.has("remark") else ()
 
 
 def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from penchant.report.tables import Cell, P, Row, Table, estimate
+from penchant.report.tables import DECIDES, Cell, P, Row, Table, estimate
 from penchant.views.rows import At, Line, Source, together
 from penchant.wording.templates import Text
 
@@ -46,32 +46,41 @@ def whole(key: str) -> Column:
     return Column(key, lambda line: int(line["value"]))
 
 
-def number(key: str, form: str = ".2f", *, measure: str = "", scale: float = 1) -> Column:
-    """Return a column of numbers with their intervals; of another `measure` than the row's where it is given, "–" where
-    there is no such number."""
+def number(key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, **levels: str) -> Column:
+    """Return a column of numbers with their intervals; where `levels` such as a measure are given at these and not at
+    the row's own, "–" where there is no such number. `star` marks those that were found by their adjusted p."""
 
     def cell(line: Line) -> Cell:
-        found = line.at(measure=measure) if measure else line
-        return "–" if found is None else estimate(found.row, form, scale=scale)
+        marked = star and line["p_holm"] <= DECIDES
+        return replace(estimate(line.row, form, scale=scale), star="*" if marked else "")
 
-    return Column(key, cell)
-
-
-def p() -> Column:
-    """Return the column of p-values."""
-    return Column("p", lambda line: P(line["p"]))
+    return _of(key, levels, cell)
 
 
-def adjusted() -> Column:
-    """Return the column of p-values, adjusted where they are of a family."""
-    return Column("holm", lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
+def p(key: str = "p", **levels: str) -> Column:
+    """Return the column of p-values, or of those at other levels."""
+    return _of(key, levels, lambda line: P(line["p"]))
+
+
+def adjusted(key: str = "holm", **levels: str) -> Column:
+    """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
+    return _of(key, levels, lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
+
+
+def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell]) -> Column:
+    def at_levels(line: Line) -> Cell:
+        found = line.at(**levels) if levels else line
+        return "–" if found is None else cell(found)
+
+    return Column(key, at_levels)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `first` are the keys of columns that are shown before others where there
-    is no room, `detail` as in `Table`."""
+    is no room, `detail` as in `Table`. `of` makes rows of those of all models, such as ranks. A column that is empty in
+    every row is left out."""
 
     name: str
     at: At
@@ -80,9 +89,11 @@ class TableSpec:
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
     detail: bool = False
+    of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
+        found = self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         rows = tuple(
             Row(tuple(column.cell(line) for column in self.columns), line["signature"])
@@ -94,7 +105,8 @@ class TableSpec:
         own = text.below("tables", self.name)
         heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in self.columns}
         first = tuple(heads[key] for key in self.first)
-        return Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        return table.only([i for i in range(len(heads)) if any(row.cells[i] != "" for row in rows)])
 
 
 def _head(text: Text, key: str) -> str:

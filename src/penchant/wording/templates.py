@@ -58,9 +58,15 @@ class Text:
         return replace(self, facts={**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry in words; "" where there is none."""
+        """Return an entry in words, one that is a list as its parts in a row; "" where there is none."""
         entry = self._entry(keys)
-        return "" if entry is None else self._filled(str(entry), keys, {**self.facts, **facts})
+        parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
+        found = (self._filled(str(part), keys, {**self.facts, **facts}) for part in parts)
+        return " ".join(filter(None, found))
+
+    def has(self, *keys: str) -> bool:
+        """Return whether there is an entry."""
+        return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:
         """Return an entry that is a list of paragraphs, without those that turn out empty."""
