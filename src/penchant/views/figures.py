@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, Protocol
+
+import polars as pl
 
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
-from penchant.views.rows import At, Line, sources, together
+from penchant.views.rows import At, Line, Source, sources, together
 from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -36,10 +39,33 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Each:
+    """A figure for each level of a column of items and summaries, such as a data set: `name-1`, `name-2` … Its words
+    may name the `level`."""
+
+    column: str
+    spec: FigureSpec
+
+    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+        """Return the figures of the levels that have something to show."""
+        levels = dict.fromkeys(level for result in results for level in result.summary[self.column])
+        return [
+            replace(drawn, name=f"{drawn.name}-{number}")
+            for number, level in enumerate(levels, 1)
+            for drawn in self.spec.draw([self._of(level, result) for result in results], text.given(level=level))
+        ]
+
+    def _of(self, level: str, result: Result) -> Result:
+        items, summary = (frame.filter(pl.col(self.column) == level) for frame in (result.items, result.summary))
+        return replace(result, items=items, summary=summary)
+
+
+@dataclass(frozen=True, slots=True)
 class Forest:
     """Numbers with their intervals: a row for every level of a column (`rows`), marks by `marks`, a dashed line at 0.
 
-    `panel` is a column with a chart for each level, `picks` as in `Figure`. The table of the same name has the numbers.
+    `panel` is a column with a chart for each level, `picks` as in `Figure`, `of` as in `TableSpec`. The table of the
+    same name has the numbers. `ranked`: the rows stand in the order of their mean, the largest first.
     """
 
     name: str
@@ -50,10 +76,12 @@ class Forest:
     panel: str = ""
     picks: str = ""
     width: int = 320
+    of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
+    ranked: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figure, none where there is nothing to show."""
-        found = sources(results)
+        found = self.of(sources(results))
         lines = list(together(found, self.at))
         if not lines:
             return []
@@ -72,7 +100,7 @@ class Forest:
 
     def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         found = [self._row(line) for line in lines]
-        order = list(dict.fromkeys(row["row"] for row in found))
+        order = _ranked(found) if self.ranked else list(dict.fromkeys(row["row"] for row in found))
         layers = [reference(0), *interval_layers(found, order, axis, self.marks, marks, self.form)]
         return alt.layer(*layers).properties(width=self.width, height=alt.Step(16))
 
@@ -80,6 +108,13 @@ class Forest:
         numbers = {key: None if line[key] != line[key] else line[key] for key in ("value", "low", "high")}
         picked = {name: line[name] for name in self.picks.split()}
         return {**picked, self.marks: _field(line, self.marks), "row": str(line[self.rows]), **numbers, "n": line["n"]}
+
+
+def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        values.setdefault(row["row"], []).append(row["value"])
+    return sorted(values, key=lambda row: (-fmean(values[row]), row))
 
 
 def _field(line: Line, name: str) -> str:

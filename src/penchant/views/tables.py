@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from penchant.report.tables import Cell, P, Row, Table, estimate
+from penchant.report.finding import deciding
+from penchant.report.tables import Cell, Number, P, Row, Table, estimate
 from penchant.views.rows import At, Line, Source, together
 from penchant.wording.templates import Text
 
@@ -46,32 +48,35 @@ def whole(key: str) -> Column:
     return Column(key, lambda line: int(line["value"]))
 
 
-def number(key: str, form: str = ".2f", *, measure: str = "", scale: float = 1) -> Column:
-    """Return a column of numbers with their intervals; of another `measure` than the row's where it is given, "–" where
-    there is no such number."""
-
-    def cell(line: Line) -> Cell:
-        found = line.at(measure=measure) if measure else line
-        return "–" if found is None else estimate(found.row, form, scale=scale)
-
-    return Column(key, cell)
+def number(key: str, form: str = ".2f", *, scale: float = 1, **levels: str) -> Column:
+    """Return a column of numbers with their intervals; where `levels` such as a measure are given at these and not at
+    the row's own, "–" where there is no such number."""
+    return _of(key, levels, lambda line: estimate(line.row, form, scale=scale), Number())
 
 
-def p() -> Column:
-    """Return the column of p-values."""
-    return Column("p", lambda line: P(line["p"]))
+def p(key: str = "p", **levels: str) -> Column:
+    """Return the column of p-values, or of those at other levels."""
+    return _of(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
-def adjusted() -> Column:
-    """Return the column of p-values, adjusted where they are of a family."""
-    return Column("holm", lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
+def adjusted(key: str = "holm", **levels: str) -> Column:
+    """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
+    return _of(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
+
+
+def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell], none: Cell) -> Column:
+    def at_levels(line: Line) -> Cell:
+        found = line.at(**levels) if levels else line
+        return none if found is None else cell(found)
+
+    return Column(key, at_levels)
 
 
 @dataclass(frozen=True, slots=True)
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `first` are the keys of columns that are shown before others where there
-    is no room, `detail` as in `Table`."""
+    is no room, `detail` as in `Table`. `of` makes rows of those of all models, such as ranks."""
 
     name: str
     at: At
@@ -80,9 +85,11 @@ class TableSpec:
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
     detail: bool = False
+    of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
+        found = self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         rows = tuple(
             Row(tuple(column.cell(line) for column in self.columns), line["signature"])
