@@ -43,7 +43,7 @@ COMMON = (
     ("calling",),
     ("settings",),
     ("base",),
-    ("descriptor",),
+    ("descriptor", "comparison"),
     ("registry",),
     ("presentation",),
 )

@@ -786,11 +786,12 @@ def test_a_study_goes_on_where_it_stopped(zoo: Zoo, data: Path, tmp_path: Path) 
     study = Study(study="s", models=[str(zoo("bert")), str(zoo("electra-generator"))], probes=[entry])
     options = Run.of_study(cache=tmp_path / "cache")
     first = run_study(study, study.instruments(), tmp_path / "one", options)
-    resumed = run_study(study, study.instruments(), tmp_path / "one", replace(options, resume=True))
-    again = run_study(study, study.instruments(), tmp_path / "two", options)
+    again = Run.of_study(cache=tmp_path / "cache", resume=True)
+    resumed = run_study(study, study.instruments(), tmp_path / "one", again)
+    anew = run_study(study, study.instruments(), tmp_path / "two", options)
     assert [len(attempt.units) for attempt in resumed.manifests[0].attempts] == [2, 0]
-    assert all(unit.counts.forward == 0 for unit in again.manifests[0].attempts[0].units)
-    for other in (resumed, again):
+    assert all(unit.counts.forward == 0 for unit in anew.manifests[0].attempts[0].units)
+    for other in (resumed, anew):
         assert other.comparisons["values"].equals(first.comparisons["values"])
         for key, found in first.results.items():
             assert other.results[key].items.equals(found.items) and other.results[key].summary.equals(found.summary)
