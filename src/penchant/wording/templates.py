@@ -56,10 +56,9 @@ class Text:
         return Text(self.path, self.keys, {**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry in words, one that is a list as its parts in a row; "" where there is none."""
+        """Return an entry in words; "" where there is none."""
         entry = self._entry(keys)
-        parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
-        return " ".join(filter(None, (filled(str(part), {**self.facts, **facts}).strip() for part in parts)))
+        return "" if entry is None else filled(str(entry), {**self.facts, **facts}).strip()
 
     def has(self, *keys: str) -> bool:
         """Return whether there is an entry."""

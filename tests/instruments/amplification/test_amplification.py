@@ -670,7 +670,9 @@ def test_tables_and_figures_have_the_control_last() -> None:
 
 def test_items_are_words_with_what_each_model_makes_of_them() -> None:
     results = two()
-    table = AMPLIFICATION.section.items(results)
+    items = AMPLIFICATION.section.items
+    assert items is not None
+    table = items(results)
     (word, contrast, *_) = (column.values.to_list() for column in table.columns)
     rows = list(zip(contrast, word, strict=True))
     assert len(rows) == len(set(rows)) == 36
