@@ -16,7 +16,7 @@ import polars as pl
 from bench.simulations.base import LEVEL, RESAMPLES, Simulation, Trial
 from numpy.typing import NDArray
 
-from penchant.instruments.amplification.compare import FURTHER, STEEPER, compare
+from penchant.instruments.amplification.differences import differences
 from penchant.instruments.amplification.estimates import (
     AGAINST_0,
     BEYOND,
@@ -32,7 +32,8 @@ from penchant.instruments.amplification.estimates import (
     words_of,
 )
 from penchant.instruments.amplification.probe import Amplification
-from penchant.records import Estimate, Result, Signature
+from penchant.instruments.comparison import difference
+from penchant.records import Estimate
 
 Array = NDArray[np.float64]
 SECTION = "A model against its text"
@@ -169,21 +170,12 @@ def _trials(world: World, n: int, rng: np.random.Generator, seed: int) -> Iterat
 def _compared(world: World, n: int, rng: np.random.Generator, seed: int) -> Iterator[Trial]:
     """Two models of the same slope, each with a text of its own; and a contrast beside a control of the same slope."""
     xi = rng.normal(0, _SPREAD, n)
-    frames = [items(rng, world, xi)[0] for _ in range(2)]
-    found = compare(*(_result(frame, name, seed) for frame, name in zip(frames, ("a", "b"), strict=True)))
-    for measure in (STEEPER, FURTHER):
-        row = found.row(by_predicate=pl.col("measure") == measure, named=True)
-        fields = {name: row[name] for name in ("value", "low", "high", "how", "p", "test", "note")}
-        yield Trial((measure,), Estimate(measure, n=int(row["n"]), level=LEVEL, **fields), 0.0, null=True)
+    first, second = (items(rng, world, xi)[0] for _ in range(2))
+    for row in differences(first, second, settings(seed)):
+        yield Trial((difference(row.measure),), row, 0.0, null=True)
     control, _ = items(rng, world, rng.normal(0, _SPREAD, n // 2), "control", control=True)
-    beyond = _by_measure(amplification_estimates(pl.concat([frames[0], control]), settings(seed)))[BEYOND]
+    beyond = _by_measure(amplification_estimates(pl.concat([first, control]), settings(seed)))[BEYOND]
     yield Trial((BEYOND,), beyond, 0.0, null=True)
-
-
-def _result(frame: pl.DataFrame, model: str, seed: int) -> Result:
-    fields = {"min_count": 20, "prior_size": 200.0, "level": LEVEL, "resamples": RESAMPLES, "seed": seed}
-    signature = Signature.of("amplification", model=model, data="x", **fields)
-    return Result(signature, frame, pl.DataFrame(), settings=settings(seed).saved())
 
 
 _WORLDS: Sequence[tuple[World, Sequence[int]]] = (

@@ -7,13 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.report.tables import Number
-from penchant.views.figures import Forest, Panels
-from penchant.views.items import ItemColumn, Items, ModelColumn
+from penchant.views.figures import Each, Forest, Panels
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
 from penchant.views.rows import At, Source, compared, sources
-from penchant.views.tables import Column, TableSpec, count, level, model, number
+from penchant.views.scatter import Panel, Scatter, Straight
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p
 from penchant.wording.templates import Text
 
 TEXT = """
@@ -21,8 +23,8 @@ columns: {n: items}
 tables:
   gaps: {title: "Gaps of {{ noun }}", note: "A note.", columns: {other: beside}}
 figures:
-  gaps: {title: Gaps, text: Of each group., axis: gap}
-items: {remark: ["{{ 'Half' if score == 0.5 }}.", "{{ '' }}"]}
+  gaps: {title: "Gaps{{ ' of ' + level if level }}", text: Of each group., axis: gap, x: across, y: up}
+items: {noun: words, unit: none, remark: ["{{ n ~ ' times' if n is defined }}", "{{ 'Half.' if score is defined }}"]}
 """
 
 
@@ -34,13 +36,14 @@ def result(name: str, values: dict[str, tuple[float, float]]) -> Result:
         for position, measure in enumerate(("gap", "spread"))
         for group, value in ((group, pair[position]) for group, pair in values.items())
     ]
-    return Result(signature, pl.DataFrame({"id": ["a"]}), summary_table((row, signature) for row in rows))
+    items = pl.DataFrame({"id": [*values], "group": [*values]})
+    return Result(signature, items, summary_table((row, signature) for row in rows))
 
 
 def words(tmp_path: Path) -> Text:
     """Return the text, which knows a fact."""
     (tmp_path / "text.yaml").write_text(TEXT, "utf-8")
-    return Text.of(tmp_path).given(noun="groups")
+    return Text.of(tmp_path).given(noun="groups", level="")
 
 
 RESULTS = [
@@ -68,6 +71,81 @@ def test_a_model_has_one_colour_in_every_panel(tmp_path: Path) -> None:
     panels = figure.spec()["concat"]
     domains = [panel["layer"][1]["encoding"]["color"]["scale"]["domain"] for panel in panels]
     assert domains == [["m", "n"]] * len(panels) and len(panels) == 2
+
+
+def test_numbers_that_there_are_not_are_blank(tmp_path: Path) -> None:
+    columns = (number("value", measure="none"), p(measure="spread"), adjusted(measure="none"))
+    table = TableSpec("gaps", At(measure="gap"), columns).table(sources(RESULTS), words(tmp_path))
+    assert table is not None and {tuple(map(str, row.cells)) for row in table.rows} == {("–", "–", "–")}
+    assert isinstance(table.rows[0].cells[0], Number)
+
+
+def largest(found: Sequence[Source]) -> list[Source]:
+    """Keep the rows of the largest value of all models."""
+    most = max(line["value"] for source in found for line in source.lines)
+    return [replace(source, frame=source.frame.filter(pl.col("value") == most)) for source in found]
+
+
+def test_rows_may_be_made_of_those_of_all_models(tmp_path: Path) -> None:
+    table = TableSpec("gaps", At(), (model(), level("measure")), of=largest).table(sources(RESULTS), words(tmp_path))
+    assert table is not None and [row.cells for row in table.rows] == [("n", "spread")]
+    (figure,) = Forest("gaps", At(), "group", of=largest).draw(RESULTS, words(tmp_path))
+    assert [row["value"] for row in figure.spec()["datasets"].values() for row in row if "value" in row] == [30.0]
+
+
+def test_rows_may_stand_in_the_order_of_their_means(tmp_path: Path) -> None:
+    found = [result("m", {"low": (1.0, 0.0), "high": (9.0, 0.0)}), result("n", {"middle": (5.0, 0.0)})]
+    (figure,) = Forest("gaps", At(measure="gap"), "group", ranked=True).draw(found, words(tmp_path))
+    assert figure.spec()["layer"][1]["encoding"]["y"]["sort"] == ["high", "middle", "low"]
+
+
+def test_each_level_has_a_figure(tmp_path: Path) -> None:
+    figures = Each("group", Forest("gaps", At(measure="gap"), "group")).draw(RESULTS, words(tmp_path))
+    told = [(each.name, each.title, each.numbers) for each in figures]
+    assert told == [("gaps-1", "Gaps of b", "gaps"), ("gaps-2", "Gaps of a", "gaps")]
+
+
+def panels(results: Sequence[Result]) -> list[Panel]:
+    """Return two panels with points, and one without between them."""
+    places = {"one": 0.0, "beside": 0.01, "two": 2.0}
+    points = [{"of": name, "a": place, "b": 10 * place} for name, place in places.items()]
+    lines = [Straight(1, dashed=True), Straight(2.0, (1.0, 1.0), 1.0, 4.0), Straight(float("nan"))]
+    return [Panel("m", points, lines), Panel("none", ()), Panel("n", points[:1])]
+
+
+def test_panels_of_a_scatter_have_the_same_axes(tmp_path: Path) -> None:
+    (figure,) = Scatter("gaps", panels, "a", "b", {"of": "", "a": ".1f"}, names="of").draw(RESULTS, words(tmp_path))
+    spec = figure.spec()
+    plots = spec["concat"]
+    assert [plot["title"] for plot in plots] == ["m", "n"]
+    channels = [plot["layer"][-1]["encoding"] for plot in plots]
+    assert channels[0] == channels[1] and channels[0]["x"]["title"] == "across"
+    low, high = channels[0]["x"]["scale"]["domain"]
+    assert low < 0 and high > 2
+    identity, band, line, dots, _ = (spec["datasets"][layer["data"]["name"]] for layer in plots[0]["layer"])
+    assert identity == [{"a": low, "b": low}, {"a": high, "b": high}]
+    assert line == [{"a": end, "b": pytest.approx(1 + 2 * (end - 1))} for end in (low, high)]
+    assert band[1] == {"a": 1.0, "b": 1.0, "to": 1.0}  # where all slopes meet
+    assert [(point["of"], point["name"]) for point in dots] == [("one", "one"), ("beside", ""), ("two", "two")]
+    assert Scatter("gaps", lambda results: [Panel("m", ())], "a", "b").draw(RESULTS, words(tmp_path)) == []
+
+
+def test_items_may_be_other_rows_than_those_of_a_result(tmp_path: Path) -> None:
+    def rows(result: Result) -> pl.DataFrame:
+        n = len(result.items)
+        strips = {"words": [["v", "w"]] * n, "numbers": [[1.0, 2.0]] * n, "marks": [[0.5, 1.0]] * n}
+        return pl.DataFrame({"id": result.items["id"], "n": range(1, n + 1), **strips})
+
+    tokens = Tokens("strip", "words", "id", "numbers", lambda items: items["id"].to_list(), marks="marks")
+    spec = Items((ItemColumn("id", "id"),), (ModelColumn("n"),), (tokens,), rows=rows)
+    table = spec.table(RESULTS, words(tmp_path))
+    assert [column.values.to_list() for column in table.columns] == [["a", "b"], [None, 1], [1, 2]]
+    assert {model: remarks.to_list() for model, remarks in table.remarks.items()} == {
+        "m": [None, "1 times"],
+        "n": ["1 times", "2 times"],
+    }
+    (first, _) = table.strips
+    assert first.marks is not None and first.marks.to_list() == [None, [0.5, 1.0]]
 
 
 def test_rows_of_comparisons_are_told_apart_by_words_alone() -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, Protocol
+
+import polars as pl
 
 from penchant.records import Result
 from penchant.report.drawing import alt
@@ -36,12 +39,34 @@ class Drawn:
 
 
 @dataclass(frozen=True, slots=True)
+class Each:
+    """A figure for each level of a column of items and summaries, such as a data set: `name-1`, `name-2` … Its words
+    may name the `level`."""
+
+    column: str
+    spec: FigureSpec
+
+    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+        """Return the figures of the levels that have something to show."""
+        levels = dict.fromkeys(level for result in results for level in result.summary[self.column])
+        return [
+            replace(drawn, name=f"{drawn.name}-{number}")
+            for number, level in enumerate(levels, 1)
+            for drawn in self.spec.draw([self._of(level, result) for result in results], text.given(level=level))
+        ]
+
+    def _of(self, level: str, result: Result) -> Result:
+        items, summary = (frame.filter(pl.col(self.column) == level) for frame in (result.items, result.summary))
+        return replace(result, items=items, summary=summary)
+
+
+@dataclass(frozen=True, slots=True)
 class Forest:
     """Numbers with their intervals: a row for every level of a column (or several columns, `rows`), marks by `marks`, a
     dashed line at `null`.
 
     `panel` is a column with a chart for each level, `picks` as in `Figure`, `of` as in `TableSpec`. The table of the
-    same name has the numbers.
+    same name has the numbers. `ranked`: the rows stand in the order of their mean, the largest first.
     """
 
     name: str
@@ -54,6 +79,7 @@ class Forest:
     width: int = 320
     null: float = 0
     of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
+    ranked: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figure, none where there is nothing to show."""
@@ -79,7 +105,7 @@ class Forest:
 
     def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         found = [self._row(line) for line in lines]
-        order = list(dict.fromkeys(row["row"] for row in found))
+        order = _ranked(found) if self.ranked else list(dict.fromkeys(row["row"] for row in found))
         layers = [reference(self.null), *interval_layers(found, order, axis, self.marks, marks, self.form)]
         return alt.layer(*layers).properties(width=self.width, height=alt.Step(16))
 
@@ -107,6 +133,13 @@ class Panels:
             for chart in part.charts(results, text)
         ]
         return [_figure(self.name, alt.concat(*charts, columns=2), text, self.picks, self.numbers)] if charts else []
+
+
+def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        values.setdefault(row["row"], []).append(row["value"])
+    return sorted(values, key=lambda row: (-fmean(values[row]), row))
 
 
 def _field(line: Line, name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import polars as pl
@@ -40,30 +40,34 @@ class ModelColumn:
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """A strip of tokens with a number each: the columns of items that hold them (`pieces` and `values`), `of`, the text
-    that they are of, and what is said of each strip."""
+    that they are of, what is said of each strip, and `marks` as in `Strip`, if there are any."""
 
     name: str
     pieces: str
     of: str
     values: str
     said: Callable[[pl.DataFrame], Sequence[str]]
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """The table of items: columns about them, columns and strips of each model, and what is remarked on each item.
 
-    `text.yaml` says under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where
-    they do not come from `remark`, what is remarked on an item by its columns (`remark`).
+    `rows` makes the table of another result's items, such as a row for every word of many sentences. `text.yaml` says
+    under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where they do not come
+    from `remark`, what is remarked on an item by its columns (`remark`).
     """
 
     columns: tuple[ItemColumn, ...]
     each: tuple[ModelColumn, ...] = ()
     tokens: tuple[Tokens, ...] = ()
     remark: Callable[[Result], Sequence[str]] | None = None
+    rows: Callable[[Result], pl.DataFrame] = lambda result: result.items
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
         """Return the items of several models, joined by what identifies them."""
+        results = [replace(result, items=self.rows(result)) for result in results]
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
         columns = [
@@ -95,7 +99,8 @@ def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
     title = text.get("tokens", tokens.name) or tokens.name
     pieces = readable(result.items[tokens.pieces], result.items[tokens.of])
     notes = pl.Series(tokens.said(result.items), dtype=pl.String)
-    return Strip(model, title, pieces, result.items[tokens.values], notes)
+    marks = result.items[tokens.marks] if tokens.marks else None
+    return Strip(model, title, pieces, result.items[tokens.values], notes, marks)
 
 
 def fixed(name: str, digits: int) -> Callable[[pl.DataFrame], Sequence[str]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from penchant.report.tables import DECIDES, Cell, P, Row, Table, estimate
+from penchant.report.finding import deciding
+from penchant.report.tables import DECIDES, Cell, Number, P, Row, Table, estimate
 from penchant.views.rows import At, Line, Source, together
 from penchant.wording.templates import Text
 
@@ -54,23 +56,23 @@ def number(key: str, form: str = ".2f", *, scale: float = 1, star: bool = False,
         marked = star and line["p_holm"] <= DECIDES
         return replace(estimate(line.row, form, scale=scale), star="*" if marked else "")
 
-    return _of(key, levels, cell)
+    return _of(key, levels, cell, Number())
 
 
 def p(key: str = "p", **levels: str) -> Column:
     """Return the column of p-values, or of those at other levels."""
-    return _of(key, levels, lambda line: P(line["p"]))
+    return _of(key, levels, lambda line: P(line["p"]), P(math.nan))
 
 
 def adjusted(key: str = "holm", **levels: str) -> Column:
     """Return the column of p-values, or of those at other levels, adjusted where they are of a family."""
-    return _of(key, levels, lambda line: P(line["p"] if line["p_holm"] != line["p_holm"] else line["p_holm"]))
+    return _of(key, levels, lambda line: P(deciding(line.row)), P(math.nan))
 
 
-def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell]) -> Column:
+def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell], none: Cell) -> Column:
     def at_levels(line: Line) -> Cell:
         found = line.at(**levels) if levels else line
-        return "–" if found is None else cell(found)
+        return none if found is None else cell(found)
 
     return Column(key, at_levels)
 

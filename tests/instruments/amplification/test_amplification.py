@@ -7,6 +7,7 @@ import itertools
 import math
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -28,27 +29,33 @@ from paths import bundled
 from penchant.corpus.group_counts import GroupSearch, count_groups
 from penchant.corpus.text_files import find_texts
 from penchant.errors import DataError, MethodError, ModelError, StudyError
-from penchant.instruments.amplification import section
-from penchant.instruments.amplification.compare import FURTHER, STEEPER, compare
 from penchant.instruments.amplification.data import Template, read_amplification
+from penchant.instruments.amplification.differences import STEEPER
 from penchant.instruments.amplification.estimates import (
     AGAINST_0,
     BEYOND,
     CORRELATION,
     EXACT,
     GAP,
+    LEFT_OUT,
     RELIABILITY,
+    ROUGH,
     SHIFT,
     SLOPE,
     C,
     M,
     amplification_estimates,
 )
-from penchant.instruments.amplification.finding import finding
+from penchant.instruments.amplification.instrument import AMPLIFICATION
 from penchant.instruments.amplification.probe import Amplification
+from penchant.instruments.amplification.rows import MOST, by_word, furthest
 from penchant.instruments.amplification.texts import texts_of
+from penchant.instruments.amplification.views import verdict
+from penchant.instruments.comparison import difference
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.templates import SD, SHARE
+from penchant.views.rows import At, sources
+from penchant.wording.phrases import Note, read_method, read_notes
 from training_text import CORPORA, needs_corpora
 
 Zoo = Callable[[str], Path]
@@ -243,7 +250,7 @@ def test_counts_and_log_odds_by_hand(zoo: Zoo, folder: Path) -> None:
         )
         assert by[word]["n"] == a + b
     assert math.isnan(by["wonderful"]["value"])
-    assert by["wonderful"]["note"] == "the text never has it in sentences of the groups"
+    assert read_notes(by["wonderful"]["notes"]) == (Note("amplification.never"),)
 
 
 def test_rare_words_are_left_out_listed_and_counted(zoo: Zoo, folder: Path) -> None:
@@ -251,8 +258,7 @@ def test_rare_words_are_left_out_listed_and_counted(zoo: Zoo, folder: Path) -> N
     gaps = {row["word"]: row for row in result.summary.filter(measure=GAP).iter_rows(named=True)}
     rare = {word for word, row in gaps.items() if math.isnan(row["value"])}
     assert rare == {"wonderful", "garden"}
-    told = "left out: 1 occurrences in sentences of the groups, fewer than 2"
-    assert gaps["garden"]["note"] == told
+    assert read_notes(gaps["garden"]["notes"]) == (Note(LEFT_OUT, have=1, least=2),)
     shift = result.summary.filter(measure=SHIFT, kind="all")
     kept = [row["value"] for word, row in gaps.items() if word not in rare]
     assert (shift["n"][0], shift["value"][0]) == (3, pytest.approx(fmean(kept)))
@@ -424,7 +430,7 @@ def test_kinds_have_lines_of_their_own_words() -> None:
         # Counts of the other kind are part of the vocabulary either way: c moves a little.
         assert found.value == pytest.approx(expected.value, abs=0.01)
         assert found.n == 15
-        assert found.note.startswith("fewer than 20 words")
+        assert found.notes == (ROUGH,)
 
 
 def test_m_over_templates_is_that_of_the_table_of_items() -> None:
@@ -443,7 +449,8 @@ def test_m_over_templates_is_that_of_the_table_of_items() -> None:
         means = table.mean(axis=1)
         found, share = rows[SD, kind], rows[SHARE, kind]
         assert found.by == {**named, "kind": kind} and found.n == 4
-        assert found.value == pytest.approx(means.std(ddof=1)) and "fewer than 5 templates" in found.note
+        assert found.value == pytest.approx(means.std(ddof=1))
+        assert [note.code for note in found.notes] == ["few-templates"]
         between = 10 * ((means - means.mean()) ** 2).sum()
         assert share.value == pytest.approx(between / ((table - table.mean()) ** 2).sum())
         squares.append(between)
@@ -451,12 +458,6 @@ def test_m_over_templates_is_that_of_the_table_of_items() -> None:
     every = np.concatenate(cells)
     assert rows[SD, "all"].n == 8 and rows[SD, "all"].value == pytest.approx((sum(squares) / 10 / 6) ** 0.5)
     assert rows[SHARE, "all"].value == pytest.approx(sum(squares) / ((every - every.mean()) ** 2).sum())
-    (shown,) = (table for table in section.tables([_result(items, "a")]) if table.name == "over-templates")
-    assert [row.cells[:4] for row in shown.rows] == [
-        ("gender", "all", "a", 8),
-        ("gender", "k0", "a", 4),
-        ("gender", "k1", "a", 4),
-    ]
 
 
 def adjusted(row: Estimate) -> float:
@@ -496,16 +497,15 @@ def test_the_slope_beside_the_control() -> None:
 def test_few_words_have_no_line() -> None:
     rows = amplification_estimates(planted(7, words=9), asked_of())
     (slope,) = (row for row in rows if row.measure == SLOPE and row.by["kind"] == "all")
-    assert math.isnan(slope.value) and slope.note == "no line: fewer than 10 words" and slope.n == 9
+    assert math.isnan(slope.value) and slope.n == 9
+    assert slope.notes == (Note("amplification.few-words", least=10),)
 
 
 def test_log_odds_that_differ_by_chance_alone_have_no_slope() -> None:
     items = planted(8).with_columns(count_a=pl.lit(60), count_b=pl.lit(20))
     rows = {row.measure: row for row in amplification_estimates(items, asked_of()) if row.by["kind"] == "all"}
     assert math.isnan(rows[SLOPE].value)
-    assert rows[SLOPE].note.startswith(
-        "no number: the log-odds of these words in the text differ no more than by chance"
-    )
+    assert rows[SLOPE].notes == (Note("amplification.no-number"),)
     # Words that differ a little: a number, and no interval that could be trusted.
     slightly = planted(8).with_columns(count_a=30 + pl.col("word").str.slice(1).cast(pl.Int64), count_b=pl.lit(12))
     rows = {row.measure: row for row in amplification_estimates(slightly, asked_of()) if row.by["kind"] == "all"}
@@ -534,7 +534,7 @@ def test_no_order_changes_a_number(seed: int) -> None:
     assert again == first
     results = [_result(frame, name) for frame, name in ((items, "a"), (pl.concat(other), "b"))]
     turned = [_result(shuffled(result.items, seed), result.signature["model"]) for result in results]
-    compared = [compare(*pair).sort("measure", "contrast", "kind") for pair in (results, turned)]
+    compared = [AMPLIFICATION.compare(*pair).sort("measure", "contrast", "kind") for pair in (results, turned)]
     assert (
         compared[0]
         .select("measure", "value", "low", "high", "p")
@@ -565,18 +565,18 @@ def _result(items: pl.DataFrame, model: str, **fields: Any) -> Result:
 
 def test_slopes_of_two_models_differ_by_what_their_tables_say() -> None:
     a, b = _result(planted(20, slope=1.1), "a"), _result(planted(20, slope=0.3), "b")
-    found = compare(a, b)
+    found = AMPLIFICATION.compare(a, b)
     slopes = [r.summary.filter(measure=SLOPE, kind="all", word="")["value"][0] for r in (a, b)]
     row = found.filter(measure=STEEPER, kind="all").row(0, named=True)
     assert row["value"] == pytest.approx(slopes[0] - slopes[1])
     assert row["low"] > 0 and row["p"] < 0.05
     assert row["comparison"] == "a − b" and "text:a.txt − b.txt" in row["signature"]
-    further = found.filter(measure=FURTHER, kind="all").row(0, named=True)
+    further = found.filter(measure=difference(SHIFT), kind="all").row(0, named=True)
     gaps = [dict(r.summary.filter(measure=GAP).select("word", "value").iter_rows()) for r in (a, b)]
     assert further["value"] == pytest.approx(fmean(gaps[0][word] - gaps[1][word] for word in gaps[0]))
-    turned = compare(b, a).filter(measure=STEEPER, kind="all").row(0, named=True)
+    turned = AMPLIFICATION.compare(b, a).filter(measure=STEEPER, kind="all").row(0, named=True)
     assert (turned["value"], turned["low"]) == pytest.approx((-row["value"], -row["high"]))
-    same = compare(a, _result(planted(20, slope=1.1), "c")).filter(measure=STEEPER, kind="all")
+    same = AMPLIFICATION.compare(a, _result(planted(20, slope=1.1), "c")).filter(measure=STEEPER, kind="all")
     assert same["value"][0] == 0 and same["p"][0] == 1
 
 
@@ -584,52 +584,111 @@ def test_words_too_rare_in_one_text_count_for_the_other_model() -> None:
     rare = pl.when(pl.col("word").is_in(["w1", "w2"])).then(3)
     second = planted(21).with_columns(count_a=rare.otherwise("count_a"), count_b=rare.otherwise("count_b"))
     a, b = _result(planted(21), "a"), _result(second, "b")
-    row = compare(a, b).filter(measure=STEEPER, kind="all").row(0, named=True)
+    row = AMPLIFICATION.compare(a, b).filter(measure=STEEPER, kind="all").row(0, named=True)
     slopes = [r.summary.filter(measure=SLOPE, kind="all", word="") for r in (a, b)]
     assert [frame["n"][0] for frame in slopes] == [24, 22]
-    assert row["n"] == 24 and "22 in the smaller text" in row["how"]
+    method = read_method(row["method"])
+    assert row["n"] == 24 and method is not None and method.params["smaller"] == 22
     assert row["value"] == pytest.approx(slopes[0]["value"][0] - slopes[1]["value"][0])
-    assert compare(a, b).filter(measure=FURTHER, kind="all")["n"][0] == 22
+    assert AMPLIFICATION.compare(a, b).filter(measure=difference(SHIFT), kind="all")["n"][0] == 22
 
 
 def test_results_that_cannot_be_compared() -> None:
     with pytest.raises(StudyError, match="min-count"):
-        compare(_result(planted(1), "a"), _result(planted(1), "b", min_count=30))
+        AMPLIFICATION.compare(_result(planted(1), "a"), _result(planted(1), "b", min_count=30))
     with pytest.raises(StudyError, match="different items"):
-        compare(_result(planted(1), "a"), _result(planted(1, words=23), "b"))
+        AMPLIFICATION.compare(_result(planted(1), "a"), _result(planted(1, words=23), "b"))
 
 
 # What is said -------------------------------------------------------------------------------------------------------
 
 
+def said(result: Result) -> str:
+    """The verdict on the slope over all words."""
+    (source,) = sources([result])
+    (slope,) = source.only(At(measure=SLOPE, kind="all"))
+    (sentence, *_) = AMPLIFICATION.section.finding([result], None)
+    assert "mine, gender" in sentence and f"n = {slope['n']} words" in sentence
+    return verdict(slope)
+
+
 @pytest.mark.parametrize(
-    ("slope", "said"),
-    [
-        (2.0, "of these words it says more than its text"),
-        (0.5, "of these words it says less than its text"),
-        (0.0, "cannot be told apart from 0"),
-        (-1.0, "it says the opposite of its text"),
-        (1.0, "cannot be told apart from 1"),
-    ],
+    ("slope", "expected"),
+    [(2.0, "more"), (0.5, "less"), (0.0, "not-from-0"), (-1.0, "opposite"), (1.0, "not-from-1")],
 )
-def test_the_finding_says_what_the_slope_shows(slope: float, said: str) -> None:
-    (sentence, *_) = finding([_result(planted(33, slope=slope, words=40), "mine")], None)
-    assert sentence.startswith("mine, gender: slope of the model on its text") and said in sentence
-    assert "n = 40 words" in sentence
+def test_the_verdict_is_what_the_slope_shows(slope: float, expected: str) -> None:
+    assert said(_result(planted(33, slope=slope, words=40), "mine")) == expected
 
 
-def test_the_finding_does_not_decide_where_the_two_slopes_disagree() -> None:
+def test_nothing_is_decided_where_the_two_slopes_disagree() -> None:
     """Least squares takes the text for exact: where only one slope is told from 1, nothing is said."""
-    items = planted(31, slope=0.9, words=60)
-    result = _result(items, "mine")
+    result = _result(planted(31, slope=0.9, words=60), "mine")
     summary = result.summary.with_columns(
         low=pl.when(pl.col("measure") == SLOPE).then(1.1).otherwise("low"),
         high=pl.when(pl.col("measure") == SLOPE).then(1.9).otherwise("high"),
         value=pl.when(pl.col("measure") == SLOPE).then(1.5).otherwise("value"),
         p_holm=pl.when(pl.col("measure").is_in([SLOPE, AGAINST_0])).then(0.001).otherwise("p_holm"),
     )
-    (sentence, *_) = finding([Result(result.signature, items, summary)], None)
-    assert "cannot be said whether it says more or less than its text" in sentence
+    assert said(replace(result, summary=summary)) == "undecided"
+
+
+def two() -> list[Result]:
+    """Two models with a control that stands first; the second lacks a word, and has another too rarely."""
+    items = pl.concat([planted(41, name="night", control=True, kinds=1, words=12), planted(40)])
+    rare = pl.when((pl.col("word") == "w1") & (pl.col("contrast") == "gender")).then(0)
+    second = items.filter((pl.col("word") != "w0") | pl.col("control")).with_columns(
+        count_a=rare.otherwise("count_a"), count_b=rare.otherwise("count_b")
+    )
+    return [_result(items, "a"), _result(second, "b")]
+
+
+def test_the_furthest_words_are_of_either_sign_and_not_of_the_control() -> None:
+    results = two()
+    for source, result in zip(furthest(sources(results)), results, strict=True):
+        gaps = result.summary.filter(pl.col("value").is_not_nan(), measure=GAP, contrast="gender")["value"].sort()
+        expected = [*gaps[-MOST:].reverse(), *gaps[:MOST]]
+        assert [line["value"] for line in source.only(At(measure=GAP))] == expected
+        assert all(value > 0 for value in expected[:MOST]) and all(value < 0 for value in expected[MOST:])
+
+
+def test_tables_and_figures_have_the_control_last() -> None:
+    tables = {table.name: table for table in AMPLIFICATION.section.tables(two())}
+    assert [row.cells[:4] for row in tables["slopes"].rows] == [
+        ("gender", "a", 24, 0),
+        ("gender", "b", 22, 1),
+        ("night", "a", 12, 0),
+        ("night", "b", 12, 0),
+    ]
+    assert [row.cells[-3:] for row in tables["texts"].rows][1] == (22, 1, "w1")
+    assert [row.cells[1:3] for row in tables["slopes-by-kind"].rows][::2] == [("k0", "a"), ("k1", "a")]
+    figures = {figure.name: figure for figure in AMPLIFICATION.section.figures(two())}
+    assert list(figures) == ["slopes-1", "slopes-2", "furthest-1"]
+    assert {figure.numbers for figure in figures.values()} <= set(tables)
+    points = [panel["layer"][-2]["data"]["name"] for panel in figures["slopes-1"].spec()["concat"]]
+    assert [len(figures["slopes-1"].spec()["datasets"][name]) for name in points] == [24, 22]
+
+
+def test_items_are_words_with_what_each_model_makes_of_them() -> None:
+    results = two()
+    items = AMPLIFICATION.section.items
+    assert items is not None
+    table = items(results)
+    (word, contrast, *_) = (column.values.to_list() for column in table.columns)
+    rows = list(zip(contrast, word, strict=True))
+    assert len(rows) == len(set(rows)) == 36
+    shown = {(column.title, column.model): dict(zip(rows, column.values, strict=True)) for column in table.columns}
+    for result in results:
+        own = result.summary.filter(measure=GAP).select("contrast", "word", "value").fill_nan(None)
+        model = result.signature["model"]
+        assert {row: shown[GAP, model][row] for row in rows} == dict.fromkeys(rows) | {
+            (contrast, word): value for contrast, word, value in own.iter_rows()
+        }
+    assert table.left_out("b").to_list() == [row == ("gender", "w0") for row in rows]
+    frame = by_word(results[0])
+    sides = results[0].items.filter(contrast="gender", word="w3").group_by("group_word").agg(pl.col("corrected").mean())
+    row = frame.row(by_predicate=(pl.col("contrast") == "gender") & (pl.col("word") == "w3"), named=True)
+    assert dict(zip(row["group_word"], row["corrected"], strict=True)) == pytest.approx(dict(sides.iter_rows()))
+    assert frame["mark"].list.eval(pl.element().abs()).list.max().max() == 1
 
 
 # Data ---------------------------------------------------------------------------------------------------------------

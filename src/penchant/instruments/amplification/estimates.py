@@ -84,14 +84,14 @@ class Words:
 
 
 def words_of(items: pl.DataFrame, settings: AmplificationSettings) -> list[Words]:
-    """The words of every contrast, from the table of items."""
+    """Return the words of every contrast, the control last, from the table of items."""
     found = []
     for (name,), part in items.group_by("contrast", maintain_order=True):
         words = list(_words(part, settings.prior_size))
         kept = tuple(word for word in words if sum(word.counts) >= settings.min_count)
         rare = tuple(word for word in words if sum(word.counts) < settings.min_count)
         found.append(Words(str(name), bool(part["control"][0]), kept, rare))
-    return found
+    return sorted(found, key=lambda words: words.control)
 
 
 def _words(part: pl.DataFrame, prior_size: float) -> Iterator[Word]:
@@ -144,12 +144,12 @@ def amplification_estimates(items: pl.DataFrame, settings: AmplificationSettings
     for words in contrasts:
         for word in (*words.kept, *words.rare):
             rows += _of_word(words, word, settings)
-    return with_holm(rows, _family)
+    return with_holm(rows, family)
 
 
-def _family(estimate: Estimate) -> str:
-    """Tests of one measure are a family; those of words within their contrast, and those of kinds apart from those of
-    whole contrasts."""
+def family(estimate: Estimate) -> str:
+    """Name the family of a test: the tests of one measure, those of words within their contrast, and those of kinds
+    apart from those of whole contrasts."""
     if estimate.measure == GAP:
         return f"{GAP}, words of {estimate.by['contrast']}"
     return f"{estimate.measure}, {'contrasts' if estimate.by['kind'] == EVERYTHING else 'kinds'}"

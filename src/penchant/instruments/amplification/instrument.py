@@ -1,27 +1,19 @@
 """The entry point of amplification."""
 
-from penchant.instruments.amplification import charts, prose, section
-from penchant.instruments.amplification.compare import compare
 from penchant.instruments.amplification.data import SCHEMAS
-from penchant.instruments.amplification.finding import finding
+from penchant.instruments.amplification.differences import differences
 from penchant.instruments.amplification.probe import Amplification
+from penchant.instruments.amplification.settings import AmplificationSettings
+from penchant.instruments.amplification.views import VIEWS
+from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
-from penchant.report.sections import Section
+from penchant.views.section import section
+from penchant.wording.templates import Text
 
 AMPLIFICATION = Instrument(
     probe=Amplification,
-    compare=compare,
-    section=Section(
-        "Amplification",
-        "Does the model say more of two groups than the text it was trained on?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        finding,
-    ),
+    compare=Comparison(AmplificationSettings, ("id", "sentence"), differences, free=("text",)),
+    section=section(VIEWS, Text.of(Amplification.folder())),
     template="template",
     schemas={"amplification": SCHEMAS},
     formats={

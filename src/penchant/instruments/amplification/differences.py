@@ -1,4 +1,4 @@
-"""Comparison of two models, each with its own text, on the same words and sentences."""
+"""Differences between two models, each with its own text, on the same words and sentences."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.instruments.amplification.data import EVERYTHING
 from penchant.instruments.amplification.estimates import (
     SHIFT,
     SLOPE,
     Word,
     Words,
+    family,
     generator,
     wider,
     with_draws,
     words_of,
 )
 from penchant.instruments.amplification.settings import AmplificationSettings
-from penchant.instruments.base import difference_signature, require_comparable
-from penchant.records import Estimate, Result, summary_table
+from penchant.instruments.comparison import difference
+from penchant.records import Estimate
 from penchant.stats.bootstrap import resampled
 from penchant.stats.errors_in_variables import FEWEST, Points, jackknife_error
 from penchant.stats.hypothesis_tests import with_holm
@@ -31,28 +31,23 @@ from penchant.stats.inputs import Array, Counts
 from penchant.stats.intervals import t_mean
 from penchant.wording.phrases import Note
 
-STEEPER = f"difference of {SLOPE}"
-FURTHER = f"difference of {SHIFT}"
+STEEPER = difference(SLOPE)
 
 
-def compare(a: Result, b: Result) -> pl.DataFrame:
-    """Slopes of a minus those of b, by contrast and kind of attribute; and the means of m − c over the words that both
-    texts have often enough.
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: AmplificationSettings) -> Iterator[Estimate]:
+    """Yield the slopes of a minus those of b, by contrast and kind of attribute, then the means of m − c over the words
+    that both texts have often enough.
 
     Words are resampled in both models at once, a word that is too rare in one of the texts counting for the other model
-    only. Holm's adjustment is over the contrasts, and over the kinds. Raises StudyError for results that cannot be
-    compared, naming what differs.
+    only. Holm's adjustment is over the contrasts, and over the kinds.
     """
-    require_comparable(a, b, free={"model", "dtype", "text"}, items=["id", "sentence"])
-    settings = AmplificationSettings.of(a.settings)
-    pair = f"{a.signature['model']} − {b.signature['model']}"
-    rows: list[Estimate] = []
-    for one, other in zip(words_of(a.items, settings), words_of(b.items, settings), strict=True):
-        for kind in one.kinds:
-            by = {"comparison": pair, "contrast": one.contrast, "kind": kind}
-            rows += [replace(row, by=by) for row in _differences(one, other, kind, settings)]
-    family = with_holm(rows, lambda row: f"{row.measure}, {'contrasts' if row.by['kind'] == EVERYTHING else 'kinds'}")
-    return summary_table((row, difference_signature(a, b)) for row in family)
+    rows = [
+        replace(row, by={"contrast": one.contrast, "kind": kind})
+        for one, other in zip(words_of(a, settings), words_of(b, settings), strict=True)
+        for kind in one.kinds
+        for row in _differences(one, other, kind, settings)
+    ]
+    yield from sorted(with_holm(rows, family), key=lambda row: row.measure != SLOPE)
 
 
 def _differences(a: Words, b: Words, kind: str, settings: AmplificationSettings) -> Iterator[Estimate]:
@@ -60,7 +55,7 @@ def _differences(a: Words, b: Words, kind: str, settings: AmplificationSettings)
     yield _steeper(ours, theirs, generator(settings, STEEPER, a.contrast, kind), settings)
     shared = [ours[word].gap - theirs[word].gap for word in ours if word in theirs]
     mean = t_mean(shared, level=settings.level, noun="words", against=0)
-    yield replace(mean, measure=FURTHER)
+    yield replace(mean, measure=SHIFT)
 
 
 def _steeper(
@@ -68,7 +63,7 @@ def _steeper(
 ) -> Estimate:
     """The difference of the slopes through the words of each model."""
     names = list({**ours, **theirs})
-    bare = Estimate(STEEPER, math.nan, len(names), level=settings.level)
+    bare = Estimate(SLOPE, math.nan, len(names), level=settings.level)
     fewest = min(len(ours), len(theirs))
     if fewest < FEWEST:
         return bare.noted(Note("amplification.few-words-of-a-text", least=FEWEST))

@@ -1,0 +1,260 @@
+"""What a report shows of amplification; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.amplification.data import EVERYTHING
+from penchant.instruments.amplification.estimates import (
+    AGAINST_0,
+    BEYOND,
+    CORRELATION,
+    EXACT,
+    GAP,
+    RELIABILITY,
+    SHIFT,
+    SLOPE,
+    C,
+    M,
+)
+from penchant.instruments.amplification.rows import (
+    MOST,
+    asked,
+    by_word,
+    far,
+    furthest,
+    in_text,
+    labels,
+    result_of,
+    words,
+)
+from penchant.instruments.comparison import difference
+from penchant.records import Result
+from penchant.report.finding import Shown, across, differences, measured, told
+from penchant.report.items import every_item
+from penchant.report.tables import estimate
+from penchant.stats.templates import SD, SHARE
+from penchant.views.figures import Each, Forest
+from penchant.views.finding import Said
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
+from penchant.views.rows import At, Line, but, compared, sources
+from penchant.views.scatter import Panel, Scatter, Straight
+from penchant.views.section import Views
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
+from penchant.wording.templates import Text
+
+_SLOPE, _GAP = Shown(".2f", "words", null=1), Shown("+.2f", "words")
+_COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
+
+
+def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    items = every_item(results)
+    of_all = At(measure=SLOPE, kind=EVERYTHING)
+    slopes: dict[str, list[tuple[str, Any]]] = {name: [] for name in items["contrast"].unique()}
+    for source in sources(results):
+        for line in source.only(of_all):
+            if line["low"] == line["low"]:
+                slopes[line["contrast"]].append((source.model, estimate(line.row)))
+    return {"groups": {name: labels(items, name) for name in slopes}, "slopes": slopes, "most": MOST}
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def _counted(name: str) -> Column:
+    """Return a column of counts of the text."""
+    return Column(name, lambda line: int(in_text(line.source)[line["contrast"], line["word"]][name]))
+
+
+def _groups(line: Line) -> tuple[str, str]:
+    return labels(result_of(line.source).items, line["contrast"])
+
+
+_RARE = Column("rare", lambda line: len(words(line, rare=True)))
+_LINE = (
+    *(model(), count(), _RARE, number("slope"), p(), adjusted(), adjusted("zero", measure=AGAINST_0)),
+    *(number("exact", measure=EXACT), number("correlation", measure=CORRELATION)),
+    number("reliability", measure=RELIABILITY),
+)
+_FIRST = ("slope", "holm", "correlation", "n", "exact")
+_WORD = (
+    *(level("word"), _counted("count_a"), _counted("count_b"), number("m", "+.2f", measure=M)),
+    *(number("c", "+.2f", measure=C), number("gap", "+.2f"), adjusted()),
+)
+_TABLES = (
+    TableSpec("slopes", At(measure=SLOPE, kind=EVERYTHING), (level("contrast"), *_LINE), first=_FIRST),
+    TableSpec(
+        "levels",
+        At(measure=SHIFT, kind=EVERYTHING),
+        (
+            *(level("contrast"), model(), count(), number("shift", "+.2f"), adjusted("shift-holm")),
+            *(number("beyond", "+.2f", measure=BEYOND), p(measure=BEYOND), adjusted(measure=BEYOND)),
+        ),
+    ),
+    TableSpec(
+        "over-templates",
+        At(measure=SD),
+        (
+            *(level("contrast"), level("kind"), model(), count(), number("sd")),
+            number("share", ".0f", scale=100, measure=SHARE),
+        ),
+    ),
+    TableSpec(
+        "furthest",
+        At(measure=GAP),
+        (level("contrast"), model(), Column("side", lambda line: _groups(line)[line["value"] < 0]), *_WORD),
+        by_model=True,
+        of=furthest,
+        first=("gap", "holm", "m", "c"),
+    ),
+    TableSpec(
+        "texts",
+        At(measure=SHIFT, kind=EVERYTHING),
+        (
+            *(level("contrast"), model(), Column("text", lambda line: result_of(line.source).signature["text"])),
+            Column("groups", lambda line: " / ".join(_groups(line))),
+            *map(_counted, ("sentences_a", "sentences_b", "both", "words_a", "words_b")),
+            *(Column("used", lambda line: len(words(line, rare=False))), _RARE),
+            Column("which", lambda line: ", ".join(words(line, rare=True)) or "–"),
+        ),
+        detail=True,
+    ),
+    TableSpec(
+        "slopes-by-kind",
+        At(measure=SLOPE, kind=but(EVERYTHING)),
+        (level("contrast"), level("kind"), *_LINE),
+        first=_FIRST,
+        detail=True,
+    ),
+    TableSpec(
+        "words", At(measure=GAP), (level("contrast"), level("kind"), model(), *_WORD), by_model=True, detail=True
+    ),
+)
+_OF = (pair(), Column("of", lambda line: _COMPARED[line["measure"]]), level("contrast"))
+_DIFFERENCE = (count(), number("value", "+.2f"), p(), adjusted())
+_DIFFERENCES = (
+    TableSpec("differences", At(kind=EVERYTHING), (*_OF, *_DIFFERENCE)),
+    TableSpec("differences-by-kind", At(kind=but(EVERYTHING)), (*_OF, level("kind"), *_DIFFERENCE), detail=True),
+)
+
+
+# Figures ------------------------------------------------------------------------------------------------------------
+
+
+def _panels(results: Sequence[Result]) -> Iterator[Panel]:
+    """Yield m against c of one contrast, a panel for each model, with the line of slope 1 and that of the words."""
+    for source in sources(results):
+        gaps = [line for line in source.only(At(measure=GAP)) if line["value"] == line["value"]]
+        points = [_point(line) for line in gaps]
+        lines = []
+        for slope in source.only(At(measure=SLOPE, kind=EVERYTHING)) if points else ():
+            centre = fmean(point["c"] for point in points), fmean(point["m"] for point in points)
+            lines = [Straight(1, centre, dashed=True), Straight(slope["value"], centre, slope["low"], slope["high"])]
+        yield Panel(source.model, points, lines)
+
+
+def _point(gap: Line) -> dict[str, Any]:
+    m, c = gap.at(measure=M), gap.at(measure=C)
+    assert m is not None and c is not None
+    counts = in_text(gap.source)[gap["contrast"], gap["word"]]
+    return {
+        **{name: gap[name] for name in ("word", "contrast", "kind")},
+        "c": c["value"],
+        "m": m["value"],
+        "m − c": gap["value"],
+        "in A": counts["count_a"],
+        "in B": counts["count_b"],
+    }
+
+
+_SIGNED = "+.2f"
+_FIGURES = (
+    Each(
+        "contrast",
+        Scatter(
+            "slopes",
+            _panels,
+            *("c", "m"),
+            told={"word": "", "kind": "", "c": _SIGNED, "m": _SIGNED, "m − c": _SIGNED, "in A": ",", "in B": ","},
+            names="word",
+            picks="word contrast",
+        ),
+    ),
+    Each(
+        "contrast",
+        Forest("furthest", At(measure=GAP), "word", form=_SIGNED, picks="word contrast", of=far, ranked=True),
+    ),
+)
+
+
+# Finding ------------------------------------------------------------------------------------------------------------
+
+
+def verdict(slope: Line) -> str:
+    """Return whether a model says more or less than its text: only where both slopes say so."""
+    zero, exact = slope.at(measure=AGAINST_0), slope.at(measure=EXACT)
+    assert zero is not None and exact is not None
+    if not told(slope.row, 1):
+        return "not-from-1"
+    if not told(zero.row, 0):
+        return "not-from-0"
+    if slope["value"] < 0:
+        return "opposite"
+    if not told(exact.row, 1) or (exact["value"] > 1) != (slope["value"] > 1):
+        return "undecided"
+    return "more" if slope["value"] > 1 else "less"
+
+
+def _against_texts(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Say of each contrast whether the models say more than their texts, and whether that differs from the control."""
+    own, found = text.below("prose", "finding"), sources(results)
+    for contrast in asked(results):
+        at = {"contrast": contrast, "kind": EVERYTHING}
+        slopes = (line for source in found for line in source.only(At(measure=SLOPE, **at)))
+        yield from (_level(line, own) for line in slopes if measured([line.row]))
+        beyond = [(source.model, line.row) for source in found for line in source.only(At(measure=BEYOND, **at))]
+        yield across(beyond, _GAP, own.get("beyond", "noun"), own.get("beyond", "what", contrast=contrast))
+
+
+def _between_models(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Say in which contrasts two models differ."""
+    if comparison is None:
+        return
+    own, (source,) = text.below("prose", "finding", "differences"), compared(comparison)
+    for contrast in asked(results):
+        lines = source.only(At(measure=difference(SLOPE), kind=EVERYTHING, contrast=contrast))
+        what = own.get("what", contrast=contrast)
+        yield differences((line.row for line in lines), _GAP, own.get("higher"), what)
+
+
+def _level(slope: Line, text: Text) -> str:
+    exact = slope.at(measure=EXACT)
+    assert exact is not None
+    own, contrast = text.below("slope"), slope["contrast"]
+    begin = own.get("number", model=slope.model, contrast=contrast, number=_SLOPE.number(slope.row))
+    return begin + own.get(verdict(slope), exact=_SLOPE.number(exact.row, n=False))
+
+
+VIEWS = Views(
+    tables=_TABLES,
+    compared=_DIFFERENCES,
+    figures=_FIGURES,
+    items=Items(
+        columns=(ItemColumn("word", "id"), ItemColumn("contrast", "label"), ItemColumn("kind", "label")),
+        each=tuple(ModelColumn(name, digits=2, signed=True) for name in (M, C, GAP)),
+        tokens=(
+            Tokens(
+                *("after", "group_word", "word", "corrected"),
+                said=lambda items: items["label"].list.join(" · ").to_list(),
+                marks="mark",
+            ),
+        ),
+        rows=by_word,
+    ),
+    finding=(Said(_against_texts), Said(_between_models)),
+    facts=_facts,
+)

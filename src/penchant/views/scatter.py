@@ -1,0 +1,156 @@
+"""Declared scatters: a point for each thing, a panel for each model, and lines through the points."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any, TypeAlias
+
+from penchant.records import Result
+from penchant.report.drawing import alt
+from penchant.report.figures import COLOURS, FAINT, INK, Figure
+from penchant.views.figures import Drawn
+from penchant.wording.templates import Text
+
+Point: TypeAlias = Mapping[str, Any]
+Ends: TypeAlias = tuple[float, float]
+"""The least and the greatest number on an axis."""
+_LETTER, _LINE, _MARGIN = 5.5, 10, 30
+"""Pixels of a letter of a name, between lines of names, and that a name may be beyond the plot."""
+_ROOM = 0.04
+"""The share of an axis that is left free at either end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Straight:
+    """A straight line through a place; with the interval of its slope a band, too."""
+
+    slope: float
+    through: tuple[float, float] = (0.0, 0.0)
+    low: float = math.nan
+    high: float = math.nan
+    dashed: bool = False
+
+    def at(self, x: float, slope: float) -> float:
+        """Return the height at a place of a line of some slope through the same place."""
+        return self.through[1] + slope * (x - self.through[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """A panel: its title, the points, and lines behind them, those before others first."""
+
+    title: str
+    points: Sequence[Point]
+    lines: Sequence[Straight] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scatter:
+    """Points by the fields `x` and `y`: panels with the same axes, a colour each.
+
+    A pointer shows the fields in `told`, numbers in their format. `names` is the field that stands beside points where
+    there is room, beside those far from the middle first. `text.yaml` has the titles of the axes (`x` and `y`), the
+    table of the same name the numbers; `picks` as in `Figure`.
+    """
+
+    name: str
+    panels: Callable[[Sequence[Result]], Iterable[Panel]]
+    x: str
+    y: str
+    told: Mapping[str, str] = field(default_factory=dict)
+    names: str = ""
+    picks: str = ""
+    side: int = 400
+
+    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+        """Return the figure, none where there is nothing to show."""
+        panels = list(self.panels(results))
+        every = [point for panel in panels for point in panel.points]
+        if not every:
+            return []
+        own = text.below("figures", self.name)
+        axes = [_Axis(name, own.get(key), _ends(every, name)) for key, name in (("x", self.x), ("y", self.y))]
+        plots = [
+            self._plot(panel, axes, COLOURS[number % len(COLOURS)]).properties(title=panel.title)
+            for number, panel in enumerate(panels)
+            if panel.points
+        ]
+        chart = alt.concat(*plots, columns=2)
+        return Drawn(self.name, lambda results, text: chart, self.picks).draw(results, text)
+
+    def _plot(self, panel: Panel, axes: Sequence[_Axis], colour: str) -> Any:
+        named = _with_room(panel.points, axes, self.names, self.side) if self.names else set()
+        points = [{**point, "name": point[self.names] if i in named else ""} for i, point in enumerate(panel.points)]
+        base = alt.Chart(alt.InlineData(points)).encode(**_encoded(axes))
+        told = [alt.Tooltip(f"{key}:Q", format=form) if form else f"{key}:N" for key, form in self.told.items()]
+        dots = base.mark_point(filled=True, size=30, opacity=0.9, color=colour).encode(tooltip=told)
+        names = base.mark_text(fontSize=9, align="left", dx=5, dy=-3, color=INK, aria=False).encode(text="name:N")
+        lines = [layer for line in panel.lines for layer in _drawn(line, axes, colour)]
+        return alt.layer(*lines, dots, *([names] if self.names else [])).properties(width=self.side, height=self.side)
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """An axis: its field, title and ends."""
+
+    name: str
+    title: str
+    ends: Ends
+
+    def encoded(self, encode: Any) -> Any:
+        """Return its channel of a chart."""
+        scale = alt.Scale(domain=list(self.ends), nice=False, zero=False)
+        return encode(f"{self.name}:Q", scale=scale, title=self.title)
+
+    def place(self, point: Point, side: int) -> float:
+        """Return where a point stands, in pixels of a plot of a side."""
+        low, high = self.ends
+        return float((point[self.name] - low) / (high - low) * side)
+
+
+def _ends(points: Sequence[Point], name: str) -> Ends:
+    """Return the ends of an axis that holds all points, the same in all panels."""
+    values = [point[name] for point in points]
+    room = _ROOM * (max(values) - min(values)) or 1.0
+    return min(values) - room, max(values) + room
+
+
+def _with_room(points: Sequence[Point], axes: Sequence[_Axis], names: str, side: int) -> set[int]:
+    """Return the points whose names find room beside them: those far from the middle first."""
+    at = [tuple(axis.place(point, side) for axis in axes) for point in points]
+    middle = [fmean(column) for column in zip(*at, strict=True)]
+    placed: list[tuple[float, float, float]] = []
+    found = set()
+    for i in sorted(range(len(points)), key=lambda i: (-math.dist(at[i], middle), points[i][names])):
+        (x, y), width = at[i], _LETTER * len(points[i][names])
+        free = all(abs(y - other) > _LINE or x + width < left or x > right for left, right, other in placed)
+        if free and x + width < side + _MARGIN:
+            placed.append((x, x + width, y))
+            found.add(i)
+    return found
+
+
+def _drawn(line: Straight, axes: Sequence[_Axis], colour: str) -> list[Any]:
+    """Return the layers of a line from one end of the plot to the other, and of its band, which is narrow where all
+    its slopes meet."""
+    if math.isnan(line.slope):
+        return []
+    encoded, (x, y), ends = _encoded(axes), (axis.name for axis in axes), axes[0].ends
+    mark = {"strokeDash": [4, 4], "color": FAINT} if line.dashed else {"strokeWidth": 2, "color": colour}
+    along = [{x: end, y: line.at(end, line.slope)} for end in ends]
+    layers = [alt.Chart(alt.InlineData(along)).mark_line(**mark, clip=True, aria=False).encode(**encoded)]
+    if math.isfinite(line.low):
+        band = [
+            {x: at, y: line.at(at, line.low), "to": line.at(at, line.high)}
+            for at in (ends[0], line.through[0], ends[1])
+        ]
+        area = alt.Chart(alt.InlineData(band)).mark_area(opacity=0.15, color=colour, clip=True, aria=False)
+        layers.insert(0, area.encode(**encoded, y2="to:Q"))
+    return layers
+
+
+def _encoded(axes: Sequence[_Axis]) -> dict[str, Any]:
+    return {key: axis.encoded(encode) for key, axis, encode in zip("xy", axes, (alt.X, alt.Y), strict=True)}
