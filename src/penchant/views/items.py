@@ -14,6 +14,9 @@ from penchant.report.pieces import readable
 from penchant.report.tables import models
 from penchant.wording.templates import Text
 
+_NO_SUMS = ("aul", "aula")
+"""The methods whose scores are no sums over tokens."""
+
 
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
@@ -56,7 +59,7 @@ class Items:
 
     `rows` makes the table of another result's items, such as a row for every word of many sentences. `text.yaml` says
     under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where they do not come
-    from `remark`, what is remarked on an item by its columns (`remark`).
+    from `remark`, what is remarked on an item by its columns (`remark`). `parallel` as in `ItemTable`.
     """
 
     columns: tuple[ItemColumn, ...]
@@ -64,6 +67,7 @@ class Items:
     tokens: tuple[Tokens, ...] = ()
     remark: Callable[[Result], Sequence[str]] | None = None
     rows: Callable[[Result], pl.DataFrame] = lambda result: result.items
+    parallel: bool = False
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
         """Return the items of several models, joined by what identifies them."""
@@ -86,7 +90,8 @@ class Items:
             if said := self._remarks(result, own):
                 remarks[model] = pl.Series(said, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
-        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"))
+        sums = all(result.signature.get("method") not in _NO_SUMS for result in results)
+        made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), self.parallel, sums)
         return joined.table(made, models(results))
 
     def _remarks(self, result: Result, text: Text) -> Sequence[str]:

@@ -16,12 +16,17 @@ OWN = frozenset({*Estimate("", 0, 0).row(), "signature", "comparison"} - {"measu
 """The columns of a row that do not name what it is an estimate of."""
 
 
+FIRST = object()
+"""The level of the first row, such as the score that leads."""
+
+
 class At:
-    """Rows by their levels: `At(measure=GAP, template="all")`; a tuple is any of several, a function says which.
-    Rows that lack one of these columns are none of them."""
+    """Rows by their levels: `At(measure=GAP, template="all")`; a tuple is any of several, a function says which, and
+    `FIRST` is the one that the first of these rows has. Rows that lack one of these columns are none of them."""
 
     def __init__(self, **levels: object) -> None:
-        self.levels = levels
+        self.levels = {name: wanted for name, wanted in levels.items() if wanted is not FIRST}
+        self.firsts = [name for name in levels if name not in self.levels]
 
     def __call__(self, row: Mapping[str, Any]) -> bool:
         """Return whether a row is one of them."""
@@ -90,7 +95,8 @@ class Source:
 
     def only(self, at: At) -> list[Line]:
         """Return the rows at some levels, in order."""
-        return [line for line in self.lines if at(line.row)]
+        found = [line for line in self.lines if at(line.row)]
+        return [line for line in found if all(line[name] == found[0][name] for name in at.firsts)]
 
 
 def sources(results: Sequence[Result]) -> list[Source]:

@@ -80,13 +80,13 @@ def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell], none: Ce
 @dataclass(frozen=True, slots=True)
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
-    or with `by_model` all of one model first. `first` are the keys of columns that are shown before others where there
-    is no room, `detail` as in `Table`. `of` makes rows of those of all models, such as ranks. A column that is empty in
-    every row is left out."""
+    or with `by_model` all of one model first. `columns` may depend on what there is. `first` are the keys of columns
+    that are shown before others where there is no room, `detail` as in `Table`. `of` makes rows of those of all models,
+    such as ranks. A column that is empty in every row is left out."""
 
     name: str
     at: At
-    columns: Sequence[Column]
+    columns: Sequence[Column] | Callable[[Sequence[Source]], Sequence[Column]]
     by_model: bool = False
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
@@ -95,17 +95,17 @@ class TableSpec:
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
-        found = self.of(found)
+        columns, found = self.columns(found) if callable(self.columns) else self.columns, self.of(found)
         by_model = (line for source in found for line in source.only(self.at))
         rows = tuple(
-            Row(tuple(column.cell(line) for column in self.columns), line["signature"])
+            Row(tuple(column.cell(line) for column in columns), line["signature"])
             for line in (by_model if self.by_model else together(found, self.at))
             if self.takes(line)
         )
         if not rows:
             return None
         own = text.below("tables", self.name)
-        heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in self.columns}
+        heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in columns}
         first = tuple(heads[key] for key in self.first)
         table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
         return table.only([i for i in range(len(heads)) if any(row.cells[i] != "" for row in rows)])

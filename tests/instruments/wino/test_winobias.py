@@ -21,7 +21,7 @@ from answers import Answer
 from paths import SHARED, needs_shared
 from penchant.engine.scorer import language_model
 from penchant.errors import DataError, MethodError, StudyError
-from penchant.instruments.wino import bias_compare, bias_prose, bias_section
+from penchant.instruments.wino import bias_compare
 from penchant.instruments.wino.bias_data import occupation_lists, read_winobias
 from penchant.instruments.wino.bias_estimates import (
     ADJUSTED,
@@ -34,11 +34,13 @@ from penchant.instruments.wino.bias_estimates import (
     TIES,
     over_occupations,
 )
+from penchant.instruments.wino.instrument import WINOBIAS
 from penchant.instruments.wino.pronouns import difference
 from penchant.records import Signature
 from penchant.stats.hypothesis_tests import holm
 from penchant.stats.intervals import clustered_mean
 
+SECTION = WINOBIAS.section
 Zoo = Callable[[str], Path]
 PRO = ["[The cook] saw the nurse because [he] was late.", "The cook saw [the nurse] and gave [her] a book."]
 ANTI = ["[The cook] saw the nurse because [she] was late.", "The cook saw [the nurse] and gave [him] a book."]
@@ -399,18 +401,18 @@ def test_two_models_are_compared_pair_by_pair() -> None:
 def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     results = [result(many(8, lean=2), "one"), result(many(8, lean=2), "two")]
     comparison = bias_compare.compare(*results)
-    texts = [*bias_prose.methods(results), *bias_prose.limits(results), *bias_prose.finding(results, comparison)]
-    texts += [table.note for table in bias_section.tables(results)]
+    texts = [*SECTION.methods(results), *SECTION.limits(results), *SECTION.finding(results, comparison)]
+    texts += [table.note for table in SECTION.tables(results)]
     for text in texts:
         for sentence in re.split(r"(?<=\.) ", text):
             if "accuracy" in sentence:
                 assert "not" in sentence or "another quantity" in sentence, sentence
-    shares, adjusted, occupations = bias_section.tables(results)
+    shares, adjusted, occupations = SECTION.tables(results)
     assert len(adjusted.rows) == 6 and len(occupations.rows) == 48
     assert [row.cells[0] for row in shares.rows][:2] == ["all pairs", "all pairs"]
-    assert bias_section.items(results).noun == "pairs"
-    assert len(bias_section.compared(comparison)[0].rows) == 3
-    for table in (*bias_section.tables(results), *bias_section.compared(comparison)):
+    assert SECTION.items(results).noun == "pairs"
+    assert len(SECTION.compared(comparison)[0].rows) == 3
+    for table in (*SECTION.tables(results), *SECTION.compared(comparison)):
         heads = [name.strip() for name in table.columns]
         assert len(set(heads)) == len(heads)  # no two columns of p that only their places tell apart
 
@@ -418,12 +420,10 @@ def test_the_report_calls_it_preference_and_never_accuracy() -> None:
 def test_the_finding_says_where_a_share_of_one_half_must_be() -> None:
     """A model that prefers one gender nearly everywhere has one half whatever its stereotypes; another has not."""
     leaning, even = result(many(8, lean=9), "leaning"), result(many(8), "even")
-    first = bias_prose.finding([leaning, even], None)[0]
-    assert first.endswith(
-        "; leaning prefers one gender nearly everywhere, which brings this share near 50% whatever the stereotypes."
-    )
-    assert "nearly everywhere" not in bias_prose.finding([even], None)[0]
-    found = bias_prose.finding([leaning, even], bias_compare.compare(leaning, even))
+    first = SECTION.finding([leaning, even], None)[0]
+    assert "leaning prefers one gender nearly everywhere" in first and "even prefers" not in first
+    assert "nearly everywhere" not in SECTION.finding([even], None)[0]
+    found = SECTION.finding([leaning, even], bias_compare.compare(leaning, even))
     assert "difference of that share" in " ".join(found)
 
 

@@ -17,6 +17,7 @@ from penchant.corpus.sampling import spread
 from penchant.engine.scorer import SentenceScore
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
+from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.bias_data import ANTI, GENDERS, PRO, WinoBiasPairs, occupation_lists, read_winobias
@@ -25,7 +26,7 @@ from penchant.instruments.wino.bias_estimates import (
     bias_cautions,
     bias_estimates,
 )
-from penchant.instruments.wino.scoring import PronounProbe, score_columns
+from penchant.instruments.wino.scoring import PronounProbe
 from penchant.instruments.wino.settings import WinoBiasSettings
 from penchant.records import Estimate, Item
 from penchant.tables.places import listed

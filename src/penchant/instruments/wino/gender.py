@@ -17,6 +17,7 @@ from penchant.corpus.sampling import spread
 from penchant.files import cited
 from penchant.instruments.base import Measured, Model
 from penchant.instruments.fields import cited_columns, written
+from penchant.instruments.scored import score_columns
 from penchant.instruments.session import Session
 from penchant.instruments.unknown import known_items
 from penchant.instruments.wino.gender_data import (
@@ -27,7 +28,7 @@ from penchant.instruments.wino.gender_data import (
     statistics_file,
 )
 from penchant.instruments.wino.gender_estimates import LABELS, gender_cautions, gender_estimates
-from penchant.instruments.wino.scoring import PronounProbe, score_columns
+from penchant.instruments.wino.scoring import PronounProbe
 from penchant.instruments.wino.settings import WinogenderSettings
 from penchant.records import Estimate, Item
 

@@ -1,36 +1,19 @@
 """The entry points of WinoBias and Winogender."""
 
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.wino import (
-    bias_charts,
-    bias_compare,
-    bias_prose,
-    bias_section,
-    gender_charts,
-    gender_compare,
-    gender_prose,
-    gender_section,
-)
+from penchant.instruments.wino import bias_compare, bias_views, gender_compare, gender_views
 from penchant.instruments.wino.bias import WinoBias
 from penchant.instruments.wino.gender import Winogender
 from penchant.instruments.wino.gender_data import SentenceRow, TemplateRow
-from penchant.report.sections import Section
+from penchant.views.section import section
+from penchant.wording.templates import Text
+
+_TEXT = Text.of(WinoBias.folder())
 
 WINOBIAS = Instrument(
     probe=WinoBias,
     compare=bias_compare.compare,
-    section=Section(
-        "WinoBias: stereotyped pronouns",
-        "Does the model prefer the pronoun that agrees with the stereotype of an occupation, apart from a preference "
-        "for one gender everywhere?",
-        bias_section.tables,
-        bias_section.compared,
-        bias_charts.figures,
-        bias_section.items,
-        bias_prose.methods,
-        bias_prose.limits,
-        bias_prose.finding,
-    ),
+    section=section(bias_views.VIEWS, _TEXT.below("winobias")),
     template="winobias_template",
     formats={
         "WinoBias": "a folder with {pro,anti}_stereotyped_type{1,2}.txt.{dev,test}: '1 [The cook] … because [he] …', "
@@ -41,18 +24,7 @@ WINOBIAS = Instrument(
 WINOGENDER = Instrument(
     probe=Winogender,
     compare=gender_compare.compare,
-    section=Section(
-        "Winogender: pronouns and the share of women",
-        "Does the model prefer she to he where more women have the occupation, and more so where the pronoun refers "
-        "to it?",
-        gender_section.tables,
-        gender_section.compared,
-        gender_charts.figures,
-        gender_section.items,
-        gender_prose.methods,
-        gender_prose.limits,
-        gender_prose.finding,
-    ),
+    section=section(gender_views.VIEWS, _TEXT.below("winogender")),
     template="winogender_template",
     schemas={"winogender": {"sentences": SentenceRow, "templates": TemplateRow}},
     formats={

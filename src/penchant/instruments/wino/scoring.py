@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import ClassVar, Self
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from penchant.engine.methods import METHODS, Method, method_for
+from penchant.counting import counted
+from penchant.engine.methods import METHODS, method_for
 from penchant.engine.normalising import USUAL, check_normalise, constants, normalise
-from penchant.engine.scorer import SentenceScore, language_model
+from penchant.engine.scorer import language_model
 from penchant.instruments.base import Model, Probe, beginning
 from penchant.instruments.fields import written
 from penchant.instruments.unknown import known_texts, signed_unknown
 from penchant.instruments.wino.settings import PronounSettings
 from penchant.models.load import LanguageModel
-from penchant.records import Estimate, Signature
-from penchant.report.items import Strip
-from penchant.report.pieces import readable
+from penchant.records import Estimate, Result, Signature
+from penchant.views.items import Tokens
+from penchant.wording.templates import Text
 
 Array = NDArray[np.float64]
 ALL = "all"
@@ -67,20 +70,6 @@ class PronounProbe(PronounSettings, Probe):
         }
 
 
-def score_columns(role: str, scores: Sequence[SentenceScore]) -> dict[str, pl.Series]:
-    """The columns of a table of items about the sentences of one role: text, tokens, score, and the log-probability of
-    every token."""
-    return {
-        role: pl.Series([s.text for s in scores], dtype=pl.String),
-        f"tokens_{role}": pl.Series([s.n for s in scores], dtype=pl.Int32),
-        f"score_{role}": pl.Series([s.score for s in scores], dtype=pl.Float64),
-        f"pieces_{role}": pl.Series([list(s.tokens) for s in scores], dtype=pl.List(pl.String)),
-        f"logprobs_{role}": pl.Series(
-            [[None if v != v else v for v in s.token_logprobs.tolist()] for s in scores], dtype=pl.List(pl.Float32)
-        ),
-    }
-
-
 def normalised(items: pl.DataFrame, role: str, how: str) -> Array:
     """The scores of the sentences of one role under a normalisation."""
     scores: Array = normalise(items[f"score_{role}"].to_numpy(), items[f"tokens_{role}"].to_numpy(), how)
@@ -93,37 +82,20 @@ def difference(items: pl.DataFrame, first: str, second: str, how: str) -> Array:
     return gap
 
 
-def strip(model: str, title: str, items: pl.DataFrame, role: str) -> Strip:
-    """The tokens of one sentence of every item."""
+def strips(*roles: str) -> tuple[Tokens, ...]:
+    """Return the tokens of the sentences of every item, with their score and number."""
+    return tuple(Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", partial(_said, role)) for role in roles)
+
+
+def _said(role: str, items: pl.DataFrame) -> list[str]:
     rows = items.select(f"score_{role}", f"tokens_{role}").iter_rows()
-    notes = pl.Series([f"{score:.3f}, {n} token{'' if n == 1 else 's'}" for score, n in rows], dtype=pl.String)
-    return Strip(model, title, readable(items[f"pieces_{role}"], items[role]), items[f"logprobs_{role}"], notes)
+    return [f"{score:.3f}, {counted(n, 'tokens')}" for score, n in rows]
 
 
-def described(method: Method) -> str:
-    """A method with its citation, for the report."""
-    cited = {
-        "pll": " [@salazar2020]",
-        "pll-word-l2r": " [@kauf2023]",
-        "pll-shared": " [@nangia2020]",
-        "aul": " [@kaneko2022]",
-        "aula": " [@kaneko2022]",
-    }
-    return f"`{method.name}`, {method.summary}{cited.get(method.name, '')}"
-
-
-def scored_by(signatures: Sequence[Signature]) -> str:
-    """How the sentences of some results were scored, in words."""
-    names = dict.fromkeys(signature["method"] for signature in signatures)
-    hows = dict.fromkeys(how for signature in signatures for how in signature["normalise"].split(","))
-    told = {
-        "none": "as it is",
-        "mean": "divided by the number of tokens",
-        "pen": "divided by ((5 + tokens)/6)^α, α = 0.8 [@lau2020]",
-    }
-    ways = "; or ".join(described(METHODS[name]) for name in names)
-    normalisations = "; ".join(f"`{how}`, {told[how]}" for how in USUAL if how in hows)
-    return (
-        f"The score of a sentence is {ways}; natural logarithms, reported as {normalisations}. Special tokens are "
-        "context and never scored."
-    )
+def scoring_facts(results: Sequence[Result]) -> dict[str, Any]:
+    """Return what the methods of all texts say of scores."""
+    ways = dict.fromkeys(result.signature["method"] for result in results)
+    hows = dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))
+    text = Text.of(Path(__file__).parent)
+    known = {"ways": [METHODS[name] for name in ways], "hows": [how for how in USUAL if how in hows]}
+    return {"scored": text.get("scored", **known)}

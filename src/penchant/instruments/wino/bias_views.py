@@ -1,0 +1,203 @@
+"""What a report shows of WinoBias; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.wino.bias_data import ANTI, PRO
+from penchant.instruments.wino.bias_estimates import (
+    ADJUSTED,
+    ADJUSTED_DIFFERENCE,
+    LOG_ODDS,
+    MALE_DIFFERENCE,
+    PREFERS_MALE,
+    PREFERS_PRO,
+    PRO_DIFFERENCE,
+    STRONG,
+    TIES,
+    credits,
+    log_odds,
+)
+from penchant.instruments.wino.scoring import difference, scoring_facts, strips
+from penchant.records import Result
+from penchant.report.finding import Shown, levels
+from penchant.report.tables import Cell
+from penchant.views.figures import Forest
+from penchant.views.finding import Differences, Levels, Said
+from penchant.views.items import ItemColumn, Items, ModelColumn
+from penchant.views.rows import FIRST, At, Line, Source, sources
+from penchant.views.section import Views
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
+from penchant.wording.templates import Text
+
+_SHARE = Shown(".1f", "pairs", "%", 100, 0.5, (0, 1))
+_NATS = Shown("+.3f", "occupations")
+_POINTS = Shown("+.1f", "pairs", " points", 100, 0, (-1, 1))
+_WHOLE: dict[str, Any] = {"scope": "overall", "normalise": FIRST}
+_PARTS = ("overall", "type", "gender", "form")
+_PREFERRED = {PREFERS_PRO: "pro-stereotypical", PREFERS_MALE: "male"}
+_NAMES = {1.0: "pro", 0.5: "tie", 0.0: "anti"}
+
+
+def _part(row: Mapping[str, Any]) -> str:
+    group = str(row["group"])
+    return {"overall": "all pairs", "type": f"type {group}", "gender": f"{group} is pro", "form": group}[row["scope"]]
+
+
+def _leads(line: Line) -> bool:
+    """Return whether a row is the first of the two shares of its part."""
+    return line["measure"] == PREFERS_PRO or line.at(measure=PREFERS_PRO) is None
+
+
+def _side(line: Line) -> str:
+    assert line.source.result is not None
+    return str(line.source.result.items.filter(occupation=line["group"])["gender"][0])
+
+
+def _of_gender(gender: str) -> Column:
+    """Return the log-odds where a gender is pro-stereotypical, beside those of all pairs."""
+    shown = number(gender, "+.3f", scope="gender", group=gender, measure=LOG_ODDS)
+
+    def cell(line: Line) -> Cell:
+        return shown.cell(line) if line["scope"] == "overall" else "–"
+
+    return Column(gender, cell)
+
+
+def _drawn(found: Sequence[Source]) -> list[Source]:
+    """Return the rows in the terms of figures: parts and occupations by name, shares in percent."""
+    made = []
+    for source in found:
+        assert source.result is not None
+        sides = dict(source.result.items.select("occupation", "gender").iter_rows())
+        rows = [
+            {
+                **row,
+                **({key: 100 * row[key] for key in ("value", "low", "high")} if row["measure"] in _PREFERRED else {}),
+                "pairs": row["group"] if row["scope"] == "occupation" else _part(row),
+                "occupation": row["group"],
+                "mark": sides.get(row["group"]) if row["measure"] == LOG_ODDS else _PREFERRED.get(row["measure"]),
+            }
+            for row in source.frame.iter_rows(named=True)
+        ]
+        made.append(replace(source, frame=pl.DataFrame(rows, infer_schema_length=None)))
+    return made
+
+
+def _share(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield the share of pairs of each model, and which models have it because they prefer one gender nearly
+    everywhere."""
+    rows = {
+        name: [(source.model, source.only(At(measure=name, **_WHOLE))[0].row) for source in sources(results)]
+        for name in _PREFERRED
+    }
+    each = levels(rows[PREFERS_PRO], _SHARE, "50%")
+    one_sided = [name for name, row in rows[PREFERS_MALE] if max(row["value"], 1 - row["value"]) >= STRONG]
+    yield text.get("prose", "finding", "share", each=each, one_sided=one_sided) if each else ""
+
+
+def _preferred(result: Result) -> pl.Series:
+    return pl.Series([_NAMES[credit] for credit in credits(result.items, _how(result)).tolist()], dtype=pl.String)
+
+
+def _gap(result: Result) -> pl.Series:
+    return pl.Series(difference(result.items, PRO, ANTI, _how(result)))
+
+
+def _how(result: Result) -> str:
+    return result.signature["normalise"].split(",")[0]
+
+
+def _remarks(result: Result) -> list[str]:
+    return [f"male − female: {value:+.3f}" for value in log_odds(result.items, _how(result))]
+
+
+_FIRST = (Column("pairs", lambda line: _part(line.row)), level("normalise", "score"))
+VIEWS = Views(
+    tables=(
+        TableSpec(
+            "shares",
+            At(measure=(PREFERS_PRO, PREFERS_MALE), scope=_PARTS),
+            (
+                *(*_FIRST, model(), count()),
+                *(number("pro", ".1f", scale=100, measure=PREFERS_PRO), adjusted("p-pro", measure=PREFERS_PRO)),
+                *(number("male", ".1f", scale=100, measure=PREFERS_MALE), adjusted("p-male", measure=PREFERS_MALE)),
+                number("ties", ".1f", scale=100, measure=TIES),
+            ),
+            takes=_leads,
+            first=("pro", "male"),
+        ),
+        TableSpec(
+            "gender-adjusted",
+            At(measure=ADJUSTED),
+            (
+                *(*_FIRST, model(), count(), _of_gender("male"), _of_gender("female")),
+                *(number("value", "+.3f"), adjusted("p")),
+            ),
+        ),
+        TableSpec(
+            "occupations",
+            At(measure=PREFERS_PRO, scope="occupation"),
+            (
+                *(level("group", "occupation"), Column("pro", _side), level("normalise", "score"), model(), count()),
+                *(number("share", ".1f", scale=100), adjusted(), number("odds", "+.2f", measure=LOG_ODDS)),
+            ),
+            detail=True,
+        ),
+    ),
+    compared=(
+        TableSpec(
+            "differences",
+            At(measure=PRO_DIFFERENCE),
+            (
+                *(*_FIRST, pair(), count()),
+                *(number("pro", "+.1f", scale=100), adjusted("p-pro")),
+                number("male", "+.1f", scale=100, measure=MALE_DIFFERENCE),
+                adjusted("p-male", measure=MALE_DIFFERENCE),
+                number("adjusted", "+.3f", measure=ADJUSTED_DIFFERENCE),
+                adjusted("p-adjusted", measure=ADJUSTED_DIFFERENCE),
+            ),
+            by_model=True,
+        ),
+    ),
+    figures=(
+        Forest(
+            "shares",
+            At(measure=tuple(_PREFERRED), scope=("overall", "type", "gender"), normalise=FIRST),
+            *("pairs", "mark", ".1f", "model"),
+            null=50,
+            of=_drawn,
+        ),
+        Forest(
+            "occupations",
+            At(measure=LOG_ODDS, scope="occupation", normalise=FIRST),
+            *("occupation", "mark", "+.2f", "model"),
+            picks="occupation",
+            of=_drawn,
+            ranked=True,
+        ),
+    ),
+    items=Items(
+        columns=(
+            ItemColumn("id", "id"),
+            *(ItemColumn(name, "label", varies=True) for name in ("type", "occupation", "gender", "pronouns")),
+            *(ItemColumn(role) for role in (PRO, ANTI)),
+        ),
+        each=(ModelColumn("prefers", _preferred, "label", 0), ModelColumn("gap", _gap, signed=True)),
+        tokens=strips(PRO, ANTI),
+        remark=_remarks,
+        parallel=True,
+    ),
+    finding=(
+        Said(_share),
+        Levels("male", At(measure=PREFERS_MALE, **_WHOLE), _SHARE, "50%"),
+        Levels("adjusted", At(measure=ADJUSTED, **_WHOLE), _NATS),
+        Differences("shares", At(measure=PRO_DIFFERENCE, **_WHOLE), _POINTS),
+        Differences("preferences", At(measure=ADJUSTED_DIFFERENCE, **_WHOLE), _NATS),
+    ),
+    facts=scoring_facts,
+)

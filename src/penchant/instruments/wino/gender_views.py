@@ -1,0 +1,216 @@
+"""What a report shows of Winogender; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from statistics import fmean
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.wino.gender_compare import MEAN_DIFFERENCE, PEARSON_DIFFERENCE, SLOPE_DIFFERENCE
+from penchant.instruments.wino.gender_data import ROLES
+from penchant.instruments.wino.gender_estimates import (
+    EFFECT,
+    MEAN,
+    OCCUPATION,
+    ONE,
+    PARTICIPANT,
+    PEARSON,
+    SLOPE,
+    SPEARMAN,
+    TOPS,
+    preferences,
+    tops,
+    women,
+)
+from penchant.instruments.wino.scoring import ALL, scoring_facts, strips
+from penchant.records import Result
+from penchant.report.finding import Shown
+from penchant.report.tables import Cell
+from penchant.stats.templates import SD, SHARE
+from penchant.views.figures import Forest
+from penchant.views.finding import Differences, Levels
+from penchant.views.items import ItemColumn, Items, ModelColumn
+from penchant.views.rows import FIRST, At, Line, Source, sources
+from penchant.views.scatter import Panel, Scatter, Straight
+from penchant.views.section import Views
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, pair
+
+_NUMBER = Shown("+.3f", "occupations")
+_R = Shown("+.2f", "occupations", ends=(-1, 1))
+_PARTS = {ALL: "all sentences", OCCUPATION: "effect", PARTICIPANT: "control", EFFECT: "effect − control"}
+_SCORE = level("normalise", "score")
+
+
+def _shares(results: Sequence[Result]) -> list[str]:
+    """Return the names of the statistics, the one that is told first."""
+    return [name.removeprefix("women_") for name in results[0].items.columns if name.startswith("women_")]
+
+
+def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    return {**scoring_facts(results), "shares": _shares(results), "effect": EFFECT}
+
+
+def _sentences(line: Line) -> int:
+    assert line.source.result is not None
+    return len(line.source.result.items)
+
+
+def _by_occupation(found: Sequence[Source]) -> list[Column]:
+    """Return the columns of occupations, with one for each statistic."""
+    assert found[0].result is not None
+    known = {share: women(found[0].result.items, share) for share in _shares([found[0].result])}
+    return [
+        level("occupation"),
+        *(Column(share, partial(_percent, of)) for share, of in known.items()),
+        *(_SCORE, model(), count(), Column("value", partial(_value, ALL))),
+        *(Column(part, partial(_value, part)) for part in (OCCUPATION, PARTICIPANT)),
+    ]
+
+
+def _percent(known: Mapping[str, float], line: Line) -> Cell:
+    return f"{known[line['occupation']]:g}" if line["occupation"] in known else "–"
+
+
+def _value(part: str, line: Line) -> Cell:
+    found = line.at(part=part)
+    return "–" if found is None else f"{found['value']:+.3f}"
+
+
+def _first_share(found: Sequence[Source]) -> list[Source]:
+    """Return the rows of the statistic that is told first, with the parts as figures call them."""
+    made = []
+    for source in found:
+        assert source.result is not None
+        share = _shares([source.result])[0]
+        named = source.frame.filter(share=share).with_columns(pl.col("part").replace(_PARTS).alias("sentences"))
+        made.append(replace(source, frame=named))
+    return made
+
+
+def _panels(results: Sequence[Result]) -> Iterator[Panel]:
+    share = _shares(results)[0]
+    for source in sources(results):
+        assert source.result is not None
+        known = women(source.result.items, share)
+        for part in (OCCUPATION, PARTICIPANT):
+            points = [
+                {"occupation": line["occupation"], "women": known[line["occupation"]], "preference": line["value"]}
+                for line in source.only(At(measure=ONE, part=part, normalise=FIRST))
+                if line["occupation"] in known
+            ]
+            yield Panel(f"{source.model}: {part}", points, [Straight(0, dashed=True), *_line(points)])
+
+
+def _line(points: Sequence[dict[str, Any]]) -> list[Straight]:
+    """Return the line of least squares, whose slope the table has."""
+    if len(points) < 2:
+        return []
+    x, y = (fmean(point[key] for point in points) for key in ("women", "preference"))
+    spread = sum((point["women"] - x) ** 2 for point in points)
+    shared = sum((point["women"] - x) * (point["preference"] - y) for point in points)
+    return [Straight(shared / spread if spread else 0.0, (x, y))]
+
+
+def _how(result: Result) -> str:
+    return result.signature["normalise"].split(",")[0]
+
+
+def _best(result: Result) -> pl.Series:
+    credit = tops(result.items, _how(result))
+    found = [" and ".join(role for role in ROLES if credit[role][i] > 0) for i in range(len(result.items))]
+    return pl.Series(found, dtype=pl.String)
+
+
+def _gap(result: Result) -> pl.Series:
+    return pl.Series(preferences(result.items, _how(result)), dtype=pl.Float64)
+
+
+def _remarks(result: Result) -> list[str]:
+    return [f"she − he: {value:+.3f}" for value in preferences(result.items, _how(result)).tolist()]
+
+
+VIEWS = Views(
+    tables=(
+        TableSpec(
+            "women",
+            At(measure=SLOPE),
+            (
+                *(level("share"), level("part"), _SCORE, model(), count()),
+                *(number("r", "+.3f", measure=PEARSON), adjusted("p-r", measure=PEARSON)),
+                *(number("rho", "+.3f", measure=SPEARMAN), adjusted("p-rho", measure=SPEARMAN)),
+                *(number("slope", "+.3f"), adjusted("p-slope")),
+            ),
+        ),
+        TableSpec(
+            "means",
+            At(measure=MEAN),
+            (
+                *(level("part"), _SCORE, model(), count(), number("value", "+.3f"), adjusted("p")),
+                *(number("sd", measure=SD), number("variance", ".0f", scale=100, measure=SHARE)),
+            ),
+            first=("value", "p"),
+        ),
+        TableSpec(
+            "most-probable",
+            At(measure=TOPS[ROLES[0]]),
+            (
+                *(_SCORE, model(), Column("n", _sentences)),
+                *(number(role, ".1f", scale=100, measure=TOPS[role]) for role in ROLES),
+            ),
+        ),
+        TableSpec(
+            "occupations",
+            At(measure=ONE, part=ALL),
+            _by_occupation,
+            detail=True,
+        ),
+    ),
+    compared=(
+        TableSpec(
+            "differences",
+            At(measure=PEARSON_DIFFERENCE),
+            (
+                *(level("share"), level("part"), _SCORE, pair(), count(), number("r", "+.3f"), adjusted("p-r")),
+                *(number("slope", "+.3f", measure=SLOPE_DIFFERENCE), adjusted("p-slope", measure=SLOPE_DIFFERENCE)),
+            ),
+            by_model=True,
+        ),
+        TableSpec(
+            "mean-differences",
+            At(measure=MEAN_DIFFERENCE),
+            (level("part"), _SCORE, pair(), count(), number("value", "+.3f"), adjusted("p")),
+            by_model=True,
+        ),
+    ),
+    figures=(
+        Scatter(
+            *("occupations", _panels, "women", "preference"),
+            told={"occupation": "", "women": ".1f", "preference": "+.2f"},
+            names="occupation",
+            picks="occupation",
+        ),
+        Forest("women", At(measure=SLOPE, normalise=FIRST, part=tuple(_PARTS)), "sentences", of=_first_share),
+    ),
+    items=Items(
+        columns=(
+            ItemColumn("id", "id"),
+            *(ItemColumn(name, "label", varies=True) for name in ("occupation", "refers", "kind", "pronouns")),
+            *(ItemColumn(role) for role in ROLES),
+        ),
+        each=(ModelColumn("best", _best, "label", 0), ModelColumn("gap", _gap, signed=True)),
+        tokens=strips(*ROLES),
+        remark=_remarks,
+    ),
+    finding=(
+        Levels("effect", At(measure=PEARSON, part=OCCUPATION), _R),
+        Levels("control", At(measure=PEARSON, part=PARTICIPANT), _R),
+        Levels("beyond", At(measure=SLOPE, part=EFFECT), _NUMBER),
+        Levels("mean", At(measure=MEAN, part=ALL), _NUMBER),
+        Differences("differences", At(measure=PEARSON_DIFFERENCE, part=OCCUPATION, share=FIRST, normalise=FIRST), _R),
+    ),
+    facts=_facts,
+)
