@@ -80,7 +80,7 @@ def _drawn(found: Sequence[Source]) -> list[Source]:
                 **({key: 100 * row[key] for key in ("value", "low", "high")} if row["measure"] in _PREFERRED else {}),
                 "pairs": row["group"] if row["scope"] == "occupation" else _part(row),
                 "occupation": row["group"],
-                "mark": sides.get(row["group"]) if row["measure"] == LOG_ODDS else _PREFERRED.get(row["measure"]),
+                "pronoun": sides.get(row["group"]) if row["measure"] == LOG_ODDS else _PREFERRED.get(row["measure"]),
             }
             for row in source.frame.iter_rows(named=True)
         ]
@@ -168,14 +168,14 @@ VIEWS = Views(
         Forest(
             "shares",
             At(measure=tuple(_PREFERRED), scope=("overall", "type", "gender"), normalise=FIRST),
-            *("pairs", "mark", ".1f", "model"),
+            *("pairs", "pronoun", ".1f", "model"),
             null=50,
             of=_drawn,
         ),
         Forest(
             "occupations",
             At(measure=LOG_ODDS, scope="occupation", normalise=FIRST),
-            *("occupation", "mark", "+.2f", "model"),
+            *("occupation", "pronoun", "+.2f", "model"),
             picks="occupation",
             of=_drawn,
             ranked=True,
