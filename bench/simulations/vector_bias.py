@@ -10,9 +10,10 @@ import numpy as np
 from bench.simulations.base import Simulation, Trial
 from numpy.typing import NDArray
 
+from penchant.instruments.comparison import difference as difference_of
 from penchant.instruments.vector_bias.cells import Cell
 from penchant.instruments.vector_bias.classifier import Space
-from penchant.instruments.vector_bias.compare import DIFFERENCE, difference
+from penchant.instruments.vector_bias.differences import difference
 from penchant.instruments.vector_bias.estimates import NAMES, estimates, observed, resamples_of, smallest
 from penchant.instruments.vector_bias.measures import AGAINST, FIRST, Measure, Vectors, divergence, spearman
 from penchant.instruments.vector_bias.probe import VectorBias
@@ -140,10 +141,10 @@ def _two(n: int, c: int, apart: float, rng: np.random.Generator, seed: int) -> I
         name = AGAINST if measure == "rnsb" else FIRST
         values = [observed(cell, measure, settings)[name] for cell in cells]
         draws = [cell.draws(measure, settings, resamples_of(measure, settings))[name] for cell in cells]
-        empty = Estimate(DIFFERENCE[measure], float("nan"), 0)
+        empty = Estimate(difference_of(NAMES[measure]), float("nan"), 0)
         size = smallest(cells[0], measure, name)
         gap = difference(empty, values[0] - values[1], draws[0] - draws[1], size, measure, settings)
-        yield Trial((DIFFERENCE[measure],), gap, 0.0, null=True)
+        yield Trial((empty.measure,), gap, 0.0, null=True)
 
 
 _CATEGORIES = 4

@@ -218,11 +218,13 @@ class Result:
     def save(self, directory: str | Path) -> list[Path]:
         """Write `items.parquet`, `summary.parquet`, `signature.txt` and `settings.json`, each atomically; return their
         paths."""
+        import polars as pl
+
         from penchant.files import write_json, write_parquet, write_text
 
-        out = Path(directory)
+        out, model = Path(directory), pl.lit(self.signature["model"]).alias("model")
         write_parquet(self.items, out / "items.parquet")
-        write_parquet(self.summary, out / "summary.parquet")
+        write_parquet(with_nulls(self.summary.select(model, pl.all())), out / "summary.parquet")
         lines = [str(self.signature), *map(one_line, self.cautions)]
         write_text("\n".join(lines) + "\n", out / "signature.txt")
         write_json(dict(self.settings), out / SETTINGS)
@@ -254,7 +256,8 @@ def read_result(directory: str | Path) -> Saved:
         inside = sorted(each.parent.relative_to(out) for each in out.glob("*/*/signature.txt"))
         hint = f"the results of this study are in {', '.join(map(str, inside))}" if inside else ""
         raise StudyError(f"no result here ({error})", where=str(out), hint=hint) from error
-    return Saved(Signature.parse(first), tables[0], tables[1], tuple(cautions), _read_settings(out))
+    summary = with_nan(tables[1].drop("model", strict=False))
+    return Saved(Signature.parse(first), tables[0], summary, tuple(cautions), _read_settings(out))
 
 
 def _read_settings(out: Path) -> Mapping[str, Any]:
@@ -270,6 +273,20 @@ def _read_settings(out: Path) -> Mapping[str, Any]:
     if not isinstance(settings, dict):
         raise StudyError("holds no settings", where=str(file), hint="measure again")
     return settings
+
+
+def with_nulls(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of estimates as files have it: what was not computed is null."""
+    import polars.selectors as cs
+
+    return table.with_columns(cs.float().fill_nan(None))
+
+
+def with_nan(table: pl.DataFrame) -> pl.DataFrame:
+    """Return a table of estimates from a file as it is reckoned with: what was not computed is NaN."""
+    import polars.selectors as cs
+
+    return table.with_columns(cs.float().fill_null(math.nan))
 
 
 def summary_table(estimates: Iterable[tuple[Estimate, Signature]]) -> pl.DataFrame:

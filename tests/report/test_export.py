@@ -36,7 +36,7 @@ from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.minimal_pairs import prose as pairs_prose
 from penchant.instruments.registry import instruments, references
 from penchant.instruments.running import Run
-from penchant.records import Signature
+from penchant.records import Signature, with_nan
 from penchant.report.export import _frame, _text, export
 from penchant.report.latex import escaped, latex_table
 from penchant.report.references import PENCHANT, cited, unmarked
@@ -136,13 +136,17 @@ def mine(finished: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished, tmp_path / "mine"))
 
 
+def as_saved(file: Path) -> pl.DataFrame:
+    """A table from its file: what was not computed is NaN, and a summary does not say the model."""
+    table = with_nan(pl.read_parquet(file))
+    return table.drop("model") if file.stem == "summary" else table
+
+
 def saved(directory: Path, probe: str, table: str) -> dict[str, pl.DataFrame]:
     """The parquet files of every model of a probe, as they were written."""
     manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
     units = [unit for unit in manifest["units"] if unit["probe"] == probe]
-    return {
-        unit["model"]["name"]: pl.read_parquet(directory / unit["directory"] / f"{table}.parquet") for unit in units
-    }
+    return {unit["model"]["name"]: as_saved(directory / unit["directory"] / f"{table}.parquet") for unit in units}
 
 
 def pair_result(paradigms: Sequence[str], model: str, *, dataset: str = "blimp", n: int = 40) -> pc.Result:
@@ -289,7 +293,7 @@ def test_tables_of_minimal_pairs_have_the_summarys_numbers_unrounded(finished: P
 
 def test_table_of_differences_of_cloze_has_the_comparisons_numbers(finished: Path, tmp_path: Path) -> None:
     export(read_outcome(finished).document(), "csv", tmp_path)
-    raw = untold(pl.read_parquet(finished / "cloze" / "comparison.parquet")).to_dicts()
+    raw = untold(with_nan(pl.read_parquet(finished / "cloze" / "comparison.parquet"))).to_dicts()
     rows = read(tmp_path / "cloze-differences.csv")
     assert len(rows) == 2 * 4
     for row in rows:

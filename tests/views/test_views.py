@@ -11,11 +11,11 @@ import pytest
 
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.report.tables import Number
-from penchant.views.figures import Each, Forest
+from penchant.views.figures import Each, Forest, Panels
 from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
 from penchant.views.rows import At, Source, compared, sources
 from penchant.views.scatter import Panel, Scatter, Straight
-from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p
 from penchant.wording.templates import Text
 
 TEXT = """
@@ -24,7 +24,7 @@ tables:
   gaps: {title: "Gaps of {{ noun }}", note: "A note.", columns: {other: beside}}
 figures:
   gaps: {title: "Gaps{{ ' of ' + level if level }}", text: Of each group., axis: gap, x: across, y: up}
-items: {noun: words, unit: none, remark: "{{ n }} times"}
+items: {noun: words, unit: none, remark: ["{{ n ~ ' times' if n is defined }}", "{{ 'Half.' if score is defined }}"]}
 """
 
 
@@ -155,3 +155,44 @@ def test_rows_of_comparisons_are_told_apart_by_words_alone() -> None:
     (source,) = compared(frame)
     assert source.names == ("group", "measure")
     assert [line.at(group="b") for line in source.lines] == [source.lines[1]] * 2
+
+
+def test_a_table_is_made_of_what_there_is(tmp_path: Path) -> None:
+    """A column that is empty in every row is left out; numbers are those of other levels, with a star where found."""
+    found = replace(RESULTS[1], summary=RESULTS[1].summary.with_columns(p_holm=pl.Series([0.01, 0.2, 0.3, 0.05])))
+    columns = (Column("empty", lambda line: ""), number("b", measure="spread", group="b", star=True), number("value"))
+    at = At(measure="gap", group="a")
+    table = TableSpec("gaps", at, columns).table(sources([found]), words(tmp_path))
+    assert table is not None and table.columns == ("b", "value")
+    assert [(cell.value, cell.star) for cell in table.rows[0].cells if isinstance(cell, Number)] == [(30, "*"), (1, "")]
+    assert TableSpec("gaps", At(absent="a"), columns).table(sources([found]), words(tmp_path)) is None
+
+
+def test_rows_are_made_of_those_of_all_models(tmp_path: Path) -> None:
+    def largest(found: Sequence[Source]) -> list[Source]:
+        return [max(found, key=lambda source: source.only(At(measure="gap", group="b"))[0]["value"])]
+
+    table = TableSpec("gaps", At(measure="gap"), (model(),), of=largest).table(sources(RESULTS), words(tmp_path))
+    assert table is not None and {row.cells for row in table.rows} == {("n",)}
+    (figure,) = Forest("gaps", At(measure="gap"), "group", of=largest).draw(RESULTS, words(tmp_path))
+    assert figure.spec()["layer"][1]["encoding"]["color"]["scale"]["domain"] == ["n"]
+
+
+def test_panels_stand_side_by_side_each_with_its_line(tmp_path: Path) -> None:
+    parts = [Forest(name, At(measure=name), "group measure", null=null) for name, null in (("gap", 0), ("spread", 1))]
+    (figure,) = Panels("gaps", [*parts, Forest("none", At(measure="none"), "group")], "rows").draw(
+        RESULTS, words(tmp_path)
+    )
+    spec = figure.spec()
+    assert figure.numbers == "rows" and len(spec["concat"]) == 2
+    lines = [spec["datasets"][panel["layer"][0]["data"]["name"]] for panel in spec["concat"]]
+    assert lines == [[{"x": 0}], [{"x": 1}]]
+    assert spec["datasets"][spec["concat"][0]["layer"][1]["data"]["name"]][0]["row"] == "b gap"
+
+
+def test_items_have_the_columns_and_remarks_that_there_are(tmp_path: Path) -> None:
+    spec = Items((ItemColumn("id", "id"),), (ModelColumn("score"), ModelColumn("none")))
+    results = [replace(result, items=pl.DataFrame({"id": ["a"], "score": [0.5]})) for result in RESULTS]
+    table = spec.table(results, words(tmp_path))
+    assert [(column.title, column.model) for column in table.columns] == [("id", ""), ("score", "m"), ("score", "n")]
+    assert {model: list(said) for model, said in table.remarks.items()} == {"m": ["Half."], "n": ["Half."]}

@@ -189,8 +189,20 @@ def _unexpected(error: Exception, debug: bool) -> int:
     if (of := machine_error(error)) is not None:
         say(f"penchant: {of_machine(of)}")
         return 2
-    say(f"penchant: internal error: {type(error).__name__}: {error} — run again with --debug and report it")
+    say(f"penchant: {_of_an_instrument(error) or f'internal error: {type(error).__name__}: {error}'} — {_REPORT}")
     return 1
+
+
+_REPORT = "run again with --debug and report it"
+
+
+def _of_an_instrument(error: Exception) -> str:
+    """Say which instrument of another package an error is of, if the registry was loaded."""
+    if "penchant.instruments.registry" not in sys.modules:
+        return ""
+    from penchant.instruments.faults import fault
+
+    return fault(error)
 
 
 def _report_unusable_instruments() -> None:

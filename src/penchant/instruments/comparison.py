@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -20,14 +20,14 @@ class Comparison(Generic[S]):
     """The differences of two results over the same items.
 
     `items` are the columns that identify one; `estimates` makes the differences of the items of the first and of the
-    second, each named by the measure that it is of. `free` are keys of signatures that may differ, besides model and
-    dtype.
+    second, each named by the measure that it is of. Signatures may differ in the keys that are `free`, besides model
+    and dtype.
     """
 
     settings: type[S]
     items: Sequence[str]
     estimates: Callable[[pl.DataFrame, pl.DataFrame, S], Iterable[Estimate]]
-    free: Sequence[str] = ()
+    free: Collection[str] = ()
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
         """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be

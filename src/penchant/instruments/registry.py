@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import math
+import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -73,13 +74,20 @@ def _installed() -> tuple[Mapping[str, Instrument], tuple[str, ...]]:
             loaded = point.load()
             problem = _problem(loaded, point.name, usable)
         except Exception as error:  # whatever another package does wrong must not stop ours
-            problem = f"{type(error).__name__}: {error}"
+            problem = f"{type(error).__name__}: {error}{_place(error)}"
         if problem:
             line = f"instrument '{point.name}' of {_package(point)} is left out: {problem}"
             problems.append(" ".join(line.split()))
         else:
             usable[point.name] = loaded
     return usable, tuple(problems)
+
+
+def _place(error: Exception) -> str:
+    """Where another package went wrong, if it was read at all."""
+    ours = (str(Path(__file__).parents[1]), str(Path(importlib.__file__).parent), "<frozen")
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if not frame.filename.startswith(ours)]
+    return f" — {frames[-1].filename}, line {frames[-1].lineno}" if frames else ""
 
 
 def _package(point: importlib.metadata.EntryPoint) -> str:

@@ -87,9 +87,8 @@ class Reference:
         fields = self.fields
         issue = f"({fields['number']})" if "number" in fields else ""
         volume = f"{fields['volume']}{issue}" if "volume" in fields else ""
-        container = (
-            fields.get("journal") or fields.get("booktitle") or fields.get("howpublished") or fields["publisher"]
-        )
+        named = (fields.get(name) for name in ("journal", "booktitle", "howpublished", "publisher"))
+        container = next(filter(None, named), "")
         return ", ".join(filter(None, [container, volume, fields.get("pages", "")]))
 
     def _address(self) -> str:

@@ -21,7 +21,7 @@ from penchant.instruments.fields import written
 from penchant.instruments.registry import compare, instruments, placed, told_apart, unknown
 from penchant.instruments.result import Result
 from penchant.reading import exists, is_directory, is_file, opened
-from penchant.records import SETTINGS, Estimate
+from penchant.records import SETTINGS, Estimate, with_nan
 from penchant.records import Result as AnyResult
 from penchant.report.sections import Document, RunFacts
 from penchant.report.terminal import screen
@@ -196,7 +196,7 @@ def read_outcome(directory: str | Path, *, trust_edited: bool = False) -> Outcom
 def _table(file: Path) -> pl.DataFrame:
     try:
         with opened(file) as stream:
-            table = pl.read_parquet(stream)
+            table = with_nan(pl.read_parquet(stream))
     except (DataError, pl.exceptions.PolarsError) as error:
         raise StudyError(f"cannot be read ({error})", where=str(file)) from error
     _said(table, file)

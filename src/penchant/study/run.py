@@ -32,6 +32,7 @@ from penchant.models.digests import Digests
 from penchant.models.load import LanguageModel, fingerprint, read_model
 from penchant.models.loaded import release
 from penchant.reading import exists
+from penchant.records import with_nulls
 from penchant.study.beginning import Begun, begun, held, hub_commits
 from penchant.study.changes import Now, changes, data_records, forget, refuse
 from penchant.study.check import require_fit
@@ -325,7 +326,7 @@ class _Running:
 
     def _keep(self, table: pl.DataFrame, name: str) -> None:
         """Write a table about several models, by its path in the directory."""
-        write_parquet(table, self.folder / name)
+        write_parquet(with_nulls(table), self.folder / name)
         self.manifest.tables[name] = sha256_file(self.folder / name)
 
     def _sort(self) -> None:

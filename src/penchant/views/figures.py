@@ -62,7 +62,8 @@ class Each:
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """Numbers with their intervals: a row for every level of a column (`rows`), marks by `marks`, a dashed line at 0.
+    """Numbers with their intervals: a row for every level of a column (or several columns, `rows`), marks by `marks`, a
+    dashed line at `null`.
 
     `panel` is a column with a chart for each level, `picks` as in `Figure`, `of` as in `TableSpec`. The table of the
     same name has the numbers. `ranked`: the rows stand in the order of their mean, the largest first.
@@ -76,18 +77,22 @@ class Forest:
     panel: str = ""
     picks: str = ""
     width: int = 320
+    null: float = 0
     of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
     ranked: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figure, none where there is nothing to show."""
+        return [_figure(self.name, chart, text, self.picks) for chart in self.charts(results, text)]
+
+    def charts(self, results: Sequence[Result], text: Text) -> list[Any]:
+        """Return the chart, none where there is nothing to show."""
         found = self.of(sources(results))
         lines = list(together(found, self.at))
         if not lines:
             return []
         marks = [source.model for source in found] if self.marks == "model" else _levels(lines, self.marks)
-        chart = self._chart(lines, marks, text.get("figures", self.name, "axis"))
-        return [_figure(self.name, chart, text, self.picks)]
+        return [self._chart(lines, marks, text.get("figures", self.name, "axis"))]
 
     def _chart(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         if not self.panel:
@@ -101,13 +106,33 @@ class Forest:
     def _plot(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         found = [self._row(line) for line in lines]
         order = _ranked(found) if self.ranked else list(dict.fromkeys(row["row"] for row in found))
-        layers = [reference(0), *interval_layers(found, order, axis, self.marks, marks, self.form)]
+        layers = [reference(self.null), *interval_layers(found, order, axis, self.marks, marks, self.form)]
         return alt.layer(*layers).properties(width=self.width, height=alt.Step(16))
 
     def _row(self, line: Line) -> dict[str, Any]:
         numbers = {key: None if line[key] != line[key] else line[key] for key in ("value", "low", "high")}
         picked = {name: line[name] for name in self.picks.split()}
-        return {**picked, self.marks: _field(line, self.marks), "row": str(line[self.rows]), **numbers, "n": line["n"]}
+        row = " ".join(str(line[name]) for name in self.rows.split())
+        return {**picked, self.marks: _field(line, self.marks), "row": row, **numbers, "n": line["n"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Panels:
+    """Several figures in one, each below its own title; the numbers are in the table called `numbers`."""
+
+    name: str
+    parts: Sequence[Forest]
+    numbers: str
+    picks: str = ""
+
+    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+        """Return the figure, none where there is nothing to show."""
+        charts = [
+            chart.properties(title=text.get("figures", part.name, "title"))
+            for part in self.parts
+            for chart in part.charts(results, text)
+        ]
+        return [_figure(self.name, alt.concat(*charts, columns=2), text, self.picks, self.numbers)] if charts else []
 
 
 def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -152,13 +177,14 @@ _TOLD = (("value", "value"), ("low", "from"), ("high", "to"))
 
 
 def reference(x: float) -> Any:
-    """Return a dashed line at a number."""
-    return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x="x:Q")
+    """Return a dashed line at a number; other than at 0, the axis need not reach 0."""
+    place = alt.X("x:Q", scale=alt.Scale(zero=False)) if x else "x:Q"
+    return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
 
 
-def _figure(name: str, chart: Any, text: Text, picks: str) -> Figure:
+def _figure(name: str, chart: Any, text: Text, picks: str, numbers: str = "") -> Figure:
     own = text.below("figures", name)
-    return Figure(name, own.get("title"), own.get("text"), chart, name, picks)
+    return Figure(name, own.get("title"), own.get("text"), chart, numbers or name, picks)
 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:

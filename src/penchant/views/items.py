@@ -27,7 +27,8 @@ class ItemColumn:
 
 @dataclass(frozen=True, slots=True)
 class ModelColumn:
-    """A column about what a model made of items: a column of its items, or values made of its result."""
+    """A column about what a model made of items: a column of its items, where they have it, or values made of its
+    result."""
 
     name: str
     values: Callable[[Result], pl.Series] | None = None
@@ -77,6 +78,8 @@ class Items:
         strips, remarks = [], {}
         for model, result in zip(models(results), results, strict=True):
             for column in self.each:
+                if column.values is None and column.name not in result.items.columns:
+                    continue
                 values = result.items[column.name] if column.values is None else column.values(result)
                 head = own.get("columns", column.name) or column.name
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))

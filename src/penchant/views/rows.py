@@ -17,14 +17,15 @@ OWN = frozenset({*Estimate("", 0, 0).row(), "signature", "comparison"} - {"measu
 
 
 class At:
-    """Rows by their levels: `At(measure=GAP, template="all")`; a tuple is any of several, a function says which."""
+    """Rows by their levels: `At(measure=GAP, template="all")`; a tuple is any of several, a function says which.
+    Rows that lack one of these columns are none of them."""
 
     def __init__(self, **levels: object) -> None:
         self.levels = levels
 
     def __call__(self, row: Mapping[str, Any]) -> bool:
         """Return whether a row is one of them."""
-        return all(_is(row[name], wanted) for name, wanted in self.levels.items())
+        return all(name in row and _is(row[name], wanted) for name, wanted in self.levels.items())
 
 
 def but(level: object) -> Callable[[object], bool]:

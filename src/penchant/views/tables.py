@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penchant.report.finding import deciding
-from penchant.report.tables import Cell, Number, P, Row, Table, estimate
+from penchant.report.tables import DECIDES, Cell, Number, P, Row, Table, estimate
 from penchant.views.rows import At, Line, Source, together
 from penchant.wording.templates import Text
 
@@ -48,10 +48,15 @@ def whole(key: str) -> Column:
     return Column(key, lambda line: int(line["value"]))
 
 
-def number(key: str, form: str = ".2f", *, scale: float = 1, **levels: str) -> Column:
+def number(key: str, form: str = ".2f", *, scale: float = 1, star: bool = False, **levels: str) -> Column:
     """Return a column of numbers with their intervals; where `levels` such as a measure are given at these and not at
-    the row's own, "–" where there is no such number."""
-    return _of(key, levels, lambda line: estimate(line.row, form, scale=scale), Number())
+    the row's own, "–" where there is no such number. `star` marks those that were found by their adjusted p."""
+
+    def cell(line: Line) -> Cell:
+        marked = star and line["p_holm"] <= DECIDES
+        return replace(estimate(line.row, form, scale=scale), star="*" if marked else "")
+
+    return _of(key, levels, cell, Number())
 
 
 def p(key: str = "p", **levels: str) -> Column:
@@ -76,7 +81,8 @@ def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell], none: Ce
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `first` are the keys of columns that are shown before others where there
-    is no room, `detail` as in `Table`. `of` makes rows of those of all models, such as ranks."""
+    is no room, `detail` as in `Table`. `of` makes rows of those of all models, such as ranks. A column that is empty in
+    every row is left out."""
 
     name: str
     at: At
@@ -101,7 +107,8 @@ class TableSpec:
         own = text.below("tables", self.name)
         heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in self.columns}
         first = tuple(heads[key] for key in self.first)
-        return Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        return table.only([i for i in range(len(heads)) if any(row.cells[i] != "" for row in rows)])
 
 
 def _head(text: Text, key: str) -> str:

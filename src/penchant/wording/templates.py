@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penchant.counting import counted, for_one, of_all
+from penchant.errors import DataError
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -36,11 +37,12 @@ def parsed(text: str) -> Template:
 @dataclass(frozen=True, slots=True)
 class Text:
     """The words of an instrument: the entries of its `text.yaml` (or those below a key of it), whose placeholders are
-    filled in with `facts`."""
+    filled in with `facts`. What it does not say is taken from `usual`."""
 
     path: Path
     keys: tuple[str, ...] = ()
     facts: Mapping[str, Any] = field(default_factory=dict)
+    usual: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, folder: Path) -> Text:
@@ -49,16 +51,18 @@ class Text:
 
     def below(self, *keys: str) -> Text:
         """Return a part of the text."""
-        return Text(self.path, (*self.keys, *keys), self.facts)
+        return replace(self, keys=(*self.keys, *keys))
 
     def given(self, **facts: Any) -> Text:
         """Return the text with further facts."""
-        return Text(self.path, self.keys, {**self.facts, **facts})
+        return replace(self, facts={**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry in words; "" where there is none."""
+        """Return an entry in words, one that is a list as its parts in a row; "" where there is none."""
         entry = self._entry(keys)
-        return "" if entry is None else filled(str(entry), {**self.facts, **facts}).strip()
+        parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
+        found = (self._filled(str(part), keys, {**self.facts, **facts}) for part in parts)
+        return " ".join(filter(None, found))
 
     def has(self, *keys: str) -> bool:
         """Return whether there is an entry."""
@@ -66,14 +70,28 @@ class Text:
 
     def paragraphs(self, *keys: str) -> list[str]:
         """Return an entry that is a list of paragraphs, without those that turn out empty."""
-        texts = (filled(text, self.facts).strip() for text in self._entry(keys) or ())
+        found = self._entry(keys) or []
+        if not isinstance(found, list):
+            raise DataError("is no list of paragraphs", file=self.path, field=".".join((*self.keys, *keys)))
+        texts = (self._filled(str(text), keys, self.facts) for text in found)
         return [text for text in texts if text]
 
+    def _filled(self, text: str, keys: tuple[str, ...], facts: Mapping[str, Any]) -> str:
+        from jinja2 import TemplateError
+
+        try:
+            return filled(text, facts).strip()
+        except TemplateError as error:
+            raise DataError(str(error), file=self.path, field=".".join((*self.keys, *keys))) from None
+
     def _entry(self, keys: tuple[str, ...]) -> Any:
-        found: Any = document(self.path)
-        for key in (*self.keys, *keys):
-            found = found.get(key) if isinstance(found, dict) else None
-        return found
+        for found in (document(self.path), self.usual):
+            entry: Any = found
+            for key in (*self.keys, *keys):
+                entry = entry.get(key) if isinstance(entry, dict) else None
+            if entry is not None:
+                return entry
+        return None
 
 
 def literal(text: str) -> str:

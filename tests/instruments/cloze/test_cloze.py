@@ -32,7 +32,7 @@ from penchant.instruments.cloze import charts, prose
 from penchant.instruments.cloze import section as report
 from penchant.instruments.cloze.data import RESERVED
 from penchant.instruments.cloze.estimates import Moves, _changes, measured
-from penchant.records import Signature
+from penchant.records import Signature, with_nan
 from penchant.report.latex import latex_table
 from penchant.report.tables import untold
 
@@ -1452,7 +1452,7 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
     assert manifest["status"] == "finished"
     results = [pc.Result.load(folder / unit["directory"]) for unit in manifest["units"]]
     assert len(results) == 2
-    compared = pl.read_parquet(folder / "cloze" / "comparison.parquet")
+    compared = with_nan(pl.read_parquet(folder / "cloze" / "comparison.parquet"))
     tables = "\n\n".join(str(t) for t in (*report.tables(results), *report.compared(untold(compared)))) + "\n"
     assert out.startswith(tables) and "Where no difference was found" in out[len(tables) :]
     for found in results:

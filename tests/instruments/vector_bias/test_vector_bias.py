@@ -32,15 +32,17 @@ from penchant.errors import DataError, MethodError, StudyError
 from penchant.instruments.base import Run
 from penchant.instruments.registry import bundled_sets, instrument
 from penchant.instruments.vector_bias.cells import cells
-from penchant.instruments.vector_bias.compare import compare
 from penchant.instruments.vector_bias.estimates import interval
+from penchant.instruments.vector_bias.instrument import VECTOR_BIAS
 from penchant.instruments.vector_bias.probe import VectorBias
 from penchant.instruments.vector_bias.ranks import EVERY, amount, mean_ranks, rankings
 from penchant.records import Result
+from penchant.report.tables import Number
 from penchant.stats.bootstrap import expanded_percentile
 from penchant.stats.inputs import Array
 from penchant.study.results import read_outcome
 from penchant.vectors.static import StaticVectors, load_vectors
+from penchant.wording.phrases import Method, Note, notes_of, read_method
 
 Program = Callable[..., Answer]
 EXAMPLES = Path(__file__).parents[3] / "examples"
@@ -113,19 +115,14 @@ def test_intervals_are_of_the_draws(result: Result) -> None:
     assert (shown["low"], shown["high"]) == expanded_percentile(cell.draws("rnd", settings, 200)["B"], 9, 0.95)
     shown = row(result, "ECT", "B")
     assert (shown["low"], shown["high"]) == expanded_percentile(cell.draws("ect", settings, 200)["B"], 11, 0.95)
-    assert shown["how"] == (
-        "expanded percentile bootstrap of Spearman's ρ over attributes, 11 of them, 200 resamples, seed 0"
-    )
+    assert read_method(shown["method"]) == Method("vector_bias.bootstrap-of-rho", smallest=11, resamples=200, seed=0)
     shown = row(result, "RNSB", "B against A")
     roots = np.sqrt(cell.draws("rnsb", settings, 100)["B against A"])
     below, above = expanded_percentile(roots, 9, 0.95)
     basic = [max(0.0, 2 * math.sqrt(shown["value"]) - end) for end in (above, below)]
     ends = [min(below, basic[0]) ** 2, max(above, basic[1]) ** 2]
     assert [shown["low"], shown["high"]] == pytest.approx(ends)
-    assert shown["how"] == (
-        "wider of expanded percentile bootstrap and expanded basic bootstrap of the square root over words, 9 in the "
-        "smallest list, 100 refits, seed 0"
-    )
+    assert read_method(shown["method"]) == Method("vector_bias.wider-bootstrap", smallest=9, resamples=100, seed=0)
     assert all(math.isnan(end) for end in interval(1, np.ones(100), 9, 0.95, "ect"))  # all resamples agree
     assert all(math.isnan(end) for end in interval(1, np.arange(100.0), 1, 0.95, "rnd"))
 
@@ -183,7 +180,8 @@ def test_missing_words_are_counted(tmp_path: Path) -> None:
     none = VectorBias(data=LISTS, max_missing=0.05, **QUICK).run(v)
     shown = row(none, "MAC", "A")
     assert math.isnan(shown["value"])
-    assert shown["note"] == "1 of 9 words of X are missing; 1 of 11 words of B are missing"
+    lost = [Note("vector_bias.words-missing", lost=1, of=n, side=side) for side, n in (("X", 9), ("B", 11))]
+    assert list(notes_of(shown)) == lost
     assert none.cautions[1].startswith("no numbers for the data: too many")
     assert none.items["rnd"].null_count() == len(none.items)
 
@@ -225,7 +223,7 @@ def test_pairs_stay_together(tmp_path: Path) -> None:
     found = VectorBias(data=str(file), **QUICK).run(v)
     shown = row(found, "RIPA", "A", "C")
     assert shown["value"] == pytest.approx(plain_ripa_pairs(x, y, a))
-    assert shown["test"] == "sign-flip over 8 pairs" and shown["n"] == 26
+    assert read_method(shown["test_method"]) == Method("vector_bias.sign-flip", pairs=8) and shown["n"] == 26
     assert row(found, "RND", "A", "C")["value"] == pytest.approx(plain_rnd(x, y, a))
     across = VectorBias(data=str(file), pairs="all", **QUICK).run(v)
     whole = matrix(v, LISTS["X"])
@@ -265,7 +263,7 @@ def test_attributes_held_out(first: StaticVectors) -> None:
     w = scipy.optimize.minimize(loss, np.zeros(13)).x
     said = [np.column_stack([held, np.ones(2)]) @ w > 0 for held in (held_a, held_b)]
     right = int((~said[0]).sum() + said[1].sum())
-    assert f"the classifier is right for {right} of 4 attributes held out" in row(found, "RNSB", "B against A")["note"]
+    assert Note("vector_bias.held-out", right=right, of=4) in notes_of(row(found, "RNSB", "B against A"))
     assert probe.run(first).summary.equals(found.summary)
     other = VectorBias(data=LISTS, split=0.2, measures=["rnsb"], seed=1, **QUICK).run(first)
     assert other.summary["value"][0] != found.summary["value"][0]
@@ -305,10 +303,10 @@ def test_sets_of_another_instrument() -> None:
 def test_few_words_are_noted(first: StaticVectors) -> None:
     small = {side: words[:2] for side, words in LISTS.items()}
     found = VectorBias(data=small, **QUICK).run(first)
-    assert "2 words are few, 8 would do" in row(found, "RND", "A")["note"]
-    assert row(found, "ECT", "A")["note"] == "a rank correlation needs 3 attributes"
+    assert Note("vector_bias.few-words", have=2, would_do=8) in notes_of(row(found, "RND", "A"))
+    assert notes_of(row(found, "ECT", "A")) == (Note("vector_bias.few-attributes", least=3),)
     one = VectorBias(data={**LISTS, "X": ["x1"]}, **QUICK).run(first)
-    assert "no interval: a list has one word" in row(one, "MAC", "A")["note"]
+    assert Note("vector_bias.one-word") in notes_of(row(one, "MAC", "A"))
     assert not math.isnan(row(one, "ECT", "A")["low"])  # over attributes alone
 
 
@@ -330,7 +328,7 @@ def second(tmp_path_factory: pytest.TempPathFactory) -> Result:
 
 
 def test_models_are_compared_over_the_words_that_both_have(result: Result, second: Result, tmp_path: Path) -> None:
-    found = compare(result, second)
+    found = VECTOR_BIAS.compare(result, second)
     less = {side: [word for word in words if word not in ("x0", "a4")] for side, words in LISTS.items()}
     one = VectorBias(data=less, **QUICK).run(vectors(tmp_path, 1))
     other = VectorBias(data=less, **QUICK).run(vectors(tmp_path, 2, apart=0.0))
@@ -341,7 +339,7 @@ def test_models_are_compared_over_the_words_that_both_have(result: Result, secon
         a, b = (row(each, name, shown["attributes"]) for each in (one, other))
         assert shown["value"] == pytest.approx(a["value"] - b["value"], abs=1e-9), name
         assert shown["n"] == a["n"]
-        assert shown["note"].startswith("over the words that both have, without 2")
+        assert Note("vector_bias.shared-words", lost=2) in notes_of(shown)
         # Interval and test are of the same draws.
         assert (shown["p"] <= 0.05) == (not shown["low"] <= 0 <= shown["high"])
     draws = cell.draws("ripa", settings, 200)["A"] - cell_b.draws("ripa", settings, 200)["A"]
@@ -352,13 +350,17 @@ def test_models_are_compared_over_the_words_that_both_have(result: Result, secon
 
 def test_a_model_does_not_differ_from_itself(result: Result, tmp_path: Path) -> None:
     alike = VectorBias(data=LISTS, **QUICK).run(vectors(tmp_path, 1, name="copy.txt"))
-    found = compare(result, alike)
+    found = VECTOR_BIAS.compare(result, alike)
     assert found["value"].to_list() == [0] * 13 and found["low"].is_nan().all()
-    assert found["note"].unique().to_list() == ["no interval: all resamples agree"]
+    assert {notes_of(shown) for shown in found.iter_rows(named=True)} == {(Note("vector_bias.resamples-agree"),)}
+    other = VectorBias(data={**LISTS, "X": LISTS["X"][:5]}, **QUICK).run(load_vectors(tmp_path / "copy.txt"))
     with pytest.raises(StudyError, match="they differ in data"):
-        compare(
-            result, VectorBias(data={**LISTS, "X": LISTS["X"][:5]}, **QUICK).run(load_vectors(tmp_path / "copy.txt"))
-        )
+        VECTOR_BIAS.compare(result, other)
+
+
+def test_models_may_differ_in_the_case_of_their_words(result: Result) -> None:
+    kept = replace(result, signature=result.signature.with_(model="cased", case="keep"))
+    assert len(VECTOR_BIAS.compare(result, kept)) == 13
 
 
 # Ranks --------------------------------------------------------------------------------------------------------------
@@ -402,7 +404,8 @@ def test_mean_ranks(three: list[Result]) -> None:
         assert found[EVERY][m].value == pytest.approx(np.mean([found[name][m].value for name in by_name]))
     assert [own.value for own in found["RIPA"]] == [3, 2, 1] or found["RIPA"][0].value == 3  # 3 apart: the most bias
     assert mean_ranks(three[:1]) == {}
-    assert "the smallest list has 7 words" in found["RNSB"][0].note and found["RND"][0].note == ""
+    assert found["RNSB"][0].notes == (Note("vector_bias.few-for-ranks", have=7, would_do=25),)
+    assert found["RND"][0].notes == ()
 
 
 def test_ties_share_their_ranks(three: list[Result]) -> None:
@@ -426,7 +429,7 @@ def test_results_of_other_words_are_not_ranked(three: list[Result], result: Resu
 
 
 def test_the_report_shows_what_was_computed(three: list[Result]) -> None:
-    section = instrument("vector-bias").section
+    section = VECTOR_BIAS.section
     tables = {table.name: table for table in section.tables(three)}
     assert list(tables) == ["rnd", "rnsb", "mac", "ect", "ripa", "ranks", "ranks-queries", "everything"]
     cell: Any = tables["ripa"].rows[0].cells[2]
@@ -434,19 +437,17 @@ def test_the_report_shows_what_was_computed(three: list[Result]) -> None:
     assert (cell.value, cell.low, cell.high) == (shown["value"], shown["low"], shown["high"])
     assert cell.star == ("*" if shown["p_holm"] < 0.05 else "")
     assert tables["rnsb"].columns == ("category", "model", "B against A")
-    assert "normalise: true" in tables["ranks"].note
-    rank: Any = tables["ranks"].rows[2].cells[5]
-    assert rank.value == mean_ranks(three)["RIPA"][2].value
-    assert len(tables["ranks-queries"].rows) == 3 * (4 * 4 + 2)
-    assert {figure.name for figure in section.figures(three)} == {"measures", "ranks"}
-    (only_two,) = (f for f in section.figures(three[:1]))
-    assert len(only_two.chart.concat) == 5  # a panel for each measure
-    items = section.items
-    assert items is not None
-    listing = items(three)
-    assert len(listing.columns[0].values) == len(three[0].items)
-    found = section.finding(three[:1], None)
-    assert len(found) == 1 and "RIPA is told apart from 0 in" in found[0] and "MAC" not in found[0]
+    *_, third = (each for each in tables["ranks"].rows if each.cells[0] == "RIPA")
+    assert third.cells[2] == 4 and str(third.cells[3]).startswith(f"{mean_ranks(three)['RIPA'][2].value:.2f}")
+    in_queries = tables["ranks-queries"].rows
+    ranks = np.array([[cell.value for cell in each.cells[4:] if isinstance(cell, Number)] for each in in_queries])
+    every = rankings(three)
+    assert ranks[:, 0].tolist() == [rank for ranking in every for rank in ranking.ranks.T.ravel()]
+    assert ranks[:, 2] == pytest.approx([100 * s for ranking in every for s in ranking.shares[:, :, 2].T.ravel()])
+    assert len(in_queries) == 3 * (4 * 4 + 2)
+    assert [figure.name for figure in section.figures(three)] == ["measures", "ranks"]
+    (alone,) = section.figures(three[:1])
+    assert len(alone.chart.concat) == 5  # a panel for each measure
 
 
 @pytest.mark.parametrize(("value", "rnd", "ripa"), [(0.2, "Y", "X"), (-0.2, "X", "Y")])
@@ -458,7 +459,7 @@ def test_the_finding_says_what_is_nearer_to_what(three: list[Result], value: flo
     summary = summary.with_columns(
         pl.when(at).then(pl.lit(v)).otherwise(pl.col(k)).alias(k) for k, v in numbers.items()
     )
-    (said,) = instrument("vector-bias").section.finding([replace(three[0], summary=summary)], None)
+    (said,) = VECTOR_BIAS.section.finding([replace(three[0], summary=summary)], None)
     parts = said.partition(": ")[2].split("; ")
     for name, side in (("RND", rnd), ("RIPA", ripa)):
         (part,) = (part for part in parts if part.startswith(name))

@@ -83,6 +83,13 @@ def cells(items: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Cell]:
         yield _cell(str(id_), part, settings)
 
 
+def shared_cells(frames: Sequence[pl.DataFrame], settings: VectorBiasSettings) -> Iterator[tuple[Cell, ...]]:
+    """Yield every category of each of some tables of the same items, with the words that all of them have."""
+    there = pl.Series(np.all([frame["vector"].is_not_null().to_numpy() for frame in frames], axis=0))
+    kept = [frame.with_columns(pl.when(there).then(pl.col("vector")).alias("vector")) for frame in frames]
+    yield from zip(*(cells(frame, settings) for frame in kept), strict=True)
+
+
 def _cell(id_: str, part: pl.DataFrame, settings: VectorBiasSettings) -> Cell:
     pairs = bool(part["pair"].is_not_null().any())
     sides = [part.filter(side=side) for side in SIDES]

@@ -1,27 +1,19 @@
 """The entry point of vector-bias."""
 
 from penchant.corpus.stimuli_files import SCHEMAS
+from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
-from penchant.instruments.vector_bias import charts, items, prose, section
-from penchant.instruments.vector_bias.compare import compare
-from penchant.instruments.vector_bias.finding import finding
+from penchant.instruments.vector_bias.differences import differences
 from penchant.instruments.vector_bias.probe import VectorBias
-from penchant.report.sections import Section
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
+from penchant.instruments.vector_bias.views import VIEWS
+from penchant.views.section import section
+from penchant.wording.templates import Text
 
 VECTOR_BIAS = Instrument(
     probe=VectorBias,
-    compare=compare,
-    section=Section(
-        "Bias of word vectors by five measures",
-        "Do RND, RNSB, MAC, ECT and RIPA find that word vectors treat two sets of words differently?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        items.items,
-        prose.methods,
-        prose.limits,
-        finding,
-    ),
+    compare=Comparison(VectorBiasSettings, ("id",), differences, free=("case",)),
+    section=section(VIEWS, Text.of(VectorBias.folder())),
     template="template",
     schemas={"stimuli": SCHEMAS},
     formats={

@@ -1,5 +1,4 @@
-"""The table of items: a row for every stimulus of every category, with its vector and what it says under each measure;
-and how the report shows it."""
+"""The table of items: a row for every stimulus of a category, with its vector and what it says under each measure."""
 
 from __future__ import annotations
 
@@ -19,21 +18,10 @@ from penchant.instruments.vector_bias.measures import (
     similarities,
 )
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
-from penchant.records import Result
-from penchant.report.items import Column, ItemTable, Joined
-from penchant.report.tables import models
 from penchant.stats.association import unit
 from penchant.stats.inputs import Array
 
-NUMBERS = {
-    "rnd": "RND, one attribute",
-    "cosine_x": "cosine with mean X",
-    "cosine_y": "cosine with mean Y",
-    "ripa": "RIPA, one attribute",
-    "distance_a": "mean distance to A",
-    "distance_b": "mean distance to B",
-    "probability_b": "P(B)",
-}
+NUMBERS = ("rnd", "cosine_x", "cosine_y", "ripa", "distance_a", "distance_b", "probability_b")
 """What a word says under the measures: the first four of attributes, the others of targets."""
 _OF = {
     "rnd": ("rnd",),
@@ -84,25 +72,3 @@ def _numbers(vectors: Vectors, settings: VectorBiasSettings) -> dict[str, Array]
         chosen, labels, space = learning(vectors)
         numbers["probability_b"] = space.probabilities(labels[None], np.ones((1, len(chosen))))[0]
     return numbers
-
-
-def items(results: Sequence[Result]) -> ItemTable:
-    """Every word with its numbers under each model."""
-    joined = Joined.of([result.items for result in results])
-    first = joined.items
-    columns = [
-        Column("word", "id", first["id"]),
-        Column("category", "label", first["category"]),
-        Column("set", "label", first["side"]),
-        Column("item", "text", first["word"]),
-    ]
-    remarks = {}
-    for model, result in zip(models(results), results, strict=True):
-        for name, title in NUMBERS.items():
-            if name in result.items.columns:
-                signed = name in ("rnd", "cosine_x", "cosine_y", "ripa")
-                columns.append(Column(title, "number", result.items[name], model, 3, signed=signed))
-        missing = result.items["vector"].is_null()
-        remarks[model] = pl.Series(["The model has no vector of this word." if lost else "" for lost in missing])
-    made = ItemTable("words", tuple(columns), strips=(), remarks=remarks, unit="")
-    return joined.table(made, models(results))

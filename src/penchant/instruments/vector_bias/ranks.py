@@ -17,8 +17,7 @@ import scipy
 
 from penchant.errors import StudyError
 from penchant.instruments.base import require_comparable
-from penchant.instruments.vector_bias.cells import Cell
-from penchant.instruments.vector_bias.compare import shared_cells
+from penchant.instruments.vector_bias.cells import Cell, shared_cells
 from penchant.instruments.vector_bias.estimates import NAMES, attributes_of, observed
 from penchant.instruments.vector_bias.measures import UNION, Measure
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
@@ -71,7 +70,8 @@ def rankings(results: Sequence[Result]) -> list[Ranking]:
     except StudyError:
         return []
     settings = VectorBiasSettings.of(results[0].settings)
-    every = [both for both in shared_cells(results, settings) if not both[0].notes] if len(results) > 1 else []
+    frames = [result.items for result in results]
+    every = [cells for cells in shared_cells(frames, settings) if not cells[0].notes] if len(results) > 1 else []
     made = (ranking_of(every, measure, settings) for measure in settings.measures)
     return [ranking for ranking in made if ranking.queries]
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
-from penchant.instruments.base import difference_signature, require_comparable
-from penchant.instruments.vector_bias.cells import Cell, cells
+from penchant.instruments.comparison import difference as kind
+from penchant.instruments.vector_bias.cells import Cell, shared_cells
 from penchant.instruments.vector_bias.estimates import (
     NAMES,
     attributes_of,
@@ -25,48 +25,28 @@ from penchant.instruments.vector_bias.estimates import (
 )
 from penchant.instruments.vector_bias.measures import Measure
 from penchant.instruments.vector_bias.settings import VectorBiasSettings
-from penchant.records import Estimate, Result, summary_table
+from penchant.records import Estimate
 from penchant.stats.bootstrap import expanded_p, expanded_percentile
 from penchant.stats.hypothesis_tests import with_holm
 from penchant.stats.inputs import Array
 from penchant.wording.phrases import Method, Note
 
-DIFFERENCE = {measure: f"difference of {name}" for measure, name in NAMES.items()}
-"""What differences of the measures are called."""
 
-
-def compare(a: Result, b: Result) -> pl.DataFrame:
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> list[Estimate]:
     """Every measure of a minus that of b, by category and attributes, over the words that both have.
 
     The same words are resampled in both, and the test is by those draws; Holm's adjustment is over all differences of a
-    measure, those of the union of both sets of attributes apart. Raises StudyError for results that cannot be compared,
-    naming what differs."""
-    require_comparable(a, b, free={"model", "case"}, items=["id"])
-    settings = VectorBiasSettings.of(a.settings)
-    pair = f"{a.signature['model']} − {b.signature['model']}"
-    signature = difference_signature(a, b)
-    adjusted = with_holm(_differences([a, b], settings), family)
-    return summary_table((replace(row, by={"comparison": pair, **row.by}), signature) for row in adjusted)
+    measure, those of the union of both sets of attributes apart."""
+    return with_holm(_differences(a, b, settings), lambda estimate: kind(family(estimate)))
 
 
-def shared_cells(results: Sequence[Result], settings: VectorBiasSettings) -> Iterator[tuple[Cell, ...]]:
-    """Every category in each of some results, with the words that all of them have."""
-    there = np.all([result.items["vector"].is_not_null().to_numpy() for result in results], axis=0)
-    kept = pl.Series(there)
-    frames = [
-        result.items.with_columns(pl.when(kept).then(pl.col("vector")).otherwise(None).alias("vector"))
-        for result in results
-    ]
-    yield from zip(*(cells(frame, settings) for frame in frames), strict=True)
-
-
-def _differences(results: Sequence[Result], settings: VectorBiasSettings) -> Iterator[Estimate]:
-    for one, other in shared_cells(results, settings):
+def _differences(a: pl.DataFrame, b: pl.DataFrame, settings: VectorBiasSettings) -> Iterator[Estimate]:
+    for one, other in shared_cells([a, b], settings):
         for measure in settings.measures:
             for name in attributes_of(measure):
                 n = words_of(one, measure, name)
                 by = {"category": one.id, "label": one.label, "attributes": name}
-                empty = Estimate(DIFFERENCE[measure], math.nan, n, level=settings.level, notes=one.notes, by=by)
+                empty = Estimate(NAMES[measure], math.nan, n, level=settings.level, notes=one.notes, by=by)
                 yield empty if one.notes else _difference(empty, (one, other), measure, settings)
 
 

@@ -1,0 +1,144 @@
+"""The descriptor of an instrument over rows: its views, its comparison and its usual words follow from its measures."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.comparison import Comparison, difference
+from penchant.instruments.descriptor import Instrument
+from penchant.instruments.measures import ALL, Contrast, Measure, estimates, plural, values
+from penchant.instruments.rows import RowProbe
+from penchant.records import Estimate, Result
+from penchant.report.finding import Shown
+from penchant.report.sections import Section
+from penchant.views.figures import Forest
+from penchant.views.finding import Across, Differences, FindingSpec, Levels
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens, fixed
+from penchant.views.rows import At, but
+from penchant.views.section import Views, section
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
+from penchant.wording.templates import Text
+
+
+def instrument_of(
+    probe: type[RowProbe[Any]], *, template: str | tuple[str, ...] = "template", references: str | None = None
+) -> Instrument:
+    """Return the instrument of a probe over rows. Its words are in `text.yaml` beside it: title, question, and under
+    `prose` methods and limits, each a list of paragraphs; what names a table or a figure may be there, too."""
+
+    def differences(a: pl.DataFrame, b: pl.DataFrame, settings: RowProbe[Any]) -> Iterator[Estimate]:
+        yield from estimates(probe.measures, a, settings.level, probe.noun, other=b)
+
+    return Instrument(
+        probe=probe,
+        compare=Comparison(probe, ("id",), differences, free=("bos", "method")),
+        section=_section(probe),
+        template=template,
+        schemas={probe.name: {"table": probe.row}},
+        formats={f"table of {probe.name}": f"{', '.join(probe.row.model_fields)} (penchant schema {probe.name})"},
+        references=references,
+    )
+
+
+def _section(probe: type[RowProbe[Any]]) -> Section:
+    measures = probe.measures
+    views = Views(
+        tables=tuple(_table(measure) for measure in measures),
+        compared=tuple(_compared(measure) for measure in measures),
+        figures=tuple(_figure(measure) for measure in measures),
+        items=_items(probe),
+        finding=tuple(spec for measure in measures[:1] for spec in _finding(measure, probe.noun)),
+    )
+    return section(views, Text(probe.folder() / "text.yaml", usual=_usual(probe)))
+
+
+def _slug(measure: Measure) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", measure.name.lower()).strip("-")
+
+
+def _form(measure: Measure) -> tuple[str, float]:
+    """Return the format of a measure and what it is multiplied by in print: shares are percentages."""
+    return (".1f", 100) if measure.share and not isinstance(measure, Contrast) else ("+.3f", 1)
+
+
+def _by(measure: Measure) -> list[Column]:
+    return [level(measure.by)] if measure.by else []
+
+
+def _table(measure: Measure) -> TableSpec:
+    form, scale = _form(measure)
+    shown = number("value", form, scale=scale)
+    return TableSpec(
+        _slug(measure), At(measure=measure.name), (*_by(measure), model(), count(), shown, p(), adjusted())
+    )
+
+
+def _compared(measure: Measure) -> TableSpec:
+    _, scale = _form(measure)
+    shown = number("value", "+.1f" if scale == 100 else "+.3f", scale=scale)
+    columns = (pair(), *_by(measure), count(), shown, p(), adjusted())
+    return TableSpec(f"{_slug(measure)}-differences", At(measure=difference(measure.name)), columns, by_model=True)
+
+
+def _figure(measure: Measure) -> Forest:
+    return Forest(_slug(measure), At(measure=measure.name), measure.by or "measure", picks=measure.by)
+
+
+def _finding(measure: Measure, noun: str) -> Iterator[FindingSpec]:
+    whole: dict[str, Any] = {measure.by: ALL} if measure.by else {}
+    form, scale = _form(measure)
+    unit = "%" if scale == 100 else ""
+    shown = Shown(form, noun, unit, scale, null=0.5 if scale == 100 else 0)
+    apart = "50%" if scale == 100 else "0"
+    yield Levels(_slug(measure), At(measure=measure.name, **whole), shown, apart)
+    gap = Shown("+.1f" if scale == 100 else form, noun, " points" if scale == 100 else "", scale)
+    yield Differences(f"{_slug(measure)}-differences", At(measure=difference(measure.name), **whole), gap)
+    if measure.by:
+        at = At(measure=measure.name, **{measure.by: but(ALL)})
+        yield Across(f"{_slug(measure)}-levels", at, shown, measure.by, apart)
+
+
+def _items(probe: type[RowProbe[Any]]) -> Items:
+    fields = [name for name in probe.row.model_fields if name != "id"]
+    roles = dict.fromkeys(role for each in probe.measures if isinstance(each.of, tuple) for role in each.of)
+    of = {each.of: each for each in probe.measures}
+    return Items(
+        columns=(*(ItemColumn(name) for name in fields), ItemColumn("id", "hidden")),
+        each=tuple(ModelColumn(_slug(each), partial(_series, each), signed=not each.share) for each in of.values()),
+        tokens=tuple(
+            Tokens(role, f"pieces_{role}", role, f"logprobs_{role}", fixed(f"score_{role}", 3)) for role in roles
+        ),
+    )
+
+
+def _series(measure: Measure, result: Result) -> pl.Series:
+    return pl.Series(values(result.items, measure))
+
+
+def _usual(probe: type[RowProbe[Any]]) -> dict[str, Any]:
+    """Return the words of what an author need not name."""
+    tables: dict[str, Any] = {}
+    figures: dict[str, Any] = {}
+    finding: dict[str, Any] = {}
+    for measure in probe.measures:
+        name, title, slug = measure.name, measure.name[:1].upper() + measure.name[1:], _slug(measure)
+        by = f" by {measure.by}" if measure.by else ""
+        unit = ", %" if _form(measure)[1] == 100 else ""
+        units = plural(measure.clusters) if isinstance(measure, Contrast) and measure.clusters else probe.noun
+        heads = {"n": units, "value": f"{name}{unit}"}
+        holm = f" Holm's correction over the levels of {measure.by}." if measure.by else ""
+        tables[slug] = {"title": f"{title}{by}", "columns": heads, "note": holm.strip()}
+        heads = {**heads, "value": "points" if unit else "value"}
+        tables[f"{slug}-differences"] = {"title": f"Differences between models: {name}", "columns": heads}
+        figures[slug] = {"title": f"{title}{by}", "axis": name, "text": f"{title}{by}, with intervals."}
+        finding[slug] = f"{title}: {{{{ each }}}}"
+        finding[f"{slug}-differences"] = {"higher": "is higher than", "what": name}
+        finding[f"{slug}-levels"] = {"what": f"{title} of {{{{ model }}}}", "noun": f"levels of {measure.by}"}
+    heads = {_slug(each): each.name for each in probe.measures}
+    items = {"noun": probe.noun, "columns": heads, "unit": "log-probability of each token, natural logarithm"}
+    return {"tables": tables, "figures": figures, "items": items, "prose": {"finding": finding}}

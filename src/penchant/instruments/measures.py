@@ -1,0 +1,137 @@
+"""Measures of items that an instrument declares: means and contrasts, estimated and compared in one way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from penchant.records import Estimate
+from penchant.stats.hypothesis_tests import binomial, held_against, mcnemar, with_holm
+from penchant.stats.inputs import Array, cluster_codes
+from penchant.stats.intervals import accuracy, clustered_mean, paired_difference, t_mean
+from penchant.wording.phrases import Method, Note
+
+ALL = "all"
+"""The level that stands for all items."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """A mean over items, over all of them and over those of each level of the column `by`.
+
+    `of` is a column of the items, or two of the sentences, whose scores are subtracted, the second from the first;
+    `share`: the share of items in which that is above 0, a tie counting one half. Items that are alike in the column
+    `clusters` are one unit of the sample. Means are tested against 0, shares against one half.
+    """
+
+    name: str
+    of: str | tuple[str, str]
+    by: str = ""
+    clusters: str = ""
+    share: bool = False
+
+    def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
+        """Return the mean of some items, or of the differences between two models."""
+        against = 0.5 if self.share and theirs is None else 0.0
+        values = mine if theirs is None else mine - theirs
+        if self.clusters:
+            return clustered_mean(
+                values,
+                _levels(items, self.clusters).tolist(),
+                level=level,
+                noun=plural(self.clusters),
+                proportion=self.share and theirs is None,
+                against=against,
+            )
+        if not self.share:
+            return t_mean(values, level=level, noun=noun, against=against)
+        if theirs is not None:
+            gap = paired_difference(mine, theirs, level=level)
+            return held_against(gap.tested(mcnemar(mine, theirs), Method("mcnemar")), 0)
+        untied = mine[mine != against]
+        test = Method("binomial" if len(untied) == len(mine) else "binomial-untied")
+        return held_against(accuracy(mine, level=level).tested(binomial(untied, against), test), against)
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The mean of a measure over the items of one level of the column `between` minus that over those of another.
+
+    `of`, `share` and `clusters` are as in `Mean`; with clusters, every cluster counts the same. Tested against 0.
+    """
+
+    name: str
+    of: str | tuple[str, str]
+    between: str
+    levels: tuple[str, str]
+    clusters: str = ""
+    share: bool = False
+    by: str = ""
+
+    def estimate(self, mine: Array, theirs: Array | None, items: pl.DataFrame, level: float, noun: str) -> Estimate:
+        """Return the contrast of some items, or of the differences between two models: Welch's difference of two means,
+        which is the mean of a design with two strata."""
+        own, side = mine if theirs is None else mine - theirs, _levels(items, self.between)
+        units = [self._units(own[side == name], items.filter(side == name)) for name in self.levels]
+        n = sum(map(len, units))
+        scaled = [sign * n / len(own) * own for sign, own in zip((1, -1), units, strict=True) if len(own)]
+        strata = [name for name, own in zip(self.levels, units, strict=True) for _ in own]
+        if len(scaled) < 2:
+            return Estimate(self.name, np.nan, n, level=level, notes=(Note("empty-side"),))
+        noun = plural(self.clusters) if self.clusters else noun
+        return t_mean(np.concatenate(scaled), strata=strata, level=level, noun=noun, against=0)
+
+    def _units(self, values: Array, items: pl.DataFrame) -> Array:
+        if not self.clusters or not len(values):
+            return values
+        codes = cluster_codes(_levels(items, self.clusters).tolist(), len(values))
+        means: Array = np.bincount(codes, values) / np.bincount(codes)
+        return means
+
+
+Measure = Mean | Contrast
+
+
+def plural(column: str) -> str:
+    """Return what the units of a column are called."""
+    return f"{column}s"
+
+
+def _levels(items: pl.DataFrame, column: str) -> NDArray[np.str_]:
+    return items[column].cast(pl.String).to_numpy().astype(np.str_)
+
+
+def values(items: pl.DataFrame, measure: Measure) -> Array:
+    """Return what a measure is of, item by item."""
+    if isinstance(measure.of, str):
+        found: Array = items[measure.of].cast(pl.Float64).to_numpy()
+    else:
+        first, second = measure.of
+        found = (items[f"score_{first}"] - items[f"score_{second}"]).to_numpy()
+    return (np.sign(found) + 1) / 2 if measure.share else found
+
+
+def estimates(
+    measures: Sequence[Measure], items: pl.DataFrame, level: float, noun: str, *, other: pl.DataFrame | None = None
+) -> list[Estimate]:
+    """Return all measures of items, each over all of them and over every level, or of the differences between these and
+    the same items of an `other` model. Holm's correction is over the levels of a measure."""
+    keys = list(dict.fromkeys(measure.by for measure in measures if measure.by))
+    found: list[Estimate] = []
+    for measure in measures:
+        mine, theirs = values(items, measure), None if other is None else values(other, measure)
+        parts = {ALL: np.ones(len(items), dtype=np.bool_)}
+        if measure.by:
+            column, levels = _levels(items, measure.by), items[measure.by].unique(maintain_order=True)
+            ordered = levels.sort() if levels.dtype.is_numeric() else levels
+            parts = {name: column == name for name in ordered.cast(pl.String)} | parts
+        for name, chosen in parts.items():
+            there = None if theirs is None else theirs[chosen]
+            made = measure.estimate(mine[chosen], there, items.filter(chosen), level, noun)
+            by = {key: name if key == measure.by else ALL for key in keys}
+            found.append(replace(made, measure=measure.name, by=by))
+    return with_holm(found, lambda one: None if {*one.by.values()} <= {ALL} else one.measure)

@@ -1,0 +1,187 @@
+"""What a report shows of measures of bias on word vectors; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import polars as pl
+
+from penchant.instruments.comparison import difference
+from penchant.instruments.vector_bias.estimates import NAMES, attributes_of
+from penchant.instruments.vector_bias.exchange import EXACT
+from penchant.instruments.vector_bias.items import NUMBERS
+from penchant.instruments.vector_bias.measures import UNION, Measure
+from penchant.instruments.vector_bias.ranks import mean_ranks, rankings
+from penchant.instruments.vector_bias.settings import VectorBiasSettings
+from penchant.records import Estimate, Result, summary_table
+from penchant.report.finding import Shown, measured, told
+from penchant.report.tables import Number
+from penchant.views.figures import Forest, Panels
+from penchant.views.finding import Said
+from penchant.views.items import ItemColumn, Items, ModelColumn
+from penchant.views.rows import At, Line, Source, but, compared, sources
+from penchant.views.section import Views
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
+from penchant.wording.phrases import notes_of
+from penchant.wording.templates import Text
+
+_SHOWN = Shown("+.2f", "words")
+_NULL: Mapping[Measure, float] = {"rnd": 0, "rnsb": 0, "mac": 1, "ect": 1, "ripa": 0}
+"""What each measure is without bias."""
+_SIGNED = ("rnd", "ripa")
+"""Measures that can be below 0 as well as above."""
+_STIMULI = Column("label", lambda line: "" if line["label"] == line["category"] else str(line["label"]))
+_QUERY = (level("category"), _STIMULI)
+_MEAN_RANK = Column("value", lambda line: Number(line["value"], line["low"], line["high"], notes=notes_of(line.row)))
+"""A mean rank, whose interval is over words, so that few queries are not too few."""
+_NUMBERS = (level("attributes"), count(), number("value", "+.4f"), p(), adjusted())
+
+
+def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    settings = VectorBiasSettings.of(results[0].settings)
+    long = {"ripa", *(["rnd"] if settings.distance == "euclid" else [])} & set(settings.measures)
+    return {
+        "settings": settings,
+        "cases": list(dict.fromkeys(result.signature["case"] for result in results)),
+        "long": [] if settings.normalise else [NAMES[measure] for measure in NAMES if measure in long],
+        "exact": EXACT,
+    }
+
+
+def _is_number(value: object) -> bool:
+    return value == value
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def _by_attributes(measure: Measure, form: str, who: Column, kind: Callable[[str], str] = str) -> TableSpec:
+    """A row for each category and model, a column for each set of attributes."""
+    name = measure if kind is str else f"differences-{measure}"
+    columns = [number(part, form, attributes=part, star=True) for part in attributes_of(measure)]
+    at = At(measure=kind(NAMES[measure]), attributes=attributes_of(measure)[0])
+    return TableSpec(name, at, (*_QUERY, who, *columns))
+
+
+def _ranked(rows: Callable[[Sequence[Result]], Iterable[list[Estimate]]]) -> Callable[[Sequence[Source]], list[Source]]:
+    """Return what makes a source of each model from lists of estimates, one an estimate for each model."""
+
+    def made(found: Sequence[Source]) -> list[Source]:
+        results = [source.result for source in found if source.result is not None]
+        signature = results[0].signature.with_(model=" and ".join(source.model for source in found))
+        frames = (summary_table((row, signature) for row in own) for own in zip(*rows(results), strict=True))
+        return [Source(source.model, frame) for source, frame in zip(found, frames, strict=False)]
+
+    return made
+
+
+def _means(results: Sequence[Result]) -> Iterator[list[Estimate]]:
+    """Yield the mean rank of every model under each measure."""
+    for name, own in mean_ranks(results).items():
+        yield [replace(estimate, by={"ranked": name}) for estimate in own]
+
+
+def _in_queries(results: Sequence[Result]) -> Iterator[list[Estimate]]:
+    """Yield the rank of every model in each query, and the shares of resamples in which it is first and last."""
+    for ranking in rankings(results):
+        for q, query in enumerate(ranking.queries):
+            by = {"ranked": NAMES[ranking.measure], "category": query.category, "attributes": query.attributes}
+            first, last = ranking.shares[:, q, 0], ranking.shares[:, q, -1]
+            for name, values in (("rank", ranking.ranks[:, q]), ("first", first), ("last", last)):
+                yield [Estimate(name, float(value), ranking.draws.shape[1], by=by) for value in values]
+
+
+# The finding --------------------------------------------------------------------------------------------------------
+
+
+def _biases(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """One sentence for each model, and one for every two models."""
+    words = text.below("prose", "finding")
+    for source in sources(results):
+        parts = _parts(source.lines, {measure: null for measure, null in _NULL.items() if measure != "mac"}, words)
+        yield words.get("model", model=source.model, parts=parts) if parts else ""
+    if comparison is not None:
+        (source,) = compared(comparison)
+        for names, lines in groupby(source.lines, key=lambda line: line.model):
+            parts = _parts(list(lines), dict.fromkeys(_NULL, 0.0), words, difference)
+            yield words.get("pair", pair=names, parts=parts) if parts else ""
+
+
+def _parts(
+    lines: Sequence[Line], nulls: Mapping[Measure, float], words: Text, kind: Callable[[str], str] = str
+) -> list[str]:
+    """Say in how many queries each measure is told apart from what it is without bias, by interval and test, and its
+    clearest query; then which measures are in none. The union of A and B is no query of its own."""
+    clear_parts: list[str] = []
+    unclear: dict[str, list[tuple[str, int]]] = {}
+    for measure, null in nulls.items():
+        name = NAMES[measure]
+        own = (line for line in lines if line["measure"] == kind(name) and line["attributes"] != UNION)
+        rows = measured(line.row for line in own)
+        clear = [row for row in rows if told(row, null)]
+        apart = words.get("apart", kind(name)) or "0"
+        if clear:
+            most = max(clear, key=lambda row: abs(row["value"] - null))
+            facts = {"name": name, "apart": apart, "clear": len(clear), "of": len(rows), "row": most}
+            clear_parts.append(words.get("clear", **facts, number=replace(_SHOWN, null=null).number(most)))
+        elif rows:
+            unclear.setdefault(apart, []).append((name, len(rows)))
+    rest = (
+        words.get("unclear", names=[name for name, _ in group], apart=apart, of=sum(n for _, n in group))
+        for apart, group in unclear.items()
+    )
+    return [*clear_parts, *rest]
+
+
+VIEWS = Views(
+    tables=(
+        *(_by_attributes(measure, "+.3f" if measure in _SIGNED else ".3f", model()) for measure in NAMES),
+        TableSpec("ranks", At(), (level("ranked"), model(), count("queries"), _MEAN_RANK), of=_ranked(_means)),
+        TableSpec(
+            "ranks-queries",
+            At(measure="rank"),
+            (
+                *(level("ranked"), level("category"), level("attributes"), model(), number("value", "g")),
+                *(number(share, ".0f", scale=100, measure=share) for share in ("first", "last")),
+            ),
+            detail=True,
+            of=_ranked(_in_queries),
+        ),
+        TableSpec("everything", At(), (level("measure"), *_QUERY, model(), *_NUMBERS), detail=True),
+    ),
+    compared=(
+        *(_by_attributes(measure, "+.3f", pair(), difference) for measure in NAMES),
+        TableSpec("differences-all", At(), (level("measure"), *_QUERY, pair(), *_NUMBERS), detail=True),
+    ),
+    figures=(
+        Panels(
+            "measures",
+            [
+                Forest(
+                    measure,
+                    At(measure=NAMES[measure], attributes=but(UNION), value=_is_number),
+                    "category attributes",
+                    picks="category",
+                    width=250,
+                    null=null,
+                )
+                for measure, null in _NULL.items()
+            ],
+            numbers="everything",
+            picks="category",
+        ),
+        Forest("ranks", At(), "ranked", form=".2f", width=420, null=1, of=_ranked(_means)),
+    ),
+    items=Items(
+        columns=(
+            *(ItemColumn("id", "id"), ItemColumn("category", "label"), ItemColumn("side", "label")),
+            ItemColumn("word"),
+        ),
+        each=tuple(ModelColumn(name, signed=name in NUMBERS[:4]) for name in NUMBERS),
+    ),
+    finding=(Said(_biases),),
+    facts=_facts,
+)

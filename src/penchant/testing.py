@@ -1,0 +1,144 @@
+"""Tests that every instrument passes, ours and those of other packages, with the models that come with penchant."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, TypeAlias, cast
+
+import polars as pl
+from pydantic import BaseModel
+
+from penchant.instruments.descriptor import Instrument
+from penchant.instruments.fields import Table
+from penchant.instruments.registry import instrument, placed
+from penchant.instruments.result import Result
+from penchant.instruments.running import Run
+from penchant.records import ALONE
+from penchant.report.export import export
+from penchant.report.page import write_report
+from penchant.report.sections import Document, Placed
+from penchant.study.results import Outcome
+from penchant.study.run import run_study
+from penchant.study.spec import read_study
+from penchant.study.starting import write_template
+from penchant.tables.rows import read_rows
+
+MODELS = ("bundled:modern", "bundled:early-modern")
+PILOT = 3
+ROUNDING = 1e-4
+Key: TypeAlias = tuple[str, str]
+"""The probe directory and the model of a result."""
+
+
+def conform(described: Instrument, models: Sequence[str] = MODELS) -> None:
+    """Check that an installed instrument does what the commands of penchant need, on the study of its template and with
+    two models, beside which files of the template may be named. Raises AssertionError saying what does not hold."""
+    with TemporaryDirectory() as home:
+        require_explained(described)
+        files = write_template(described.name, Path(home))
+        study = next((file for file in files if file.name == f"{described.name}.yaml"), None)
+        assert study is not None, f"the template has no {described.name}.yaml, which penchant init says to run"
+        outcome = _run(study, models, "whole")
+        require_sound(outcome)
+        whole, limit = outcome.results, PILOT if described.probe.limited else None
+        pilot = _run(study, models[:1], "pilot", limit=limit).results
+        for key, result in pilot.items():
+            assert len(result.items) <= len(whole[key].items), "a pilot has more items than the whole"
+        again = _run(study, models[:1], "small", Run.of_study(batch_tokens=64), limit=limit).results
+        require_same(pilot, again, "batches of 64 tokens")
+        require_same(whole, _run(study, models, "whole", Run.of_study(resume=True)).results, "a run that is resumed")
+        _require_frames(described, study, models[0], whole)
+
+
+def require_explained(described: Instrument) -> None:
+    """Raise AssertionError for a parameter, or a field of a data file, that has no docstring."""
+    schemas = [each for topic in described.schemas.values() for each in _models(topic)]
+    for model in [described.probe, *schemas]:
+        schema = model.model_json_schema()
+        for part in [schema, *schema.get("$defs", {}).values()]:
+            for key, field in part.get("properties", {}).items():
+                told = field.get("description", "").strip() or "$ref" in field
+                assert told, f"{part['title']}.{key} has no docstring, which penchant schema shows"
+
+
+def _models(topic: Mapping[str, type[BaseModel]] | type[BaseModel]) -> Iterable[type[BaseModel]]:
+    return topic.values() if isinstance(topic, Mapping) else [topic]
+
+
+def require_sound(outcome: Outcome) -> None:
+    """Raise AssertionError for settings that are not kept, estimates without a method or a family, and sections that
+    cannot be shown or exported."""
+    for result in outcome.results.values():
+        kept = instrument(result.signature["probe"]).probe.of(json.loads(json.dumps(result.settings)))
+        assert kept.saved() == result.settings, "settings do not come back from JSON as they were"
+        assert len(result.items) and result.summary["value"].is_not_nan().any(), "nothing was measured"
+        assert "id" in result.items.columns, "items have no id, by which those of several models are joined"
+    for section in placed(outcome.results, outcome.comparisons):
+        frames = [result.summary for result in section.results]
+        for frame in frames if section.comparison is None else [*frames, section.comparison]:
+            _require_estimates(frame)
+        _require_shown(section)
+
+
+def _require_estimates(frame: pl.DataFrame) -> None:
+    for row in frame.iter_rows(named=True):
+        what = f"{row['measure']} ({', '.join(str(row[key]) for key in frame.columns[: frame.columns.index('value')])})"
+        assert row["n"] >= 0, f"{what} has the n {row['n']}"
+        if not math.isnan(row["low"]):
+            assert row["method"], f"{what} has an interval and no method"
+            assert row["low"] <= row["value"] <= row["high"], f"{what} lies outside its interval"
+        tested = not math.isnan(row["p"])
+        assert tested == bool(row["test_family"]), f"{what}: p is {row['p']} and its family '{row['test_family']}'"
+        assert row["test_family"] != ALONE or row["tests"] == 1, (
+            f"{what} is of no family and one of {row['tests']} tests"
+        )
+
+
+def _require_shown(section: Placed) -> None:
+    assert section.tables() and section.methods(), "a section has tables, and methods in words"
+    assert all(sentence.endswith(".") and "nan" not in sentence for sentence in section.finding())
+    document = Document([section])
+    with TemporaryDirectory() as home:
+        write_report(document, Path(home) / "report.html")
+        for form in ("latex", "csv", "figures"):
+            export(document, form, Path(home) / form)
+
+
+def require_same(one: Mapping[Key, Result], other: Mapping[Key, Result], way: str) -> None:
+    """Raise AssertionError where results have other numbers than others, but for rounding; `way` says how these were
+    made."""
+    for (place, model), result in one.items():
+        mine, theirs = result.summary, other[place, model].summary
+        keys = [*mine.columns[: mine.columns.index("value")], "n"]
+        assert mine.select(keys).equals(theirs.select(keys)), f"{way}: {place} of {model} has other estimates"
+        gap = (mine["value"] - theirs["value"]).fill_nan(0).abs() / mine["value"].fill_nan(0).abs().clip(1)
+        assert not (gap > ROUNDING).any(), f"{way}: {place} of {model} has other numbers"
+
+
+def _require_frames(described: Instrument, study: Path, model: str, whole: Mapping[Key, Result]) -> None:
+    """Raise AssertionError where a table that is given as a frame has other numbers than in its file."""
+    info = described.probe.model_fields.get("data")
+    if info is None or not any(isinstance(part, Table) for part in info.metadata):
+        return
+    probe = read_study(study)[1][0]
+    settings = probe.model_dump(exclude_unset=True)
+    named = settings.pop("data")
+    file = probe.find(named, [study.parent]) if isinstance(named, str) else None
+    if file is None or file.is_dir():
+        return
+    frame = pl.DataFrame([row.values for row in read_rows(file)], infer_schema_length=None)
+    given = cast(Any, described.probe)(data=frame, **settings)
+    key = next(iter(whole))
+    result = given.run(model, Run(base=[study.parent]))
+    require_same({key: whole[key]}, {key: result}, "a frame in place of a file")
+
+
+def _run(study: Path, models: Sequence[str], out: str, run: Run | None = None, *, limit: int | None = None) -> Outcome:
+    spec, probes = read_study(study, models=list(models), limit=limit)
+    run = run or Run.of_study()
+    run.base = [study.parent]
+    return run_study(spec, probes, study.parent / out, run)
