@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -50,9 +51,7 @@ def words(line: Line, *, rare: bool) -> list[str]:
     """Return the words of a row's contrast and kind that the text has too rarely, or the others."""
     gaps = line.source.only(At(measure=GAP, contrast=line["contrast"]))
     return [
-        gap["word"]
-        for gap in gaps
-        if line["kind"] in (EVERYTHING, gap["kind"]) and (gap["value"] != gap["value"]) == rare
+        gap["word"] for gap in gaps if line["kind"] in (EVERYTHING, gap["kind"]) and math.isnan(gap["value"]) == rare
     ]
 
 

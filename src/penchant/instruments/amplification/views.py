@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from statistics import fmean
 from typing import Any
@@ -36,12 +37,12 @@ from penchant.instruments.comparison import difference
 from penchant.records import Result
 from penchant.report.finding import Shown, across, differences, measured, told
 from penchant.report.items import every_item
-from penchant.report.tables import estimate
+from penchant.report.tables import Number, estimate
 from penchant.stats.templates import SD, SHARE
 from penchant.views.figures import Each, Forest
 from penchant.views.finding import Said
 from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
-from penchant.views.rows import At, Line, but, compared, sources
+from penchant.views.rows import At, Line, but, compared, sources, together
 from penchant.views.scatter import Panel, Scatter, Straight
 from penchant.views.section import Views
 from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
@@ -52,13 +53,12 @@ _COMPARED = {difference(measure): measure for measure in (SLOPE, SHIFT)}
 
 
 def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    """Return what the groups of each contrast are called, and the slopes that have an interval, by contrast."""
     items = every_item(results)
-    of_all = At(measure=SLOPE, kind=EVERYTHING)
-    slopes: dict[str, list[tuple[str, Any]]] = {name: [] for name in items["contrast"].unique()}
-    for source in sources(results):
-        for line in source.only(of_all):
-            if line["low"] == line["low"]:
-                slopes[line["contrast"]].append((source.model, estimate(line.row)))
+    slopes: dict[str, list[tuple[str, Number]]] = {name: [] for name in items["contrast"].unique()}
+    for line in together(sources(results), At(measure=SLOPE, kind=EVERYTHING)):
+        if not math.isnan(line["low"]):
+            slopes[line["contrast"]].append((line.model, estimate(line.row)))
     return {"groups": {name: labels(items, name) for name in slopes}, "slopes": slopes, "most": MOST}
 
 
@@ -148,7 +148,7 @@ _DIFFERENCES = (
 def _panels(results: Sequence[Result]) -> Iterator[Panel]:
     """Yield m against c of one contrast, a panel for each model, with the line of slope 1 and that of the words."""
     for source in sources(results):
-        gaps = [line for line in source.only(At(measure=GAP)) if line["value"] == line["value"]]
+        gaps = [line for line in source.only(At(measure=GAP)) if not math.isnan(line["value"])]
         points = [_point(line) for line in gaps]
         lines = []
         for slope in source.only(At(measure=SLOPE, kind=EVERYTHING)) if points else ():
