@@ -410,7 +410,7 @@ def test_the_report_calls_it_preference_and_never_accuracy() -> None:
     shares, adjusted, occupations = SECTION.tables(results)
     assert len(adjusted.rows) == 6 and len(occupations.rows) == 48
     assert [row.cells[0] for row in shares.rows][:2] == ["all pairs", "all pairs"]
-    assert SECTION.items(results).noun == "pairs"
+    assert SECTION.items is not None and SECTION.items(results).noun == "pairs"
     assert len(SECTION.compared(comparison)[0].rows) == 3
     for table in (*SECTION.tables(results), *SECTION.compared(comparison)):
         heads = [name.strip() for name in table.columns]

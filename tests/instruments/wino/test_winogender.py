@@ -393,7 +393,7 @@ def test_the_report_shows_control_and_names() -> None:
     (first, last) = _drawn(spec, line)
     slope = (last["preference"] - first["preference"]) / (last["women"] - first["women"])
     assert 10 * slope == pytest.approx(value(results[0].summary, SLOPE, OCCUPATION, share="bls")["value"])
-    assert slopes.numbers == "women" and SECTION.items(results).noun == "sentences"
+    assert slopes.numbers == "women" and SECTION.items is not None and SECTION.items(results).noun == "sentences"
     women, means, tops, occupations = SECTION.tables(results)
     assert (len(women.rows), len(means.rows), len(tops.rows), len(occupations.rows)) == (12, 12, 2, 80)
 
