@@ -27,15 +27,17 @@ class FigureSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that an instrument draws itself; its words are in `text.yaml`, its numbers in the table of its name."""
+    """A figure that an instrument draws itself; its words are in `text.yaml`, its numbers in the table of its name, or
+    called `numbers`."""
 
     name: str
     chart: Callable[[Sequence[Result], Text], Any]
     picks: str = ""
+    numbers: str = ""
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figure."""
-        return [_figure(self.name, self.chart(results, text), text, self.picks)]
+        return [_figure(self.name, self.chart(results, text), text, self.picks, self.numbers)]
 
 
 @dataclass(frozen=True, slots=True)

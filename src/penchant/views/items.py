@@ -26,6 +26,7 @@ class ItemColumn:
     name: str
     kind: Literal["id", "text", "label", "number", "hidden"] = "text"
     varies: bool = False
+    digits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,9 @@ class Items:
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
         columns = [
-            Column(own.get("columns", column.name) or column.name, column.kind, first[column.name])
+            Column(
+                own.get("columns", column.name) or column.name, column.kind, first[column.name], digits=column.digits
+            )
             for column in self.columns
             if not column.varies or first[column.name].n_unique() > 1
         ]

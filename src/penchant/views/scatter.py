@@ -49,11 +49,11 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Scatter:
-    """Points by the fields `x` and `y`: panels with the same axes, a colour each.
+    """Points by the fields `x` and `y`: panels with the same axes (or each `apart`, with its own), a colour each.
 
     A pointer shows the fields in `told`, numbers in their format. `names` is the field that stands beside points where
     there is room, beside those far from the middle first. `text.yaml` has the titles of the axes (`x` and `y`), the
-    table of the same name the numbers; `picks` as in `Figure`.
+    table of the same name, or called `numbers`, the numbers; `picks` as in `Figure`.
     """
 
     name: str
@@ -64,6 +64,8 @@ class Scatter:
     names: str = ""
     picks: str = ""
     side: int = 400
+    numbers: str = ""
+    apart: bool = False
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figure, none where there is nothing to show."""
@@ -72,14 +74,18 @@ class Scatter:
         if not every:
             return []
         own = text.below("figures", self.name)
-        axes = [_Axis(name, own.get(key), _ends(every, name)) for key, name in (("x", self.x), ("y", self.y))]
         plots = [
-            self._plot(panel, axes, COLOURS[number % len(COLOURS)]).properties(title=panel.title)
+            self._plot(
+                panel, self._axes(panel.points if self.apart else every, own), COLOURS[number % len(COLOURS)]
+            ).properties(title=panel.title)
             for number, panel in enumerate(panels)
             if panel.points
         ]
         chart = alt.concat(*plots, columns=2)
-        return Drawn(self.name, lambda results, text: chart, self.picks).draw(results, text)
+        return Drawn(self.name, lambda results, text: chart, self.picks, self.numbers).draw(results, text)
+
+    def _axes(self, points: Sequence[Point], text: Text) -> list[_Axis]:
+        return [_Axis(name, text.get(key), _ends(points, name)) for key, name in (("x", self.x), ("y", self.y))]
 
     def _plot(self, panel: Panel, axes: Sequence[_Axis], colour: str) -> Any:
         named = _with_room(panel.points, axes, self.names, self.side) if self.names else set()

@@ -1,26 +1,17 @@
 """The entry point of acceptability."""
 
-from penchant.instruments.acceptability import charts, prose, section
 from penchant.instruments.acceptability.compare import compare
 from penchant.instruments.acceptability.data import SentenceRow
 from penchant.instruments.acceptability.probe import Acceptability
+from penchant.instruments.acceptability.views import VIEWS
 from penchant.instruments.descriptor import Instrument
-from penchant.report.sections import Section
+from penchant.views.section import section
+from penchant.wording.templates import Text
 
 ACCEPTABILITY = Instrument(
     probe=Acceptability,
     compare=compare,
-    section=Section(
-        "Acceptability",
-        "Do the model's scores go with how acceptable people find sentences, and what do frequency and length do?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        prose.finding,
-    ),
+    section=section(VIEWS, Text.of(Acceptability.folder())),
     template="template",
     schemas={"acceptability": {"sentences": SentenceRow}},
     formats={

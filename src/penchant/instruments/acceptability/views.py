@@ -1,0 +1,186 @@
+"""What a report shows of acceptability; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from penchant.counting import counted
+from penchant.instruments.acceptability.estimates import (
+    ALPHA,
+    BETWEEN_SCORES,
+    DIFFERENCE,
+    MORCELA,
+    PARAMETERS,
+    PEARSON,
+    SENTENCES,
+    SPEARMAN,
+    values_of,
+)
+from penchant.instruments.acceptability.settings import AcceptabilitySettings
+from penchant.records import Result
+from penchant.report.finding import Shown, differences, levels, told
+from penchant.report.items import every_item
+from penchant.report.tables import shown
+from penchant.stats.inputs import Array
+from penchant.views.figures import Forest
+from penchant.views.finding import Said
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
+from penchant.views.rows import At, sources
+from penchant.views.scatter import Panel, Scatter
+from penchant.views.section import Views
+from penchant.views.tables import TableSpec, adjusted, count, level, model, number, p, pair
+from penchant.wording.templates import Text
+
+_SHOWN = Shown("+.2f", SENTENCES)
+_BETA = Shown(".2f", SENTENCES, null=1)
+_TESTED = (number("value", "+.3f"), p(), adjusted())
+
+
+def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    items = every_item(results)
+    return {
+        "ways": list(dict.fromkeys(result.signature["method"] for result in results)),
+        "hows": _hows(results),
+        "told": _told(_values(results[0])),
+        "raters": items["raters"].explode().n_unique(),
+        "ratings": items["ratings"].list.len(),
+    }
+
+
+def _hows(results: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(how for result in results for how in result.signature["normalise"].split(",")))
+
+
+def _values(result: Result) -> dict[str, Array]:
+    """Return the scores of the sentences by each of those reported."""
+    settings = AcceptabilitySettings.of(result.settings)
+    return {how: values_of(result.items, how, settings)[0] for how in settings.normalisations()}
+
+
+def _last(result: Result) -> pl.Series:
+    made = _values(result)
+    return pl.Series(made[_told(made)], dtype=pl.Float64).fill_nan(None)
+
+
+def _told(made: dict[str, Array]) -> str:
+    """Return the score that items are told with."""
+    return MORCELA if MORCELA in made else list(made)[-1]
+
+
+def _remarks(result: Result) -> list[str]:
+    made = _values(result)
+    rows = zip(*(values.tolist() for values in made.values()), strict=True)
+    return [", ".join(f"{how} {shown(value, '.3f')}" for how, value in zip(made, row, strict=True)) for row in rows]
+
+
+def _said(items: pl.DataFrame) -> list[str]:
+    return [
+        f"{shown(score, '.3f')}, {counted(n, 'tokens')}" for score, n in items.select("score", "tokens").iter_rows()
+    ]
+
+
+def _panels(results: Sequence[Result]) -> Iterator[Panel]:
+    """Yield the sentences by the first and the last of the scores reported."""
+    for source in sources(results):
+        assert source.result is not None
+        items, made = source.result.items, _values(source.result)
+        for how in dict.fromkeys([*made][:: max(1, len(made) - 1)]):
+            rows = items.select("id", "sentence", "rating").with_columns(pl.Series("score", made[how]))
+            points = [row for row in rows.iter_rows(named=True) if np.isfinite(row["score"])]
+            yield Panel(f"{source.model}, {how}", points)
+
+
+def _correlations(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield the correlations of the first score, and of MORCELA."""
+    hows = _hows(results)
+    for how in dict.fromkeys((hows[0], *(each for each in hows if each == MORCELA))):
+        at = At(measure=PEARSON, score=how)
+        rows = [(source.model, line.row) for source in sources(results) for line in source.only(at)]
+        if each := levels(rows, _SHOWN, "0"):
+            yield text.get("prose", "finding", "correlation", how=how, each=each)
+
+
+def _fitted(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield what MORCELA gains over SLOR, and whether frequency counts as SLOR has it."""
+    for source in sources(results):
+        for line in source.only(At(measure=BETWEEN_SCORES, score=f"{MORCELA} − slor")):
+            facts = {"model": source.model, "number": _SHOWN.number(line.row)}
+            kind = ("above" if line["value"] > 0 else "below") if told(line.row) else "open"
+            yield text.get("prose", "finding", "gain", kind, **facts)
+        for line in source.only(At(measure=PARAMETERS[0])):
+            if line["value"] == line["value"] and line["low"] == line["low"]:
+                facts = {"model": source.model, "number": _BETA.number(line.row)}
+                kind = ("above" if line["value"] > 1 else "below") if told(line.row, 1) else "open"
+                yield text.get("prose", "finding", "beta", kind, **facts)
+
+
+def _between(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield the differences between models, of the last score that they share."""
+    if comparison is not None:
+        how = str(comparison["score"][-1])
+        own = text.below("prose", "finding", "differences")
+        yield differences(comparison.filter(score=how).to_dicts(), _SHOWN, own.get("higher"), own.get("what", how=how))
+
+
+def _judged(result: Result) -> pl.DataFrame:
+    """Return the items with the number of raters of each."""
+    return result.items.with_columns(pl.col("ratings").list.len().alias("judged"))
+
+
+VIEWS = Views(
+    tables=(
+        TableSpec(
+            "correlations",
+            At(measure=PEARSON),
+            (
+                *(level("score"), model(), count(), number("r", "+.3f"), p("p-r")),
+                *(number("rho", "+.3f", measure=SPEARMAN), p("p-rho", measure=SPEARMAN)),
+            ),
+        ),
+        TableSpec(
+            "parameters",
+            At(measure=PARAMETERS[0]),
+            (
+                *(model(), count(), number("beta", ".3f"), p("p-beta")),
+                *(number("gamma", "+.2f", measure=PARAMETERS[1]), p("p-gamma", measure=PARAMETERS[1])),
+            ),
+        ),
+        TableSpec(
+            "between-scores",
+            At(measure=BETWEEN_SCORES),
+            (level("score", "difference"), model(), count(), *_TESTED),
+            by_model=True,
+        ),
+        TableSpec("agreement", At(measure=ALPHA), (count(), number("alpha", ".2f")), of=lambda found: found[:1]),
+    ),
+    compared=(
+        TableSpec("differences", At(measure=DIFFERENCE), (level("score"), pair(), count(), *_TESTED), by_model=True),
+    ),
+    figures=(
+        Scatter(
+            *("sentences", _panels, "score", "rating"),
+            told={"sentence": "", "score": ".3f", "rating": ".2f"},
+            picks="id",
+            side=300,
+            numbers="correlations",
+            apart=True,
+        ),
+        Forest("correlations", At(measure=PEARSON), "score"),
+    ),
+    items=Items(
+        columns=(
+            *(ItemColumn("id", "id"), ItemColumn("prefix", varies=True), ItemColumn("sentence")),
+            *(ItemColumn("rating", "number", digits=2), ItemColumn("judged", "number")),
+        ),
+        each=(ModelColumn("last", _last, signed=True),),
+        tokens=(Tokens("sentence", "pieces", "sentence", "logprobs", _said),),
+        remark=_remarks,
+        rows=_judged,
+    ),
+    finding=(Said(_correlations), Said(_fitted), Said(_between)),
+    facts=_facts,
+)
