@@ -20,17 +20,19 @@ class Comparison(Generic[S]):
     """The differences of two results over the same items.
 
     `items` are the columns that identify one; `estimates` makes the differences of the items of the first and of the
-    second, each named by the measure that it is of.
+    second, each named by the measure that it is of. `free` are keys of signatures that may differ, besides model and
+    dtype.
     """
 
     settings: type[S]
     items: Sequence[str]
     estimates: Callable[[pl.DataFrame, pl.DataFrame, S], Iterable[Estimate]]
+    free: Sequence[str] = ()
 
     def __call__(self, a: Result, b: Result) -> pl.DataFrame:
         """Return the differences, a minus b, one row an estimate. Raises StudyError for results that cannot be
         compared, naming the part of the signature that differs."""
-        require_comparable(a, b, free={"model", "dtype"}, items=self.items)
+        require_comparable(a, b, free={"model", "dtype", *self.free}, items=self.items)
         pair = f"{a.signature['model']} − {b.signature['model']}"
         signature = difference_signature(a, b)
         found = self.estimates(a.items, b.items, self.settings.of(a.settings))

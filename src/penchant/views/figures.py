@@ -24,15 +24,18 @@ class FigureSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that an instrument draws itself; its words are in `text.yaml`, its numbers in the table of its name."""
+    """A figure that an instrument draws itself, or None where there is nothing to show; its words are in `text.yaml`,
+    its numbers in the table of its name or called `numbers`, which is "" for none."""
 
     name: str
     chart: Callable[[Sequence[Result], Text], Any]
     picks: str = ""
+    numbers: str | None = None
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure."""
-        return [_figure(self.name, self.chart(results, text), text, self.picks)]
+        """Return the figure, none where there is nothing to show."""
+        chart = self.chart(results, text)
+        return [] if chart is None else [figure(self.name, chart, text, self.picks, self.numbers)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Forest:
             return []
         marks = [source.model for source in found] if self.marks == "model" else _levels(lines, self.marks)
         chart = self._chart(lines, marks, text.get("figures", self.name, "axis"))
-        return [_figure(self.name, chart, text, self.picks)]
+        return [figure(self.name, chart, text, self.picks)]
 
     def _chart(self, lines: Sequence[Line], marks: Sequence[str], axis: str) -> Any:
         if not self.panel:
@@ -121,9 +124,10 @@ def reference(x: float) -> Any:
     return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x="x:Q")
 
 
-def _figure(name: str, chart: Any, text: Text, picks: str) -> Figure:
+def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:
+    """Return a figure with its words, whose numbers are in the table of its name or called `numbers`."""
     own = text.below("figures", name)
-    return Figure(name, own.get("title"), own.get("text"), chart, name, picks)
+    return Figure(name, own.get("title"), own.get("text"), chart, name if numbers is None else numbers, picks)
 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import polars as pl
@@ -18,11 +18,14 @@ from penchant.wording.templates import Text
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
     """A column about items: its name in tables of items, and its `kind` as in `report.items.Column`. `varies`: shown
-    only where it has several values. `text.yaml` has its head under `items`, `columns` where it is another."""
+    only where it has several values; `digits` and `signed`: of numbers. `text.yaml` has its head under `items`,
+    `columns` where it is another."""
 
     name: str
     kind: Literal["id", "text", "label", "number", "hidden"] = "text"
     varies: bool = False
+    digits: int = 0
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class ModelColumn:
 
     name: str
     values: Callable[[Result], pl.Series] | None = None
-    kind: Literal["text", "label", "number"] = "number"
+    kind: Literal["text", "label", "number", "hidden"] = "number"
     digits: int = 3
     signed: bool = False
 
@@ -39,31 +42,39 @@ class ModelColumn:
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """A strip of tokens with a number each: the columns of items that hold them (`pieces` and `values`), `of`, the text
-    that they are of, and what is said of each strip."""
+    that they are pieces of ("" where they are words), what is said of each strip, and `marks` as in `Strip`, if there
+    are any."""
 
     name: str
     pieces: str
     of: str
     values: str
     said: Callable[[pl.DataFrame], Sequence[str]]
+    marks: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Items:
     """The table of items: columns about them, columns and strips of each model, and what is remarked on each item.
-    `text.yaml` says under `items` what they are called (`noun`) and what the numbers of tokens are (`unit`)."""
+
+    `rows` makes the table of a result's items, such as one with further columns. `text.yaml` says under `items` what
+    they are called (`noun`), what the numbers of tokens are (`unit`) and, where they do not come from `remark`, what is
+    remarked on an item by its columns (`remark`).
+    """
 
     columns: tuple[ItemColumn, ...]
     each: tuple[ModelColumn, ...] = ()
     tokens: tuple[Tokens, ...] = ()
     remark: Callable[[Result], Sequence[str]] | None = None
+    rows: Callable[[Result], pl.DataFrame] = lambda result: result.items
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
         """Return the items of several models, joined by what identifies them."""
+        results = [replace(result, items=self.rows(result)) for result in results]
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
         columns = [
-            Column(own.get("columns", column.name) or column.name, column.kind, first[column.name])
+            Column(_head(own, column.name), column.kind, first[column.name], "", column.digits, column.signed)
             for column in self.columns
             if not column.varies or first[column.name].n_unique() > 1
         ]
@@ -71,20 +82,31 @@ class Items:
         for model, result in zip(models(results), results, strict=True):
             for column in self.each:
                 values = result.items[column.name] if column.values is None else column.values(result)
-                head = own.get("columns", column.name) or column.name
+                head = _head(own, column.name)
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
-            if self.remark is not None:
-                remarks[model] = pl.Series(self.remark(result), dtype=pl.String)
+            if said := self._remarks(result, own):
+                remarks[model] = pl.Series(said, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
         made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"))
         return joined.table(made, models(results))
 
+    def _remarks(self, result: Result, text: Text) -> Sequence[str]:
+        if self.remark is not None:
+            return self.remark(result)
+        return [text.get("remark", **row) for row in result.items.iter_rows(named=True)] if text.has("remark") else ()
+
+
+def _head(text: Text, name: str) -> str:
+    return text.get("columns", name) or name
+
 
 def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
     title = text.get("tokens", tokens.name) or tokens.name
-    pieces = readable(result.items[tokens.pieces], result.items[tokens.of])
+    pieces = result.items[tokens.pieces]
+    pieces = readable(pieces, result.items[tokens.of]) if tokens.of else pieces
     notes = pl.Series(tokens.said(result.items), dtype=pl.String)
-    return Strip(model, title, pieces, result.items[tokens.values], notes)
+    marks = result.items[tokens.marks] if tokens.marks else None
+    return Strip(model, title, pieces, result.items[tokens.values], notes, marks)
 
 
 def fixed(name: str, digits: int) -> Callable[[pl.DataFrame], Sequence[str]]:

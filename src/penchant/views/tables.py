@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from penchant.report.tables import Cell, P, Row, Table, estimate
 from penchant.views.rows import At, Line, Source, together
@@ -71,7 +71,8 @@ def adjusted() -> Column:
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `first` are the keys of columns that are shown before others where there
-    is no room, `detail` as in `Table`."""
+    is no room, `detail` as in `Table`, `short` the keys of columns for print, which has a `title` and a `note` of its
+    own under `short` in `text.yaml`."""
 
     name: str
     at: At
@@ -80,6 +81,7 @@ class TableSpec:
     takes: Callable[[Line], bool] = lambda line: True
     first: tuple[str, ...] = ()
     detail: bool = False
+    short: tuple[str, ...] = ()
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
@@ -94,7 +96,12 @@ class TableSpec:
         own = text.below("tables", self.name)
         heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in self.columns}
         first = tuple(heads[key] for key in self.first)
-        return Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        return replace(table, short=self._short(table, own.below("short"))) if self.short else table
+
+    def _short(self, table: Table, text: Text) -> Table:
+        kept = [i for i, column in enumerate(self.columns) if column.key in self.short]
+        return replace(table.only(kept), title=text.get("title") or table.title, note=text.get("note") or table.note)
 
 
 def _head(text: Text, key: str) -> str:

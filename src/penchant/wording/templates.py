@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -56,9 +56,14 @@ class Text:
         return Text(self.path, self.keys, {**self.facts, **facts})
 
     def get(self, *keys: str, **facts: Any) -> str:
-        """Return an entry in words; "" where there is none."""
+        """Return an entry in words, one that is a list as its parts in a row; "" where there is none."""
         entry = self._entry(keys)
-        return "" if entry is None else filled(str(entry), {**self.facts, **facts}).strip()
+        parts = entry if isinstance(entry, list) else [] if entry is None else [entry]
+        return " ".join(filter(None, (filled(str(part), {**self.facts, **facts}).strip() for part in parts)))
+
+    def has(self, *keys: str) -> bool:
+        """Return whether there is an entry."""
+        return self._entry(keys) is not None
 
     def paragraphs(self, *keys: str) -> list[str]:
         """Return an entry that is a list of paragraphs, without those that turn out empty."""
@@ -83,6 +88,12 @@ def listed(parts: Iterable[object]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def named(names: Sequence[object], most: int = 5) -> str:
+    """Join names, of many the first and how many more there are: "a, b and 3 more"."""
+    rest = len(names) - most
+    return listed([*names[:most], f"{rest:,} more"] if rest > 0 else names)
+
+
 @cache
 def _template(text: str) -> Template:
     return _environment().from_string(text)
@@ -94,7 +105,7 @@ def _environment() -> Environment:
 
     found = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
     found.filters |= {"f": _formatted, "counted": _counted, "for_one": _for_one, "seeded": _seeded}
-    found.filters |= {"of_all": _of_all, "listed": listed, "literal": literal}
+    found.filters |= {"of_all": _of_all, "listed": listed, "named": named, "literal": literal}
     return found
 
 
