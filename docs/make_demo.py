@@ -11,8 +11,7 @@ from pathlib import Path
 import polars as pl
 
 from penchant.files import write_bytes, write_text
-from penchant.instruments.cloze import charts
-from penchant.instruments.cloze import section as cloze
+from penchant.instruments.cloze.instrument import CLOZE
 from penchant.study.results import read_outcome
 
 NUMBERS = ("measure", "group", "value", "low", "high", "n", "p", "p_holm")
@@ -25,13 +24,13 @@ def main() -> None:
     own = [r.summary.select(pl.lit(r.signature["model"]).alias("model"), *NUMBERS) for r in results]
     pair = compared.select(pl.col("comparison").alias("model"), *NUMBERS)
     write_text(pl.concat([*own, pair]).write_csv(), HERE / "demo.csv")
-    figures = {figure.name: figure for figure in charts.figures(results)}
+    figures = {figure.name: figure for figure in CLOZE.section.figures(results)}
     for name in ("beta", "delta"):
         write_text(figures[name].svg(), HERE / f"demo-{name}.svg")
     write_bytes(figures["sentences"].png(scale=1), HERE / "demo-sentences.png")  # a megabyte as SVG
     parts = {
-        "TABLE": ["```", *map(str, cloze.tables(results)), "```"],
-        "COMPARISON": ["```", *map(str, cloze.compared(compared)), "```"],
+        "TABLE": ["```", *map(str, CLOZE.section.tables(results)), "```"],
+        "COMPARISON": ["```", *map(str, CLOZE.section.compared(compared)), "```"],
         "SIGNATURE": ["```", *(r.summary["signature"][0] for r in results), "```"],
         "CAUTIONS": [f"- {r.signature['model']}: {caution}" for r in results for caution in r.cautions],
     }

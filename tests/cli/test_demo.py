@@ -12,7 +12,7 @@ import pytest
 
 import penchant as pc
 from paths import ROOT, bundled, package_file
-from penchant.instruments.cloze import section as page
+from penchant.instruments.cloze.instrument import CLOZE
 from penchant.instruments.running import Run
 from penchant.study.results import Outcome
 from penchant.study.run import run_study
@@ -54,7 +54,7 @@ def test_the_page_shows_them(outcome: Outcome, compared: pl.DataFrame) -> None:
     results = list(outcome.results.values())
     for result in results:
         assert result.summary["signature"][0] in text
-    for table in (*page.tables(results), *page.compared(compared)):
+    for table in (*CLOZE.section.tables(results), *CLOZE.section.compared(compared)):
         assert "\n".join(str(table).splitlines()[:2]) in text
 
 

@@ -31,7 +31,6 @@ from answers import Answer, refused
 from given_notes import left_out, told
 from paths import ROOT
 from penchant.errors import MethodError, OutputError
-from penchant.instruments.cloze import prose as cloze_prose
 from penchant.instruments.cloze.estimates import measured
 from penchant.instruments.minimal_pairs import prose as pairs_prose
 from penchant.instruments.registry import instruments, references
@@ -881,7 +880,8 @@ REFERENCES = {key: reference for each in instruments().values() for key, referen
 
 
 def test_what_the_methods_cite_is_there() -> None:
-    sources = [Path(module.__file__ or "").read_text("utf-8") for module in (pairs_prose, cloze_prose)]
+    files = [Path(pairs_prose.__file__), *(each.folder / "text.yaml" for each in instruments().values())]
+    sources = [file.read_text("utf-8") for file in files]
     used = {key for source in sources for key in re.findall(r"@([a-z]+[0-9]{4})\b", source)}
     assert {"salazar2020", "ueda2024", "cuscito2024"} <= used
     used |= {key for *_, cited in every_code() for key in cited}

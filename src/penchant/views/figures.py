@@ -27,17 +27,18 @@ class FigureSpec(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A figure that an instrument draws itself; its words are in `text.yaml`, its numbers in the table of its name, or
-    called `numbers`."""
+    """A figure that an instrument draws itself, or None where there is nothing to show; its words are in `text.yaml`,
+    its numbers in the table of its name or called `numbers`, which is "" for none."""
 
     name: str
     chart: Callable[[Sequence[Result], Text], Any]
     picks: str = ""
-    numbers: str = ""
+    numbers: str | None = None
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
-        """Return the figure."""
-        return [_figure(self.name, self.chart(results, text), text, self.picks, self.numbers)]
+        """Return the figure, none where there is nothing to show."""
+        chart = self.chart(results, text)
+        return [] if chart is None else [figure(self.name, chart, text, self.picks, self.numbers)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Forest:
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figure, none where there is nothing to show."""
-        return [_figure(self.name, chart, text, self.picks) for chart in self.charts(results, text)]
+        return [figure(self.name, chart, text, self.picks) for chart in self.charts(results, text)]
 
     def charts(self, results: Sequence[Result], text: Text) -> list[Any]:
         """Return the chart, none where there is nothing to show."""
@@ -134,7 +135,7 @@ class Panels:
             for part in self.parts
             for chart in part.charts(results, text)
         ]
-        return [_figure(self.name, alt.concat(*charts, columns=2), text, self.picks, self.numbers)] if charts else []
+        return [figure(self.name, alt.concat(*charts, columns=2), text, self.picks, self.numbers)] if charts else []
 
 
 def _ranked(rows: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -184,9 +185,10 @@ def reference(x: float) -> Any:
     return alt.Chart(alt.InlineData([{"x": x}])).mark_rule(strokeDash=[4, 4], color=FAINT, aria=False).encode(x=place)
 
 
-def _figure(name: str, chart: Any, text: Text, picks: str, numbers: str = "") -> Figure:
+def figure(name: str, chart: Any, text: Text, picks: str, numbers: str | None = None) -> Figure:
+    """Return a figure with its words, whose numbers are in the table of its name or called `numbers`."""
     own = text.below("figures", name)
-    return Figure(name, own.get("title"), own.get("text"), chart, numbers or name, picks)
+    return Figure(name, own.get("title"), own.get("text"), chart, name if numbers is None else numbers, picks)
 
 
 def figures(specs: Iterable[FigureSpec], results: Sequence[Result], text: Text) -> list[Figure]:

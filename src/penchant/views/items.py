@@ -21,12 +21,14 @@ _NO_SUMS = ("aul", "aula")
 @dataclass(frozen=True, slots=True)
 class ItemColumn:
     """A column about items: its name in tables of items, and its `kind` as in `report.items.Column`. `varies`: shown
-    only where it has several values. `text.yaml` has its head under `items`, `columns` where it is another."""
+    only where it has several values; `digits` and `signed`: of numbers. `text.yaml` has its head under `items`,
+    `columns` where it is another."""
 
     name: str
     kind: Literal["id", "text", "label", "number", "hidden"] = "text"
     varies: bool = False
     digits: int = 0
+    signed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +38,7 @@ class ModelColumn:
 
     name: str
     values: Callable[[Result], pl.Series] | None = None
-    kind: Literal["text", "label", "number"] = "number"
+    kind: Literal["text", "label", "number", "hidden"] = "number"
     digits: int = 3
     signed: bool = False
 
@@ -44,7 +46,8 @@ class ModelColumn:
 @dataclass(frozen=True, slots=True)
 class Tokens:
     """A strip of tokens with a number each: the columns of items that hold them (`pieces` and `values`), `of`, the text
-    that they are of, what is said of each strip, and `marks` as in `Strip`, if there are any."""
+    that they are pieces of ("" where they are words), what is said of each strip, and `marks` as in `Strip`, if there
+    are any."""
 
     name: str
     pieces: str
@@ -76,9 +79,7 @@ class Items:
         joined = Joined.of([result.items for result in results])
         own, first = text.below("items"), joined.items
         columns = [
-            Column(
-                own.get("columns", column.name) or column.name, column.kind, first[column.name], digits=column.digits
-            )
+            Column(_head(own, column.name), column.kind, first[column.name], "", column.digits, column.signed)
             for column in self.columns
             if not column.varies or first[column.name].n_unique() > 1
         ]
@@ -88,7 +89,7 @@ class Items:
                 if column.values is None and column.name not in result.items.columns:
                     continue
                 values = result.items[column.name] if column.values is None else column.values(result)
-                head = own.get("columns", column.name) or column.name
+                head = _head(own, column.name)
                 columns.append(Column(head, column.kind, values, model, column.digits, column.signed))
             if said := self._remarks(result, own):
                 remarks[model] = pl.Series(said, dtype=pl.String)
@@ -103,9 +104,14 @@ class Items:
         return [text.get("remark", **row) for row in result.items.iter_rows(named=True)] if text.has("remark") else ()
 
 
+def _head(text: Text, name: str) -> str:
+    return text.get("columns", name) or name
+
+
 def _strip(tokens: Tokens, model: str, result: Result, text: Text) -> Strip:
     title = text.get("tokens", tokens.name) or tokens.name
-    pieces = readable(result.items[tokens.pieces], result.items[tokens.of])
+    pieces = result.items[tokens.pieces]
+    pieces = readable(pieces, result.items[tokens.of]) if tokens.of else pieces
     notes = pl.Series(tokens.said(result.items), dtype=pl.String)
     marks = result.items[tokens.marks] if tokens.marks else None
     return Strip(model, title, pieces, result.items[tokens.values], notes, marks)

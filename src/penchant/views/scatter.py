@@ -82,7 +82,7 @@ class Scatter:
             if panel.points
         ]
         chart = alt.concat(*plots, columns=2)
-        return Drawn(self.name, lambda results, text: chart, self.picks, self.numbers).draw(results, text)
+        return Drawn(self.name, lambda results, text: chart, self.picks, self.numbers or None).draw(results, text)
 
     def _axes(self, points: Sequence[Point], text: Text) -> list[_Axis]:
         return [_Axis(name, text.get(key), _ends(points, name)) for key, name in (("x", self.x), ("y", self.y))]

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from penchant.records import Result
+from penchant.records import Result, Signature
 from penchant.report.figures import Figure
 from penchant.report.items import ItemTable, every_item
 from penchant.report.sections import Section
@@ -27,7 +27,7 @@ class Views:
     """The views of an instrument.
 
     `facts` are what its texts may name besides `signature` (of the first result), `items` (all, each once) and
-    `results`.
+    `results`; those of differences may name the `signature` (of the first row).
     """
 
     tables: tuple[TableSpec, ...]
@@ -50,7 +50,7 @@ def section(views: Views, text: Text) -> Section:
         return tables.tables(views.tables, sources(results), views.words(text, results))
 
     def differences(comparison: pl.DataFrame) -> list[Table]:
-        return tables.tables(views.compared, compared(comparison), text)
+        return tables.tables(views.compared, compared(comparison), _of_difference(text, comparison))
 
     def drawn(results: Sequence[Result]) -> list[Figure]:
         return figures.figures(views.figures, results, views.words(text, results))
@@ -66,3 +66,8 @@ def section(views: Views, text: Text) -> Section:
 
     title, question = text.get("title"), text.get("question")
     return Section(title, question, shown, differences, drawn, items, prose("methods"), prose("limits"), finding=said)
+
+
+def _of_difference(text: Text, comparison: pl.DataFrame) -> Text:
+    signatures = comparison["signature"].head(1)
+    return text.given(signature=Signature.parse(signatures[0])) if len(signatures) else text

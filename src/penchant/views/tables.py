@@ -81,7 +81,8 @@ def _of(key: str, levels: dict[str, str], cell: Callable[[Line], Cell], none: Ce
 class TableSpec:
     """A table called `name`: a row for every row `at` some levels that it `takes`, models of the same levels together,
     or with `by_model` all of one model first. `columns` may depend on what there is. `first` are the keys of columns
-    that are shown before others where there is no room, `detail` as in `Table`. `of` makes rows of those of all models,
+    that are shown before others where there is no room, `detail` as in `Table`, `short` the keys of columns for print,
+    which has a `title` and a `note` of its own under `short` in `text.yaml`. `of` makes rows of those of all models,
     such as ranks. A column that is empty in every row is left out."""
 
     name: str
@@ -92,6 +93,7 @@ class TableSpec:
     first: tuple[str, ...] = ()
     detail: bool = False
     of: Callable[[Sequence[Source]], Sequence[Source]] = lambda found: found
+    short: tuple[str, ...] = ()
 
     def table(self, found: Sequence[Source], text: Text) -> Table | None:
         """Return the table of some sources in the words of a text; None where there is nothing to show."""
@@ -108,7 +110,12 @@ class TableSpec:
         heads = {column.key: own.get("columns", column.key) or _head(text, column.key) for column in columns}
         first = tuple(heads[key] for key in self.first)
         table = Table(self.name, own.get("title"), tuple(heads.values()), rows, own.get("note"), self.detail, first)
+        table = replace(table, short=self._short(table, list(heads), own.below("short"))) if self.short else table
         return table.only([i for i in range(len(heads)) if any(row.cells[i] != "" for row in rows)])
+
+    def _short(self, table: Table, keys: Sequence[str], text: Text) -> Table:
+        kept = [i for i, key in enumerate(keys) if key in self.short]
+        return replace(table.only(kept), title=text.get("title") or table.title, note=text.get("note") or table.note)
 
 
 def _head(text: Text, key: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
@@ -105,6 +105,12 @@ def listed(parts: Iterable[object]) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
+def named(names: Sequence[object], most: int = 5) -> str:
+    """Join names, of many the first and how many more there are: "a, b and 3 more"."""
+    rest = len(names) - most
+    return listed([*names[:most], f"{rest:,} more"] if rest > 0 else names)
+
+
 @cache
 def _template(text: str) -> Template:
     return _environment().from_string(text)
@@ -116,7 +122,7 @@ def _environment() -> Environment:
 
     found = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)
     found.filters |= {"f": _formatted, "counted": _counted, "for_one": _for_one, "seeded": _seeded}
-    found.filters |= {"of_all": _of_all, "listed": listed, "literal": literal}
+    found.filters |= {"of_all": _of_all, "listed": listed, "named": named, "literal": literal}
     return found
 
 

@@ -72,7 +72,7 @@ def test_agreement_stands_in_the_result_and_the_report(rated: Any, penchant: Pro
     ]
     assert row[:5] == ["bundled:modern", "2", "2.0", "10", "9"] and row[5] == f"{wanted:.3f}"
     page = (out / "report.html").read_text("utf-8").replace("&#39;", "'")
-    told = "10 words in their sentences were judged by 2 raters: 9 by 2 and 1 by one (Krippendorff's ordinal α"
+    told = "10 words in their sentences were judged by 2 raters: 9 by 2 and 1 by 1 (Krippendorff's ordinal α"
     assert f"{told} {wanted:.2f}" in page and "the raters agree little" not in page
     assert "2 groups differ only in case, white space or Unicode form and are counted apart: " in page
 

@@ -28,13 +28,14 @@ import zoo as tiny
 from penchant.errors import DataError, MethodError, ModelError, StudyError
 from penchant.files import sha256_file
 from penchant.instruments import registry as any_probe
-from penchant.instruments.cloze import charts, prose
-from penchant.instruments.cloze import section as report
 from penchant.instruments.cloze.data import RESERVED
 from penchant.instruments.cloze.estimates import Moves, _changes, measured
+from penchant.instruments.cloze.instrument import CLOZE
 from penchant.records import Signature, with_nan
 from penchant.report.latex import latex_table
 from penchant.report.tables import untold
+
+SECTION = CLOZE.section
 
 Zoo = Callable[[str], Path]
 Answer = tuple[int, str, str]
@@ -635,7 +636,9 @@ def test_punctuation_is_not_counted_among_words_that_nobody_rated() -> None:
         "1 of 4 predictions is rated by nobody, 2 are punctuation, which nobody can judge"
     )
     table = items([("early", -1, [("thou", 0.5, -1.0), comma, word, ("##x", 0.1, None)])])
-    pieces = table.with_columns(sources=pl.Series([["ratings", "none", "none", "piece"]]))
+    pieces = table.with_columns(
+        sources=pl.Series([["ratings", "none", "none", "piece"]]), pieces=pl.lit(1), unrated=pl.lit(2)
+    )
     assert (
         "1 of 4 predictions is rated by nobody, 1 is punctuation and 1 is a piece of words, which nobody can judge; "
     ) in result(pieces).cautions[0]
@@ -654,7 +657,7 @@ def test_rated_mass_and_counts_are_shown_everywhere() -> None:
         "average, all predicted ones 60%",
         NOT_JUDGED,
     )
-    (table,) = report.tables([found])
+    (table,) = SECTION.tables([found])
     assert table.columns[-1] == "rated mass"
     masses = [str(row.cells[-1]).split()[0] for row in table.rows]
     assert masses == ["0.50", "0.10", "too"]  # of two sentences there is no mean to show
@@ -1056,11 +1059,11 @@ def test_a_sentence_of_which_nothing_is_rated_says_nothing() -> None:
     assert (other["n"], other["value"]) == (2, pytest.approx((1.0 - 0.5) / 2))
     assert value(found.summary, measure="mean rated mass")["value"] == pytest.approx((0.5 + 0.2) / 3)
     assert any("1 of 3 sentences has no rated prediction (i1)" in caution for caution in found.cautions)
-    (table,) = report.tables([found])
+    (table,) = SECTION.tables([found])
     left_out = "Sentences without a rated prediction have no β and no δ and are left out: i1."
     assert left_out in table.note and table.short is not None and left_out in table.short.note
     assert "left out: i1." in " ".join(latex_table(table, "t").split())
-    assert "no predicted word is rated are left out: 1 sentence of m (i1)." in prose.methods([found])[0]
+    assert "no predicted word is rated are left out: i1." in SECTION.methods([found])[0]
     assert str(table.rows[0].cells[2]) == "2 of 3"
 
 
@@ -1364,7 +1367,7 @@ def awkward() -> list[pc.Result]:
 def test_table_and_comparison_show_every_group_and_model(awkward: list[pc.Result]) -> None:
     one, other = awkward
     assert math.isnan(value(other.summary, group="first & <early>", measure="mean β")["low"])
-    table, comparison = (str(t) for t in (*report.tables(awkward), *report.compared(pc.compare(one, other))))
+    table, comparison = (str(t) for t in (*SECTION.tables(awkward), *SECTION.compared(pc.compare(one, other))))
     for text in (table, comparison):
         assert "nan" not in text.lower()
         assert "None" not in text
@@ -1389,9 +1392,9 @@ def never(constant: str) -> None:
 
 @pytest.mark.whole
 def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
-    drawn = {figure.name: figure.svg() for figure in charts.figures(awkward)}
+    drawn = {figure.name: figure.svg() for figure in SECTION.figures(awkward)}
     assert list(drawn) == ["beta", "delta", "sentences"]
-    for figure in charts.figures(awkward):
+    for figure in SECTION.figures(awkward):
         content = figure.chart.to_json()  # altair checks it against the schema
         json.loads(content, parse_constant=never)
         assert vl_convert.vegalite_to_vega(content)
@@ -1414,7 +1417,7 @@ def test_charts_are_valid_and_show_everything(awkward: list[pc.Result]) -> None:
 def test_charts_show_a_sign_for_what_cannot_be_drawn() -> None:
     """A control character in a word kills the renderer, and the whole program with it."""
     rows: list[tuple[str, float, Sequence[Rated]]] = [("\x01group", 1, [("wo\x08rd", 0.6, 1.0), ("\ufffe", 0.2, None)])]
-    figures = charts.figures([result(items(rows), "mo\x1fdel")])
+    figures = SECTION.figures([result(items(rows), "mo\x1fdel")])
     for figure, text in zip(figures, (">\ufffdgroup<", ">mo\ufffddel<", ">wo\ufffdrd<"), strict=True):
         assert text in figure.svg()
 
@@ -1428,7 +1431,7 @@ def test_a_rated_word_of_no_probability_at_all() -> None:
 @pytest.mark.whole
 def test_too_many_sentences_make_no_picture_of_words() -> None:
     rows = [("g", 1.0, [(f"w{j}", 0.01, 1.0) for j in range(30)]) for _ in range(121)]
-    names = [[figure.name for figure in charts.figures([result(items(rows[:n]))])] for n in (120, 121)]
+    names = [[figure.name for figure in SECTION.figures([result(items(rows[:n]))])] for n in (120, 121)]
     assert names == [["beta", "delta", "sentences"], ["beta", "delta"]]
 
 
@@ -1453,7 +1456,7 @@ def test_a_study_through_the_program(penchant: Callable[..., Answer], study: Pat
     results = [pc.Result.load(folder / unit["directory"]) for unit in manifest["units"]]
     assert len(results) == 2
     compared = with_nan(pl.read_parquet(folder / "cloze" / "comparison.parquet"))
-    tables = "\n\n".join(str(t) for t in (*report.tables(results), *report.compared(untold(compared)))) + "\n"
+    tables = "\n\n".join(str(t) for t in (*SECTION.tables(results), *SECTION.compared(untold(compared)))) + "\n"
     assert out.startswith(tables) and "Where no difference was found" in out[len(tables) :]
     for found in results:
         assert found.cautions

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_cloze import judged, quick, result
 
-from penchant.instruments.cloze import charts
-from penchant.instruments.cloze import section as report
+from penchant.instruments.cloze.gaps import worth
+from penchant.instruments.cloze.instrument import CLOZE
 
 FRACTIONS = {"¼": 0.25, "½": 0.5, "¾": 0.75}
 
@@ -32,23 +32,24 @@ FRACTIONS = {"¼": 0.25, "½": 0.5, "¾": 0.75}
     ],
 )
 def test_a_valence_is_written_as_it_is_used(value: float | None, ratings: list[float], shown: str) -> None:
-    assert charts.worth(value, ratings) == shown
+    assert worth(value, ratings) == shown
 
 
 @given(st.lists(st.sampled_from([-1.0, -0.5, 0.0, 0.5, 1.0]), min_size=1, max_size=7))
 @quick
 def test_what_is_shown_is_the_mean(ratings: Sequence[float]) -> None:
     mean = float(sum(map(Fraction, ratings), Fraction()) / len(ratings))
-    written = charts.worth(sum(ratings) / len(ratings)).replace("−", "-")
+    written = worth(sum(ratings) / len(ratings)).replace("−", "-")
     sign, digits = (-1, written[1:]) if written.startswith("-") else (1, written)
     assert sign * (FRACTIONS[digits] if digits in FRACTIONS else float(digits)) == pytest.approx(mean, abs=5e-4)
 
 
 def test_the_sentences_show_the_mean_and_what_each_rater_said() -> None:
     table = judged([("g", 1.0, [("was", 0.5, {0: 0.0, 1: 0.5}), ("is", 0.2, {0: 1.0, 1: 1.0}), ("x", 0.1, {})])])
-    shown = report.items([result(table)])
+    assert CLOZE.section.items is not None
+    shown = CLOZE.section.items([result(table)])
     assert shown.strips[0].tokens.to_list() == [["was ¼ (0, ½)", "is 1", "x unrated"]]
-    figure = next(figure for figure in charts.figures([result(table)]) if figure.name == "sentences")
+    figure = next(figure for figure in CLOZE.section.figures([result(table)]) if figure.name == "sentences")
     drawn = json.dumps(json.loads(figure.chart.to_json()), ensure_ascii=False)
     for part in ('"valence": 0.25, "word": "was", "worth": "¼ (0, ½)"', '"valence": null, "word": "x"'):
         assert part in drawn

@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 import polars as pl
@@ -29,6 +30,9 @@ from penchant.stats.intervals import t_mean
 from penchant.wording.phrases import Method, Note
 
 Array = NDArray[np.float64]
+Values = TypeVar("Values", Array, pl.Series)
+SUITING = ("beta", "delta")
+"""The measures that raters and their ratings decide, and two models are compared by."""
 MOVED = "{}, ratings moved"
 """The name of a measure as it would be if some ratings had been different."""
 PER_RATED, OVER_ALL = "{}, per rated probability", "{}, over all probability"
@@ -68,8 +72,16 @@ def measured(items: pl.DataFrame, *, renormalise: bool) -> pl.DataFrame:
 
 
 def cloze_estimates(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Estimate]:
-    """All estimates from rated predictions. The mean β of every group is tested against 0."""
-    return iter(with_holm(_estimates(items, settings), family))
+    """Return all estimates from rated predictions. The mean β of every group is tested against 0."""
+    *_, (group, _) = groups(items)
+    found = [*_estimates([items], settings), *agreement_estimates(items, settings, group)]
+    return iter(with_holm(found, family))
+
+
+def differences(a: pl.DataFrame, b: pl.DataFrame, settings: ClozeSettings) -> Iterator[Estimate]:
+    """Return the estimates of β and δ of a minus those of b, sentence by sentence, all tested against 0."""
+    found = with_holm(_estimates([a, b], settings), family)
+    return iter(sorted(found, key=lambda estimate: estimate.measure))
 
 
 def family(estimate: Estimate) -> str | None:
@@ -77,46 +89,45 @@ def family(estimate: Estimate) -> str | None:
     return None if estimate.by["group"] == EVERYTHING else f"{estimate.measure}, groups"
 
 
-def _estimates(items: pl.DataFrame, settings: ClozeSettings) -> Iterator[Estimate]:
-    moved, raters = Moves.of([items], settings), Raters([items], settings)
-    for group, inside in groups(items):
-        part = items.filter(inside)
+def _estimates(tables: list[pl.DataFrame], settings: ClozeSettings) -> Iterator[Estimate]:
+    """Yield the estimates of one table, or of the differences between two of the same sentences in the same order."""
+    moved, raters = Moves.of(tables, settings), Raters(tables, settings)
+    for group, inside in groups(tables[0]):
+        by, parts = {"group": group}, [table.filter(inside) for table in tables]
         fixed = {
-            column: mean(part[column], part["group"], settings, SCALES[column], against=0 if column == "beta" else None)
-            for column in MEASURES
+            column: _mean(column, [part[column] for part in parts], parts[0]["group"], settings)
+            for column in (MEASURES if len(tables) == 1 else SUITING)
         }
         for column, average in fixed.items():
-            yield replace(average, measure=MEASURES[column], by={"group": group})
-        for column in ("beta", "delta"):
-            sampled = raters.estimate(column, MEASURES[column], inside, SCALES[column], fixed[column])
-            yield replace(sampled, by={"group": group})
-            yield replace(moved.estimate(column, inside, settings), by={"group": group})
-        other = mean(otherwise(part, settings), part["group"], settings, SCALES["beta"], against=0)
-        yield replace(other, measure=other_name(settings).format(MEASURES["beta"]), by={"group": group})
-    yield from agreement_estimates(items, settings, group)
+            yield replace(average, measure=MEASURES[column], by=by)
+        for column in SUITING:
+            sampled = raters.estimate(column, MEASURES[column], inside, _bounds(column, len(tables)), fixed[column])
+            yield replace(sampled, by=by)
+            yield replace(moved.estimate(column, inside, settings), by=by)
+        other = _mean("beta", [otherwise(part, settings) for part in parts], parts[0]["group"], settings)
+        yield replace(other, measure=other_name(settings).format(MEASURES["beta"]), by=by)
 
 
-def mean(
-    values: pl.Series,
-    groups: pl.Series,
-    settings: ClozeSettings,
-    bounds: tuple[float, float],
-    against: float | None = None,
-) -> Estimate:
-    """The mean over sentences, resampled within groups, whose sizes the set fixes. Nulls are left out and counted.
-
-    `bounds`: least and greatest value; `against`: the mean to test, if any.
-    """
-    known = values.is_not_null()
+def _mean(column: str, values: Sequence[pl.Series], groups: pl.Series, settings: ClozeSettings) -> Estimate:
+    """Return the mean over sentences, resampled within groups, whose sizes the set fixes, of one model or of the
+    difference between two. Nulls are left out and counted."""
+    gaps = _gap(values)
+    known = gaps.is_not_null()
     estimate = t_mean(
-        values.filter(known).to_numpy(),
+        gaps.filter(known).to_numpy(),
         strata=groups.filter(known).to_list(),
         level=settings.level,
-        bounds=bounds,
-        against=against,
+        bounds=_bounds(column, len(values)),
+        against=0 if column == "beta" or len(values) > 1 else None,
     )
-    lost = len(values) - estimate.n
+    lost = len(gaps) - estimate.n
     return estimate.noted(Note(LEFT_OUT, lost=lost) if lost else None)
+
+
+def _bounds(column: str, tables: int) -> tuple[float, float]:
+    """Return the least and greatest value of one model, or of the difference between two."""
+    low, high = SCALES[column]
+    return (low, high) if tables == 1 else (low - high, high - low)
 
 
 def other_name(settings: ClozeSettings) -> str:
@@ -235,8 +246,8 @@ class Moves:
         )
 
 
-def _gap(tables: list[Array]) -> Array:
-    """The values of one table, or the difference between those of two."""
+def _gap(tables: Sequence[Values]) -> Values:
+    """Return the values of one table, or the difference between those of two."""
     return tables[0] if len(tables) == 1 else tables[0] - tables[1]
 
 

@@ -1,27 +1,20 @@
 """The entry point of cloze valence."""
 
-from penchant.instruments.cloze import charts, judging, prose, section
-from penchant.instruments.cloze.compare import compare
+from penchant.instruments.cloze import judging
 from penchant.instruments.cloze.data import SCHEMAS
-from penchant.instruments.cloze.finding import finding
+from penchant.instruments.cloze.estimates import differences
+from penchant.instruments.cloze.gaps import WORDS
 from penchant.instruments.cloze.probe import Cloze
+from penchant.instruments.cloze.settings import ClozeSettings
+from penchant.instruments.cloze.views import VIEWS
+from penchant.instruments.comparison import Comparison
 from penchant.instruments.descriptor import Instrument
-from penchant.report.sections import Section
+from penchant.views.section import section
 
 CLOZE = Instrument(
     probe=Cloze,
-    compare=compare,
-    section=Section(
-        "Cloze valence",
-        "Towards which of two varieties of a language does the model lean when it fills a gap?",
-        section.tables,
-        section.compared,
-        charts.figures,
-        section.items,
-        prose.methods,
-        prose.limits,
-        finding,
-    ),
+    compare=Comparison(ClozeSettings, ("id", "text", "expected"), differences, free=("bos",)),
+    section=section(VIEWS, WORDS),
     template="template",
     schemas={"cloze": SCHEMAS},
     formats={

@@ -199,7 +199,8 @@ class Cloze(ClozeSettings, Probe):
     def cautions(self, measured: Measured, estimates: Sequence[Estimate]) -> Iterable[str]:
         """Cautions about predictions that nobody rates, raters who agree little, and what turns on `renormalise`."""
         of_raters = *little(estimates), *doubtful_raters(measured.items)
-        return [*of_raters, *cloze_cautions(measured.items, self), *turning(estimates)]
+        of_words = *cloze_cautions(measured.items, self), *turning(estimate.row() for estimate in estimates)
+        return map(str, (*of_raters, *of_words))
 
     def _method(self, lm: LanguageModel) -> str:
         default = method_for(None, lm).name

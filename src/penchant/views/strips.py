@@ -1,0 +1,88 @@
+"""Declared strips of points: every item of a model and a level, with the mean and its interval."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from penchant.records import Result
+from penchant.report.drawing import alt
+from penchant.report.figures import COLOURS, INK, Figure
+from penchant.report.tables import models
+from penchant.views.figures import figure
+from penchant.views.rows import At, sources
+from penchant.wording.templates import Text
+
+
+@dataclass(frozen=True, slots=True)
+class Strips:
+    """A strip of points for each model and each level of the column `panel`, one an item, and a diamond at the mean
+    with its interval.
+
+    `column` of items has the numbers, from the least to the greatest of the scale (`ends`), `at` says which rows their
+    means are, `told` names columns of items that a point shows. A click on a point picks its `item`. The numbers are
+    in the table called `numbers`.
+    """
+
+    name: str
+    column: str
+    at: At
+    panel: str
+    ends: tuple[float, float]
+    numbers: str
+    told: tuple[str, ...] = ()
+
+    def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
+        """Return the figure, none where no item has a number."""
+        points = self._points(results)
+        if not len(points):
+            return []
+        means = [
+            {self.panel: line[self.panel], "model": line.model, "mean": line["value"]}
+            | {key: None if line[key] != line[key] else line[key] for key in ("low", "high")}
+            for source in sources(results)
+            for line in source.only(self.at)
+            if line["value"] == line["value"]
+        ]
+        axis = text.get("figures", self.name, "axis")
+        chart = self._chart([*points.to_dicts(), *means], models(results), axis)
+        panels = points[self.panel].unique(maintain_order=True).to_list()
+        head = alt.Header(labelAngle=0, labelAlign="left")
+        rows = alt.Row(f"{self.panel}:N", sort=panels, title=None, header=head)
+        return [figure(self.name, chart.facet(row=rows), text, "item", self.numbers)]
+
+    def _points(self, results: Sequence[Result]) -> pl.DataFrame:
+        """Return a row for every item that has a number; neighbours in a strip are separated by their rank."""
+        found = pl.concat(
+            result.items.select(
+                pl.col("id").alias("item"),
+                pl.col(*self.told, self.panel),
+                pl.col(self.column).alias("value"),
+                pl.lit(model).alias("model"),
+            )
+            for model, result in zip(models(results), results, strict=True)
+        ).drop_nulls("value")
+        jitter = (pl.int_range(pl.len()) * 7 % 11) / 10 - 0.5
+        return found.with_columns(jitter.over(self.panel, "model").alias("jitter"))
+
+    def _chart(self, rows: list[dict[str, Any]], names: Sequence[str], axis: str) -> Any:
+        """Return points and means of one panel, from one table, as facets need."""
+        scale = alt.Scale(domain=list(names), range=list(COLOURS[: len(names)]))
+        y = alt.Y("model:N", sort=list(names), title=None, axis=alt.Axis(labelLimit=260))
+        base = alt.Chart().properties(width=460, height=alt.Step(34)).encode(y=y)
+        strip = base.mark_point(filled=True, opacity=0.8, size=28).encode(
+            x=alt.X("value:Q", title=axis, scale=alt.Scale(domain=list(self.ends))),
+            color=alt.Color("model:N", sort=list(names), scale=scale, legend=None),
+            yOffset=alt.YOffset("jitter:Q", scale=alt.Scale(domain=[-1.2, 1.2])),
+            tooltip=["item:N", *(f"{name}:N" for name in self.told), alt.Tooltip("value:Q", format=".2f")],
+        )
+        spread = base.mark_rule(strokeWidth=2.5, color=INK, aria=False).encode(
+            x=alt.X("low:Q", title=axis), x2="high:Q"
+        )
+        mean = base.mark_point(shape="diamond", filled=True, size=70, opacity=0.85).encode(
+            x=alt.X("mean:Q", title=axis), color=alt.value(INK), tooltip=[alt.Tooltip("mean:Q", format=".2f")]
+        )
+        return alt.layer(strip, spread, mean, data=alt.InlineData(rows))
