@@ -140,7 +140,8 @@ def test_nothing_is_told_that_an_interval_or_a_test_leaves_open(
 
 def result(probe: str, model: str, rows: list[Estimate], items: Mapping[str, list[Any]], **recipe: str) -> Result:
     signature = Signature.of(probe, model=model, level=0.95, resamples=100, seed=0, **recipe)
-    return Result(signature, pl.DataFrame(items), summary_table((each, signature) for each in rows))
+    ids = [f"i{number}" for number in range(len(next(iter(items.values()), [])))]
+    return Result(signature, pl.DataFrame({"id": ids, **items}), summary_table((each, signature) for each in rows))
 
 
 def compared(rows: list[Estimate], **recipe: str) -> pl.DataFrame:
@@ -281,12 +282,12 @@ def test_cloze() -> None:
             *([estimated("mean β, raters sampled", raters, 60, group="all")] if raters else []),
         ]
         items: dict[str, list[Any]] = {"group": ["early", "late"], "expected": [0.5, 1.0], "beta": [0.1, 0.2]}
-        return result("cloze", model, rows, items, scale="old < new")
+        return result("cloze", model, rows, items, scale="old < new", method="fill")
 
     each = [of("a", (-0.2, -0.3, -0.1)), of("b", (0.0, -0.1, 0.1))]
     assert said("cloze", each) == [
-        "a leans towards old (mean β −0.200 [−0.300, −0.100], n = 60 sentences); b cannot be told to lean towards "
-        "old or new (mean β +0.000 [−0.100, +0.100], n = 60 sentences)."
+        "a leans towards old (mean β −0.200 [−0.300, −0.100], n = 60 sentences).",
+        "b cannot be told to lean towards old or new (mean β +0.000 [−0.100, +0.100], n = 60 sentences).",
     ]
     # Other raters are a sample, too; and where little is rated, nothing is told of a lean.
     assert said("cloze", [of("a", (-0.2, -0.3, -0.1), raters=(-0.2, -0.5, 0.1))]) == [
@@ -305,7 +306,7 @@ def test_cloze() -> None:
         estimated(name, (0.0, -0.05, 0.05), 40, 0.9, 0.9, comparison="a − b", group="late"),
         estimated(name, (0.03, 0.01, 0.06), 60, 0.03, comparison="a − b", group="all"),
     ]
-    assert said("cloze", each, compared(rows))[1:] == [
+    assert said("cloze", each, compared(rows))[1:3] == [
         "Difference of mean δ, a − b, by groups: early +0.100 [+0.050, +0.200], n = 20 sentences; in the other 1 of 2 "
         "groups (late) it cannot be told apart from 0.",
         "Over all sentences, a mixture of 1 early and 1 late, a suits the sentences better than b: difference of mean "
@@ -330,8 +331,8 @@ def test_cloze_tells_no_adequacy_over_opposite_ends() -> None:
     for late in ([1.0], [1.0, -0.5]):
         items: dict[str, list[Any]] = {"group": ["early", *["late"] * len(late)], "expected": [-1.0, *late]}
         items["beta"] = [0.1] * len(items["group"])
-        each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
-        told[len(late)] = said("cloze", each, compared(rows))[1:]
+        each = [result("cloze", model, leans, items, scale="old < new", method="fill") for model in ("a", "b")]
+        told[len(late)] = said("cloze", each, compared(rows))[2:]
     by_group, overall, *adequacy = told[1]
     assert overall == (
         "Over all sentences, a mixture of 1 early and 1 late, a leans more towards new than b: difference of mean β, "
@@ -379,7 +380,7 @@ def test_cloze_tells_groups_before_their_mixture() -> None:
             )
         ]
         rows.append(estimated("Krippendorff's alpha (ordinal)", (alpha, 0.3, 0.8), 9, group="all"))
-        return result("cloze", model, rows, items, scale="old < new")
+        return result("cloze", model, rows, items, scale="old < new", method="fill")
 
     first, second, doubt = said("cloze", [of("a", groups, 0.5), of("b", ["both", "all"], 0.7)])
     assert first == (
@@ -427,7 +428,7 @@ def test_cloze_tells_what_can_be_told_first() -> None:
             for group, numbers in (("early", (0.3, -0.1, 0.7)), ("one", (0.6, NAN, NAN)), ("all", (0.2, -0.2, 0.6)))
         ),
     ]
-    each = [result("cloze", model, leans, items, scale="old < new") for model in ("a", "b")]
+    each = [result("cloze", model, leans, items, scale="old < new", method="fill") for model in ("a", "b")]
     told = said("cloze", each, compared(rows))
     assert told[0] == (
         "Difference of mean β, a − b, early: +0.200 [+0.100, +0.300], n = 30 sentences; it has no interval in one, "
