@@ -13,6 +13,7 @@ import pytest
 
 import penchant as pc
 from penchant.models.cache_file import default_path
+from penchant.wording.phrases import Note, read_notes
 
 PAIRS = {"good": ["The cats sleep.", "She sings."], "bad": ["The cats sleeps.", "She sing."], "id": ["a", "b"]}
 GAPS = pl.DataFrame(
@@ -169,7 +170,7 @@ def test_a_causal_and_a_masked_model_that_were_saved_are_compared(
         result.save(tmp_path / name)
     found = pc.compare(tmp_path / "a", tmp_path / "b")
     assert found.drop("probe").equals(pc.compare(first, second), null_equal=True)
-    assert "the first is scored by pll, the second by lp: only accuracies compare" in found["note"][0]
+    assert Note("scored-differently", first="pll", second="lp") in read_notes(found["notes"][0])
     with pytest.raises(pc.PenchantError, match="they differ in method"):
         pc.compare(tmp_path / "a", tmp_path / "c")
 

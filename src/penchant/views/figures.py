@@ -7,12 +7,10 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any, Protocol
 
-import polars as pl
-
 from penchant.records import Result
 from penchant.report.drawing import alt
 from penchant.report.figures import COLOURS, FAINT, Figure
-from penchant.views.rows import At, Line, Source, sources, together
+from penchant.views.rows import At, Line, Source, parted, sources, together
 from penchant.wording.templates import Text
 
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
@@ -51,16 +49,11 @@ class Each:
 
     def draw(self, results: Sequence[Result], text: Text) -> list[Figure]:
         """Return the figures of the levels that have something to show."""
-        levels = dict.fromkeys(level for result in results for level in result.summary[self.column])
         return [
             replace(drawn, name=f"{drawn.name}-{number}")
-            for number, level in enumerate(levels, 1)
-            for drawn in self.spec.draw([self._of(level, result) for result in results], text.given(level=level))
+            for number, (level, alone) in enumerate(parted(results, self.column), 1)
+            for drawn in self.spec.draw(alone, text.given(level=level))
         ]
-
-    def _of(self, level: str, result: Result) -> Result:
-        items, summary = (frame.filter(pl.col(self.column) == level) for frame in (result.items, result.summary))
-        return replace(result, items=items, summary=summary)
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ class Items:
 
     `rows` makes the table of another result's items, such as a row for every word of many sentences. `text.yaml` says
     under `items` what they are called (`noun`), what the numbers of tokens are (`unit`) and, where they do not come
-    from `remark`, what is remarked on an item by its columns (`remark`). `parallel` as in `ItemTable`.
+    from `remark`, what is remarked on an item by its columns (`remark`). `parallel` and `sums` as in
+    `ItemTable`.
     """
 
     columns: tuple[ItemColumn, ...]
@@ -72,6 +73,7 @@ class Items:
     remark: Callable[[Result], Sequence[str]] | None = None
     rows: Callable[[Result], pl.DataFrame] = lambda result: result.items
     parallel: bool = False
+    sums: bool = True
 
     def table(self, results: Sequence[Result], text: Text) -> ItemTable:
         """Return the items of several models, joined by what identifies them."""
@@ -94,7 +96,7 @@ class Items:
             if said := self._remarks(result, own):
                 remarks[model] = pl.Series(said, dtype=pl.String)
             strips += [_strip(tokens, model, result, own) for tokens in self.tokens]
-        sums = all(result.signature.get("method") not in _NO_SUMS for result in results)
+        sums = self.sums and all(result.signature.get("method") not in _NO_SUMS for result in results)
         made = ItemTable(own.get("noun"), tuple(columns), tuple(strips), remarks, own.get("unit"), self.parallel, sums)
         return joined.table(made, models(results))
 

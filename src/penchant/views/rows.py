@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -102,6 +102,17 @@ class Source:
 def sources(results: Sequence[Result]) -> list[Source]:
     """Return the summaries of several models."""
     return [Source(model, result.summary, result) for model, result in zip(models(results), results, strict=True)]
+
+
+def parted(results: Sequence[Result], column: str) -> Iterator[tuple[str, list[Result]]]:
+    """Yield each level of a column that items and summaries have, such as a data set, and the results of it alone."""
+    for level in dict.fromkeys(level for result in results for level in result.items[column]):
+        yield level, [_alone(result, column, level) for result in results]
+
+
+def _alone(result: Result, column: str, level: str) -> Result:
+    items, summary = (frame.filter(pl.col(column) == level) for frame in (result.items, result.summary))
+    return replace(result, items=items, summary=summary)
 
 
 def compared(comparison: pl.DataFrame) -> list[Source]:

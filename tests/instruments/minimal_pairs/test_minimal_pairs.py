@@ -28,6 +28,7 @@ from penchant.instruments.minimal_pairs.lines import line_fits
 from penchant.records import Signature
 from penchant.report.tables import P
 from penchant.stats.hypothesis_tests import holm
+from penchant.wording.phrases import Note, read_notes
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
@@ -394,10 +395,10 @@ class TestComparison:
     def test_methods_that_differ_are_noted(self) -> None:
         one = result(scored(self.ROWS_A), "a", method="lp")
         alike = pc.compare(one, result(scored(self.ROWS_B), "b", method="lp"))
-        assert not any("scored by" in note for note in alike["note"])
+        assert not any("scored-differently" in notes for notes in alike["notes"])
         mixed = pc.compare(one, result(scored(self.ROWS_B), "b", method="pll"))
-        told = "the first is scored by lp, the second by pll: only accuracies compare"
-        assert all(note.endswith(told) for note in mixed["note"])
+        note = Note("scored-differently", first="lp", second="pll")
+        assert all(note in read_notes(notes) for notes in mixed["notes"])
 
     def test_two_methods_of_one_model(self) -> None:
         """What follows from the method is not in the name, and the one tokenizer is not called two."""
@@ -415,7 +416,7 @@ class TestComparison:
         table = pc.compare(one, other)
         assert set(table["comparison"]) == {"m (method:pll) − m (method:aul)"}
         assert value(table, scope="overall", split="all")["scores_differ"] == 12
-        assert not any("scored by" in note for note in table["note"])
+        assert not any("scored-differently" in notes for notes in table["notes"])
         overall = differences.compared(table)[0]
         lengths = [row.cells[overall.columns.index("lengths")] for row in overall.rows]
         assert lengths == ["all", "all", "A=U", "A=U"]  # for other paradigms, and as they are

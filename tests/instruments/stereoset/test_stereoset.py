@@ -19,9 +19,9 @@ import zoo as tiny
 from answers import Answer, refused
 from penchant.errors import MethodError, StudyError
 from penchant.instruments.base import Run
-from penchant.instruments.stereoset import charts, prose, section
 from penchant.instruments.stereoset.compare import compare
 from penchant.instruments.stereoset.estimates import cautions_of, estimates_of
+from penchant.instruments.stereoset.instrument import STEREOSET
 from penchant.instruments.stereoset.probe import StereoSet
 from penchant.instruments.stereoset.scores import ideal
 from penchant.records import Signature, summary_table
@@ -30,6 +30,7 @@ from stereoset_clusters import INTER, INTRA, cluster, content, write
 
 Zoo = Callable[[str], Path]
 Program = Callable[..., Answer]
+SECTION = STEREOSET.section
 NAMES = ("stereotype", "anti", "unrelated")
 
 
@@ -335,7 +336,7 @@ def test_two_models_are_compared_over_the_same_terms() -> None:
 def test_tables_say_what_the_summary_holds() -> None:
     other = many().with_columns(pl.col("score_stereotype", "score_anti").reverse())
     results = [result(many(), "one"), result(other, "two")]
-    scores, by_type, lengths, by_target = section.tables(results)
+    scores, by_type, lengths, by_target = SECTION.tables(results)
     assert [row.cells[:4] for row in scores.rows][:4] == [
         ("intra", "none", "one", "over terms"),
         ("intra", "none", "two", "over terms"),
@@ -346,7 +347,8 @@ def test_tables_say_what_the_summary_holds() -> None:
     assert len(by_type.rows) == 3 * 3 * 2 * 2  # parts, types, models, means
     assert len(lengths.rows) == 3 * 2
     assert len(by_target.rows) == 2 * 12 * 2 and by_target.detail
-    whole = section.items(results)
+    assert SECTION.items is not None
+    whole = SECTION.items(results)
     assert [column.title for column in whole.columns if column.model == ""][:4] == [
         "cluster",
         "part",
@@ -356,11 +358,11 @@ def test_tables_say_what_the_summary_holds() -> None:
     prefers = next(column for column in whole.columns if column.title == "prefers")
     assert set(prefers.values) <= {"stereotype", "anti-stereotype", "unrelated", "tie"}
     assert prefers.values[0] == _best(results[0].items.row(0, named=True))
-    figures = charts.figures(results)
-    assert [figure.name for figure in figures] == ["scores-intra", "scores-inter", "lengths"]
+    figures = SECTION.figures(results)
+    assert [figure.name for figure in figures] == ["scores-1", "scores-2", "lengths"]
     drawn = str(figures[0].spec())
     assert f"{value(results[1], 'SS'):.6f}"[:8] in drawn
-    told = " ".join(prose.finding(results, compare(*results)))
+    told = " ".join(SECTION.finding(results, compare(*results)))
     assert "SS, intrasentence (stereotype over anti-stereotype): one" in told
 
 
@@ -370,10 +372,10 @@ def test_the_finding_says_where_ss_says_little() -> None:
     noise = 3 * np.random.default_rng(5).normal(size=len(items))
     random = result(items.with_columns(score_unrelated=pl.Series(noise)), "random", normalise="none,mean")
     sound = result(items.with_columns(score_unrelated=pl.lit(-9.0)), "sound", normalise="none,mean")
-    ss, lms, *_ = prose.finding([random, sound], None)
+    ss, lms, *_ = SECTION.finding([random, sound], None)
     assert lms.endswith("; SS says little of a model that does not tell sense from nonsense (random).")
     assert ss.startswith("SS (stereotype over anti-stereotype; score none): ")
-    assert "nonsense" not in " ".join(prose.finding([sound], None))
+    assert "nonsense" not in " ".join(SECTION.finding([sound], None))
 
 
 def _best(row: dict[str, Any]) -> str:

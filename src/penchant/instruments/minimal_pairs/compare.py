@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -11,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from penchant.instruments.base import difference_signature, require_comparable
+from penchant.instruments.comparison import SCORING, scored_differently, shared_scores
 from penchant.instruments.minimal_pairs.estimates import ALL, DIFFERENCE, Credits, clusters, credits, deltas
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, beside_fixed, few, fixed
 from penchant.instruments.minimal_pairs.paired import paired, paired_over
@@ -18,7 +18,6 @@ from penchant.instruments.minimal_pairs.settings import settings_of
 from penchant.instruments.settings import Settings
 from penchant.records import Estimate, Result, Signature, summary_table
 from penchant.stats.hypothesis_tests import placed_family, with_holm
-from penchant.wording.phrases import Note
 
 Mask = NDArray[np.bool_]
 EQUAL = "A=U under both"
@@ -44,23 +43,23 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
     require_comparable(
         a,
         b,
-        free={"model", "bos", "dtype", "method", "normalise", "pen-alpha", "slln-alpha", "unigrams", "neutral"},
+        free={"model", "dtype", *SCORING, "slln-alpha", "unigrams", "neutral"},
         items=["dataset", "file", "id"],
     )
     rows: list[tuple[Estimate, Signature]] = []
     counts: list[tuple[int, int, int]] = []
-    remark = _methods(a, b)
+    remark = scored_differently(a, b)
     settings = settings_of(a)
     pair = f"{a.signature['model']} − {b.signature['model']}"
     for name in a.items["dataset"].unique(maintain_order=True).to_list():
         inside = (a.items["dataset"] == name).to_numpy()
         items_a, items_b = a.items.filter(inside), b.items.filter(inside)
-        shared = [h for h in settings.normalisations() if h in settings_of(b).normalisations()]
-        for how in shared:
+        for first, second in shared_scores(a, b):
+            how = first if first == second else f"{first} − {second}"
             signature = difference_signature(a, b, normalise=how)
             equal = ((items_a["difference"] == 0) & (items_b["difference"] == 0)).to_numpy()
-            credit = credits(items_a, how), credits(items_b, how)
-            unlike = (deltas(items_a, how) != deltas(items_b, how)) | _rescored(items_a, items_b)
+            credit = credits(items_a, first), credits(items_b, second)
+            unlike = (deltas(items_a, first) != deltas(items_b, second)) | _rescored(items_a, items_b)
             for estimate in _compared(items_a, *credit, equal, settings):
                 by = {"comparison": pair, "dataset": name, **estimate.by, "normalise": how}
                 placed = replace(estimate, by=by).noted(remark)
@@ -70,21 +69,6 @@ def compare(a: Result, b: Result) -> pl.DataFrame:
                 counts.append((_count(better[0], chosen), _count(better[1], chosen), _count(unlike, chosen)))
     columns = pl.DataFrame(counts, schema=dict.fromkeys(COUNTED, pl.Int64), orient="row")
     return summary_table(rows).with_columns(columns)
-
-
-def of_one_model(first: str, second: str) -> bool:
-    """Whether two names are of one model, told apart by settings in brackets, such as "bert (method:pll)"."""
-    first, second = (re.sub(r" \([a-z][a-z-]*:.*", "", name) for name in (first, second))
-    return first == second
-
-
-def _methods(a: Result, b: Result) -> Note | None:
-    """The note on models scored by different methods; None for others, and for one model, whose name then has them."""
-    first, second = (result.signature.get("method") for result in (a, b))
-    named = of_one_model(a.signature["model"], b.signature["model"])
-    if first == second or named:
-        return None
-    return Note("minimal_pairs.scored-differently", first=str(first), second=str(second))
 
 
 def _rescored(a: pl.DataFrame, b: pl.DataFrame) -> Mask:

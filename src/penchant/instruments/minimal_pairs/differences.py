@@ -7,7 +7,8 @@ from typing import Any
 
 import polars as pl
 
-from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL, of_one_model
+from penchant.instruments.comparison import of_one_model
+from penchant.instruments.minimal_pairs.compare import COUNTED, EQUAL
 from penchant.instruments.minimal_pairs.estimates import TYPES
 from penchant.instruments.minimal_pairs.fixed import AS_THEY_ARE, sampled
 from penchant.records import Signature

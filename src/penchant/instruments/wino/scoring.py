@@ -27,7 +27,6 @@ from penchant.wording.templates import Text
 Array = NDArray[np.float64]
 ALL = "all"
 """The group that stands for everything."""
-FREE = frozenset({"model", "bos", "dtype", "method", "normalise", "pen-alpha"})
 """The parts of a signature in which two results that are compared may differ."""
 
 

@@ -1,0 +1,265 @@
+"""What a report shows of StereoSet; the words are in `text.yaml`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import polars as pl
+
+from penchant.counting import counted
+from penchant.instruments.stereoset.estimates import (
+    ALL,
+    BIAS_TYPE,
+    BOTH,
+    ICAT,
+    LENGTHS,
+    LMS,
+    LMS_GAP,
+    OVERALL,
+    SLOPE,
+    SS,
+    SS_GAP,
+    TARGET,
+    TIES,
+    UNEQUAL,
+    margins,
+)
+from penchant.instruments.stereoset.scores import OVER_CLUSTERS, OVER_TERMS
+from penchant.instruments.stereoset.scoring import AUTHORS, LETTERS
+from penchant.records import Result
+from penchant.report.finding import Shown, levels
+from penchant.report.tables import Cell, estimate
+from penchant.views.figures import Each, Forest, Panels
+from penchant.views.finding import Across, Differences, Levels, Said, finding
+from penchant.views.items import ItemColumn, Items, ModelColumn, Tokens
+from penchant.views.rows import FIRST, At, Line, Source, but, parted, sources
+from penchant.views.section import Views
+from penchant.views.tables import Column, TableSpec, adjusted, count, level, model, number, p, pair
+from penchant.wording.templates import Text
+
+_SCORE = Shown(".1f", "target terms", "%", 1, 50, (0, 100))
+_POINTS = Shown("+.1f", "target terms", " points", 1, 0, (-100, 100))
+_CHANCE = 50
+"""The LMS of a model that does not tell meaningful sentences from unrelated ones."""
+_TOLD: dict[str, Any] = {"mean": OVER_TERMS, "lengths": ALL, "normalise": FIRST}
+
+
+def _facts(results: Sequence[Result]) -> dict[str, Any]:
+    parts = results[0].signature["part"].split(",")
+    return {
+        "parts": parts,
+        "ways": list(dict.fromkeys(_way(result) for result in results)),
+        "hows": list(dict.fromkeys(how for result in results for how in result.signature["normalise"].split(","))),
+        "ties": [tie for source in sources(results) for tie in _ties(source)],
+    }
+
+
+def _way(result: Result) -> str:
+    method = result.signature["method"]
+    kind = "masked" if result.signature["bos"] == "template" else "causal"
+    return f"{method}, {kind}" if method.startswith(AUTHORS) else method
+
+
+def _ties(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield how many stereotypes tie with their anti-stereotypes, and where; where any do."""
+    for line in source.only(At(measure=TIES, scope=OVERALL, part=but(BOTH))):
+        if n := round(line["value"] * line["n"]):
+            yield n, f"{line['part']}, {line['normalise']}, {source.model}"
+
+
+# Tables and figures --------------------------------------------------------------------------------------------------
+
+
+def _types(line: Line) -> str:
+    assert line.source.result is not None
+    found = line.source.result.items.filter(target=line["group"])["bias_type"]
+    return ", ".join(found.unique(maintain_order=True))
+
+
+def _of_lengths(name: str) -> Column:
+    """Return SS where the stereotype has as many tokens, more or fewer, with the number of such clusters."""
+    return Column(name, lambda line: _shared(line.at(measure=SS, lengths=name)))
+
+
+def _shared(line: Line | None) -> Cell:
+    return "–" if line is None else estimate(line.row, ".1f", count=True)
+
+
+def _rows(found: Sequence[Source]) -> list[Source]:
+    """Return the rows with the bias type as figures name it, all types first."""
+    kind = pl.when(pl.col("scope") == BIAS_TYPE).then("group")
+    return [
+        replace(source, frame=source.frame.with_columns(bias_type=kind, type=kind.fill_null("all types")))
+        for source in found
+    ]
+
+
+_PART, _GROUP, _SCORE_COLUMN = level("part"), level("group"), level("normalise", "score")
+_THREE = (count(), number("lms", ".1f", measure=LMS), number("ss", ".1f"))
+_ICAT = number("icat", ".1f", measure=ICAT)
+_FIRST = ("lms", "ss", "icat")
+_GAPS = (*(number("ss", "+.1f"), p("p-ss"), number("lms", "+.1f", measure=LMS_GAP), p("p-lms", measure=LMS_GAP)),)
+
+
+# Items ---------------------------------------------------------------------------------------------------------------
+
+
+def _how(result: Result) -> str:
+    return str(result.summary["normalise"][0])
+
+
+def _preferred(result: Result) -> pl.Series:
+    """Return which sentence of each cluster scores highest."""
+    against = margins(result.items, _how(result))
+    order = [_highest(*row) for row in zip(*(margin.tolist() for margin in against), strict=True)]
+    return pl.Series(order, dtype=pl.String)
+
+
+def _highest(s_a: float, s_u: float, a_u: float) -> str:
+    ahead = {"stereotype": min(s_a, s_u), "anti-stereotype": min(-s_a, a_u), "unrelated": -max(s_u, a_u)}
+    best = [name for name, margin in ahead.items() if margin >= 0]
+    return best[0] if len(best) == 1 else "tie"
+
+
+def _gap(result: Result) -> pl.Series:
+    return pl.Series(margins(result.items, _how(result))[0])
+
+
+def _read(result: Result) -> pl.DataFrame:
+    """Return the items with the text that is scored of each sentence: by the authors' methods for masked models only
+    what fills the blank."""
+    fills = _way(result).startswith(AUTHORS) and _way(result).endswith("masked")
+    return result.items.with_columns(
+        pl.col(f"fill_{name}" if fills else name).alias(f"scored_{name}") for name in LETTERS.values()
+    )
+
+
+def _tokens(role: str, name: str) -> Tokens:
+    def said(items: pl.DataFrame) -> list[str]:
+        return [counted(n, "tokens") for n in items[f"tokens_{name}"]]
+
+    return Tokens(role, f"pieces_{name}", f"scored_{name}", f"logprobs_{name}", said)
+
+
+# Finding -------------------------------------------------------------------------------------------------------------
+
+
+def _meaningful(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield the LMS of each model, and of which models SS says little."""
+    lines = [(source.model, line) for source in sources(results) for line in source.only(At(measure=LMS, **_WHOLE))]
+    each = levels([(name, line.row) for name, line in lines], _SCORE, "50%")
+    at_chance = [name for name, line in lines if line["low"] <= _CHANCE]
+    yield text.get("prose", "finding", "lms", each=each, at_chance=at_chance) if each else ""
+
+
+_WHOLE: dict[str, Any] = {"scope": OVERALL, **_TOLD}
+_OF_PART = (
+    Levels("ss", At(measure=SS, **_WHOLE), _SCORE, "50%"),
+    Said(_meaningful),
+    Differences("differences", At(measure=SS_GAP, scope=OVERALL, mean=OVER_TERMS, normalise=FIRST), _POINTS),
+    Across("types", At(measure=SS, scope=BIAS_TYPE, **_TOLD), _SCORE, "group", "50%"),
+)
+
+
+def _by_part(results: Sequence[Result], comparison: pl.DataFrame | None, text: Text) -> Iterator[str]:
+    """Yield what is found of each part, by the first score, over target terms."""
+    for part, alone in parted(results, "part"):
+        compared = None if comparison is None else comparison.filter(part=part)
+        words = text.given(place=text.get("prose", "place", part=part), led=text.get("prose", "led"))
+        yield from finding(_OF_PART, alone, compared, words)
+
+
+VIEWS = Views(
+    tables=(
+        TableSpec(
+            "scores",
+            At(measure=SS, scope=OVERALL, lengths=ALL),
+            (_PART, _SCORE_COLUMN, model(), level("mean"), *_THREE, p(), _ICAT),
+            first=_FIRST,
+        ),
+        TableSpec(
+            "by-bias-type",
+            At(measure=SS, scope=BIAS_TYPE),
+            (_PART, _GROUP, _SCORE_COLUMN, model(), level("mean"), *_THREE, p(), adjusted(), _ICAT),
+            first=_FIRST,
+        ),
+        TableSpec(
+            "lengths",
+            At(measure=SLOPE),
+            (
+                *(_PART, _SCORE_COLUMN, model(), number("unequal", ".1f", measure=UNEQUAL)),
+                *(*map(_of_lengths, LENGTHS), number("slope", "+.2f"), p(), adjusted()),
+            ),
+        ),
+        TableSpec(
+            "by-target",
+            At(measure=SS, scope=TARGET, normalise=FIRST),
+            (_PART, Column("type", _types), _GROUP, _SCORE_COLUMN, model(), *_THREE, adjusted(), _ICAT),
+            detail=True,
+        ),
+    ),
+    compared=(
+        TableSpec(
+            "differences",
+            At(measure=SS_GAP, scope=OVERALL),
+            (pair(), _PART, _SCORE_COLUMN, level("mean"), count(), *_GAPS),
+            by_model=True,
+        ),
+        TableSpec(
+            "differences-by-bias-type",
+            At(measure=SS_GAP, scope=BIAS_TYPE),
+            (
+                *(pair(), _PART, _GROUP, _SCORE_COLUMN, level("mean"), count(), *_GAPS[:2], adjusted("holm-ss")),
+                *(*_GAPS[2:], adjusted("holm-lms", measure=LMS_GAP)),
+            ),
+            by_model=True,
+            detail=True,
+        ),
+    ),
+    figures=(
+        Each(
+            "part",
+            Panels(
+                "scores",
+                [
+                    Forest(
+                        measure,
+                        At(measure=measure, scope=(OVERALL, BIAS_TYPE), **_TOLD),
+                        *("type", "model", ".1f", "", "bias_type"),
+                        width=280,
+                        null=50,
+                        of=_rows,
+                    )
+                    for measure in (SS, LMS)
+                ],
+                "by-bias-type",
+                "bias_type",
+            ),
+        ),
+        Forest(
+            "lengths",
+            At(measure=SS, part=but(BOTH), lengths=but(ALL), normalise=FIRST, mean=OVER_CLUSTERS),
+            *("lengths", "model", ".1f", "part"),
+            width=280,
+            null=50,
+        ),
+    ),
+    items=Items(
+        columns=(
+            *(ItemColumn("id", "id"), ItemColumn("part", "label"), ItemColumn("bias_type", "label")),
+            *(ItemColumn("target", "label"), ItemColumn("context"), *(ItemColumn(name) for name in LETTERS.values())),
+            *(ItemColumn(f"fill_{name}", "hidden") for name in LETTERS.values()),
+        ),
+        each=(
+            *(ModelColumn("prefers", _preferred, "label", 0), ModelColumn("gap", _gap, signed=True)),
+            ModelColumn("difference", digits=0, signed=True),
+        ),
+        tokens=tuple(_tokens(role, name) for role, name in LETTERS.items()),
+        rows=_read,
+        sums=False,
+    ),
+    finding=(Said(_by_part),),
+    facts=_facts,
+)
